@@ -40,9 +40,9 @@ down: ## Stop all of it; data stays
 ##@ Look after it
 .PHONY: dead-letters rebuild
 
-dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=... [ATTEMPT=...]]
+dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], REPLAY=id|group|all [DRY_RUN=1] [EDIT=1|FILE=... [ATTEMPT=...]]
 	@$(orderflow) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+"--values=$$VALUES"} \
-		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+"--dry-run=$$DRY_RUN"} $${EDIT:+"--edit=$$EDIT"} $${FILE:+--file "$$FILE"} \
+		$${REPLAY:+replay "$$REPLAY"} $${DRY_RUN:+"--dry-run=$$DRY_RUN"} $${EDIT:+"--edit=$$EDIT"} $${FILE:+--file "$$FILE"} \
 		$${ATTEMPT:+--attempt "$$ATTEMPT"}
 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { anOrder, orderUrl, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
+import { eventually, urlOf } from '@orderflow/cli'
+import { openBrowser, openPage } from '@orderflow/cli/browser'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { eventually, urlOf } from '@orderflow/stack'
-import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
@@ -125,7 +125,7 @@ describe('a closed stack', () => {
       const trust = join(checkout.folder, 'components/trust/trust.json')
       const { AppId, AppName } = full()
       const entry = { name: AppName, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
-      writeFileSync(trust, JSON.stringify({ unlisted: 'taken-in', publishers: { [AppId]: entry } }))
+      writeFileSync(trust, JSON.stringify({ unlisted: 'accept', publishers: { [AppId]: entry } }))
       succeeded(await stack.orderflow(['restart', 'event-gateway'], { Auth__Mode: 'closed' }))
       legacy = await newKey('legacy', 'events:write')
       other = await newKey('other', 'events:write')

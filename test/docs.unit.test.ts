@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { commandGroups, repository, services } from '@orderflow/cli'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
-import { commandGroups, repository, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { anchorsOf, linksIn, makeTargetsIn, markdownFiles, orderflowCommandsIn } from './support/documents/markdown.ts'
 

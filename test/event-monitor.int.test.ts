@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { eventually, localKafka, releaseFolder, type StackPorts, testFolder, withAdmin } from '@orderflow/cli'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { createReads, HealthProbe, segmentsIn } from '@orderflow/event-monitor/testing'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
-import { eventually, localKafka, releaseFolder, type StackPorts, testFolder, withAdmin } from '@orderflow/stack'
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from './support/own-kafka.ts'
@@ -98,13 +98,13 @@ describe('the index of a real log', function () {
     await producer.close()
   }
 
-  function places(): string[] {
+  function positions(): string[] {
     const reads = createReads([])
     reads.follow([...segmentsIn(folder, 'events'), ...segmentsIn(folder, 'dead')])
     const found: string[] = []
     for (let cursor: number | undefined; ; ) {
       const { items, next } = reads.events({ topic: ['orderevents'] }, 5_000, cursor)
-      found.push(...items.map(({ position: place }) => `${place.partition}/${place.offset}`))
+      found.push(...items.map(({ position }) => `${position.partition}/${position.offset}`))
       if (next === null) break
       cursor = next
     }
@@ -125,7 +125,7 @@ describe('the index of a real log', function () {
     const last = start()
     await untilKept(last, total)
     await kill(last)
-    const found = places()
+    const found = positions()
     expect(new Set(found).size).to.equal(total)
     expect(found).to.have.length(total)
   })
@@ -148,7 +148,7 @@ describe('the index of a real log', function () {
     await disk.relieve()
     await untilKept(second, total)
     await kill(second)
-    const found = places()
+    const found = positions()
     expect(new Set(found).size).to.equal(total)
     expect(found).to.have.length(total)
   })

@@ -10,8 +10,6 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
-import type { Order } from '@orderflow/order-service/domain'
-import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import {
   claimFolder,
   databaseFile,
@@ -26,7 +24,9 @@ import {
   testFolder,
   urlOf,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import type { Order } from '@orderflow/order-service/domain'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 

@@ -7,7 +7,7 @@ import {
   entryTable,
   groupLines,
   newestAttempt,
-  placeText,
+  positionText,
   readDeadLetters,
   readEvent,
 } from '@orderflow/service-kit/operations'
@@ -70,22 +70,22 @@ describe('any hostile record', () => {
   it('ends as a state change or a dead letter of each service, and holds up no other', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
-      const { world, places, stopped } = await deliverHostile(records)
+      const { world, positions, stopped } = await deliverHostile(records)
       expect(stopped).to.deep.equal([])
       const { entries } = await readDeadLetters(world.log)
       for (const [role, topic] of world.subscriptions) {
         const documents = documentsIn(world.stores[role])
         for (const [index, record] of records.entries()) {
           if (record.topic !== topic) continue
-          const letters = entries.filter(
+          const deadLetters = entries.filter(
             ({ app, attempts }) =>
-              app === `${role}-service` && attempts.some(({ place }) => placeText(place) === places[index]),
+              app === `${role}-service` && attempts.some(({ position }) => positionText(position) === positions[index]),
           )
           const end = endOf(role, record, true)
           const isStored = typeof end === 'object' && end.key in documents
-          const outcomes = [letters.length > 0, isStored, letters.length === 0 && end === 'unnoticed']
+          const outcomes = [deadLetters.length > 0, isStored, deadLetters.length === 0 && end === 'unnoticed']
           expect(outcomes.filter(Boolean), `${role}-service ${topic} ${record.value}`).to.have.length(1)
-          const what = isStored ? 'taken' : letters.length > 0 ? 'refused' : 'unnoticed'
+          const what = isStored ? 'taken' : deadLetters.length > 0 ? 'refused' : 'unnoticed'
           ends.push(`${role}-service: ${topic} ${what}`)
         }
       }
@@ -175,10 +175,10 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
   it('is told of by make dead-letters, as a list and one by one', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'conflict')) {
       const { world } = await deliverLarge(largestRecords(combination, 3))
-      const letters = await readDeadLetters(world.log)
-      expect(groupLines(letters).join('\n')).to.contain('order-service')
-      expect(entryTable(letters.entries)).to.have.length(letters.entries.length + 3)
-      for (const entry of letters.entries) {
+      const deadLetters = await readDeadLetters(world.log)
+      expect(groupLines(deadLetters).join('\n')).to.contain('order-service')
+      expect(entryTable(deadLetters.entries)).to.have.length(deadLetters.entries.length + 3)
+      for (const entry of deadLetters.entries) {
         const event = await readEvent(world.log, newestAttempt(entry))
         const start = performance.now()
         const lines = entryLines(entry, event, false).join('\n')

@@ -239,12 +239,14 @@ describe('any interleaving and duplication of events, with failures', () => {
           const { Name, Payload } = JSON.parse(value.toString())
           return Name === 'OrderCreated' && Payload.Total !== OrderCreated?.Payload.Total
         })
-        const letters = world.log.records.filter(({ topic, value, headers }) => {
+        const deadLetters = world.log.records.filter(({ topic, value, headers }) => {
           const app = headers.find(([name]) => name.toString() === 'deadletter-app')?.[1].toString()
           return topic === `${orderEvents}.dead` && app === 'order-service' && value.includes(id)
         })
         const ids = new Set(
-          letters.map(({ headers }) => headers.find(([name]) => name.toString() === 'deadletter-id')?.[1].toString()),
+          deadLetters.map(({ headers }) =>
+            headers.find(([name]) => name.toString() === 'deadletter-id')?.[1].toString(),
+          ),
         )
         expect(ids.size).to.equal(contradicting.length)
       }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { eventually, repository } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
 /** Kills the process when it is about to put a new file in its place. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually, localKafka, releaseFolder, withAdmin } from '@orderflow/cli'
 import type { FullEvent } from '@orderflow/envelope-schema'
 import { service as monitorService } from '@orderflow/event-monitor/service'
 import { service as orderService } from '@orderflow/order-service/service'
@@ -16,9 +17,8 @@ import {
 } from '@orderflow/service-kit'
 import { headerOf, type LogRecord } from '@orderflow/service-kit/log'
 import { createMetrics } from '@orderflow/service-kit/metrics'
-import { type Entry, openAttempt, openLog, readDeadLetters, resendDeadLetters } from '@orderflow/service-kit/operations'
+import { type Entry, openAttempt, openLog, readDeadLetters, replayDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
-import { eventually, localKafka, releaseFolder, withAdmin } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from './support/own-kafka.ts'
@@ -144,9 +144,9 @@ class Cluster {
     return (await readDeadLetters(this.log)).entries
   }
 
-  async resend(entries: Entry[]): Promise<string[]> {
+  async replay(entries: Entry[]): Promise<string[]> {
     const results: string[] = []
-    for await (const { result } of resendDeadLetters(this.kafka, entries, { trust })) results.push(result)
+    for await (const { result } of replayDeadLetters(this.kafka, entries, { trust })) results.push(result)
     return results
   }
 }
@@ -170,7 +170,7 @@ function entryOf({ partition, offset, timestamp, key, value, headers }: LogRecor
 const hex = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
 
 const storyOf = (entry: Entry) => [
-  openAttempt(entry) ? 'open' : 'resent',
+  openAttempt(entry) ? 'open' : 'replayed',
   entry.attempts.map(({ reason }) => reason).join(),
 ]
 
@@ -210,13 +210,13 @@ describe('the identity of records', function () {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** Entries as the monitor's API lists them, once it has so many letters. */
-    const listed = (letters: number) =>
+    /** Entries as the monitor's API lists them, once it has so many dead letters. */
+    const listed = (deadLetters: number) =>
       withServer(monitor.web, (url) =>
         eventually(async () => {
           const { body } = await send<{ items: ListedEntry[] }>(`${url}/v1/dead-letters/entries?limit=100`)
           const count = body.items.reduce((sum, { attempts }) => sum + attempts.length, 0)
-          return count === letters ? body.items.reverse() : undefined
+          return count === deadLetters ? body.items.reverse() : undefined
         }, 'the entries of the monitor'),
       )
     const detailOf = (id: string) =>
@@ -229,14 +229,14 @@ describe('the identity of records', function () {
       const bad = reduced('10')
       await cluster.publish(bad)
       await cluster.consume()
-      expect(await cluster.resend(await cluster.entries())).to.deep.equal(['refused'])
+      expect(await cluster.replay(await cluster.entries())).to.deep.equal(['refused'])
       const first = await cluster.entries()
       // As an edit of it: the test is about the note.
-      for await (const { result } of resendDeadLetters(cluster.kafka, first, {
+      for await (const { result } of replayDeadLetters(cluster.kafka, first, {
         trust,
         edited: Buffer.from(reduced()),
       })) {
-        expect(result).to.equal('resent')
+        expect(result).to.equal('replayed')
       }
       await listed(1)
       const [old] = await cluster.records(topic)
@@ -247,7 +247,7 @@ describe('the identity of records', function () {
 
       const entries = await cluster.entries()
       expect(entries.map(storyOf)).to.deep.equal([
-        ['resent', 'invalid-payload'],
+        ['replayed', 'invalid-payload'],
         ['open', 'not-json'],
       ])
       expect(entries.map(({ origin }) => origin.offset)).to.deep.equal(['0', '0'])
@@ -287,7 +287,7 @@ describe('the identity of records', function () {
         acks: -1,
       })
       const old = (await cluster.entries()).filter(({ origin }) => origin.offset === '500')
-      expect(await cluster.resend(old)).to.deep.equal(['resent'])
+      expect(await cluster.replay(old)).to.deep.equal(['replayed'])
       const replayed = (await cluster.records(topic)).at(-1) as LogRecord
       expect([replayed.offset > offset, headerOf(replayed, 'replayed-from')]).to.deep.equal([true, `${topic}/0/500`])
       // By its content it is the very event that was published.
@@ -309,8 +309,8 @@ describe('the identity of records', function () {
       expect(new Set(cluster.handled.map(({ Id }) => Id)).size).to.equal(1)
       const entries = (await cluster.entries()).slice(known)
       expect(entries.map(storyOf)).to.deep.equal([['open', 'invalid-payload']])
-      for await (const _ of resendDeadLetters(cluster.kafka, entries, { trust, edited: Buffer.from(good) }));
-      expect((await cluster.entries()).slice(known).map(storyOf)).to.deep.equal([['resent', 'invalid-payload']])
+      for await (const _ of replayDeadLetters(cluster.kafka, entries, { trust, edited: Buffer.from(good) }));
+      expect((await cluster.entries()).slice(known).map(storyOf)).to.deep.equal([['replayed', 'invalid-payload']])
     })
   })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { eventually, localKafka, type Plan, releaseFolder, repository, testFolder } from '@orderflow/cli'
 import type {
   CheckResult,
   DeadLetterDetail,
@@ -14,16 +15,15 @@ import type {
   Page,
   Problem,
 } from '@orderflow/event-monitor/api'
-import { type LogReader, openLog, placeText } from '@orderflow/service-kit/operations'
-import { eventually, localKafka, type Plan, releaseFolder, repository, testFolder } from '@orderflow/stack'
+import { type LogReader, openLog, positionText } from '@orderflow/service-kit/operations'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from './support/own-kafka.ts'
 import {
   type Client,
   type Position,
+  publishDeadLetters,
   publishFailed,
-  publishLetters,
   replaysIn,
 } from './support/replays/failed-events.ts'
 import { MonitorProcess } from './support/replays/monitor-process.ts'
@@ -51,9 +51,9 @@ describe('replays of dead letters on a real log', function () {
 
   /** Dead letters of one application's events, once the monitor lists them. */
   async function failed(count: number, appName: string): Promise<DeadLetterEntry[]> {
-    const origins = new Set((await publishFailed(producer, count, appName)).map(placeText))
+    const origins = new Set((await publishFailed(producer, count, appName)).map(positionText))
     return await eventually(async () => {
-      const entries = (await allEntries()).filter(({ origin }) => origins.has(placeText(origin)))
+      const entries = (await allEntries()).filter(({ origin }) => origins.has(positionText(origin)))
       return entries.length === count ? entries : undefined
     }, `the monitor to list ${count} dead letters`)
   }
@@ -86,7 +86,7 @@ describe('replays of dead letters on a real log', function () {
   /** How many records replay each of these events. */
   async function counts(entries: DeadLetterEntry[]): Promise<number[]> {
     const replays = await replaysIn(log)
-    return entries.map(({ origin }) => replays.get(placeText(origin))?.length ?? 0)
+    return entries.map(({ origin }) => replays.get(positionText(origin))?.length ?? 0)
   }
   const size = async () => Number((await log.spans('orderevents'))[0]?.end)
   const single = (entries: DeadLetterEntry[]) => entries.map(() => 1)
@@ -105,7 +105,7 @@ describe('replays of dead letters on a real log', function () {
       const as = first?.outcomes[0]?.as
       expect(first?.outcomes[0]?.result).to.equal('replayed')
       expect(second?.outcomes[0]).to.deep.include({ result: 'done', as })
-      expect(second?.outcomes[0]?.why).to.deep.equal([`already replayed as ${as && placeText(as)}`])
+      expect(second?.outcomes[0]?.why).to.deep.equal([`already replayed as ${as && positionText(as)}`])
     }
   })
 
@@ -121,13 +121,13 @@ describe('replays of dead letters on a real log', function () {
   it('publishes an event once that was replayed on the command line before the index has the note', async () => {
     const entries = await failed(6, 'commands')
     for (const { id } of entries.slice(0, 3)) {
-      await command('resend', id)
+      await command('replay', id)
       const { outcomes } = await ended(await start({ entries: [id] }))
       expect(outcomes[0]?.result).to.equal('done')
     }
     for (const { id } of entries.slice(3)) {
       await ended(await start({ entries: [id] }))
-      expect(await command('resend', id)).to.match(/already replayed as orderevents\/0\/\d+/)
+      expect(await command('replay', id)).to.match(/already replayed as orderevents\/0\/\d+/)
     }
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
@@ -137,9 +137,9 @@ describe('replays of dead letters on a real log', function () {
     const failures = await Promise.all(
       positions.map(async (position) => ({ position, value: (await log.at(position))?.value ?? Buffer.alloc(0) })),
     )
-    await publishLetters(producer, failures, { app: 'order-service' })
-    const places = positions.map(placeText)
-    const own = async () => (await allEntries()).filter(({ origin }) => places.includes(placeText(origin)))
+    await publishDeadLetters(producer, failures, { app: 'order-service' })
+    const positionTexts = positions.map(positionText)
+    const own = async () => (await allEntries()).filter(({ origin }) => positionTexts.includes(positionText(origin)))
     const entries = await eventually(async () => {
       const listed = await own()
       return listed.every(({ services }) => services.length === 2) ? listed : undefined
@@ -171,7 +171,7 @@ describe('replays of dead letters on a real log', function () {
     expect([group.total, (await ended(group)).replayed]).to.deep.equal([2, 2])
     expect(await counts([one, ...others])).to.deep.equal([1, 1, 1])
     await eventually(async () => (await own()).every(({ state }) => state === 'replayed') || undefined, 'all replayed')
-    for (const id of ids) expect(await command('resend', id)).to.contain('already replayed')
+    for (const id of ids) expect(await command('replay', id)).to.contain('already replayed')
     expect(await counts([one])).to.deep.equal([1])
   })
 
@@ -185,9 +185,9 @@ describe('replays of dead letters on a real log', function () {
       await monitor.kill()
       monitor.launch()
     }
-    const { replayed: resent, done, refused } = await ended(job)
+    const { replayed, done, refused } = await ended(job)
     expect((await counts(entries)).filter((count) => count !== 1)).to.deep.equal([])
-    expect({ resent, done, refused }).to.deep.equal({ resent: 1_500, done: 0, refused: 0 })
+    expect({ replayed, done, refused }).to.deep.equal({ replayed: 1_500, done: 0, refused: 0 })
   })
 
   describe('with an edit', () => {
@@ -212,7 +212,7 @@ describe('replays of dead letters on a real log', function () {
         const { outcomes } = await ended(await start({ entries: [entry.id] }))
         const { status, detail } = await conflicts(body)
         expect(status).to.equal(409)
-        expect(detail).to.contain(`already replayed as ${placeText(outcomes[0]?.as as Position)}`)
+        expect(detail).to.contain(`already replayed as ${positionText(outcomes[0]?.as as Position)}`)
       }
     })
 
@@ -220,15 +220,15 @@ describe('replays of dead letters on a real log', function () {
       const [entry] = (await failed(1, 'attempts')) as [DeadLetterEntry]
       const stale = await edit(entry, 11)
       const { outcomes } = await ended(await start({ entries: [entry.id] }))
-      const [replay] = (await replaysIn(log)).get(placeText(entry.origin)) as [Position]
+      const [replay] = (await replaysIn(log)).get(positionText(entry.origin)) as [Position]
       expect(outcomes[0]?.as).to.deep.equal(replay)
       const value = (await log.at(replay))?.value ?? Buffer.alloc(0)
-      await publishLetters(producer, [{ position: replay, origin: entry.origin, value }])
+      await publishDeadLetters(producer, [{ position: replay, origin: entry.origin, value }])
       await eventually(async () => (await detailOf(entry)).entry.attempts.length === 2, 'the second attempt')
 
       const { status, detail } = await conflicts(stale)
       expect(status).to.equal(409)
-      expect(detail).to.contain(placeText(entry.origin)).and.to.contain(placeText(replay))
+      expect(detail).to.contain(positionText(entry.origin)).and.to.contain(positionText(replay))
       expect((await conflicts({ entries: [entry.id], edited })).status).to.equal(400)
       expect(await counts([entry])).to.deep.equal([1])
 
@@ -279,9 +279,9 @@ describe('replays of dead letters on a real log', function () {
     it('sends nothing when the event was replayed while the editor was open, and keeps the edit', async () => {
       const [entry] = (await failed(1, 'editors')) as [DeadLetterEntry]
       const editor = join(files, 'editor')
-      const replay = `"${process.execPath}" "${operate}" dead-letters resend ${entry.id} >&2`
+      const replay = `"${process.execPath}" "${operate}" dead-letters replay ${entry.id} >&2`
       writeFileSync(editor, `#!/bin/sh\n${replay}\nsed -i.old 's/Grace/Ada/' "$1"\n`, { mode: 0o700 })
-      const { code, stderr } = await run(['resend', entry.id, '--edit'], { EDITOR: editor, VISUAL: '', TMPDIR: files })
+      const { code, stderr } = await run(['replay', entry.id, '--edit'], { EDITOR: editor, VISUAL: '', TMPDIR: files })
       expect(stderr).to.match(/was replayed as orderevents\/0\/\d+ while you edited it; your edit was not sent/)
       expect(code).to.equal(1)
       const [kept = ''] = /\/\S+\/event\.json/.exec(stderr) ?? []
@@ -292,23 +292,23 @@ describe('replays of dead letters on a real log', function () {
     it('takes a file only for the attempt that it was made for', async () => {
       const [entry] = (await failed(1, 'files')) as [DeadLetterEntry]
       const file = join(files, 'event.json')
-      await run(['resend', entry.id])
-      const [replay] = (await replaysIn(log)).get(placeText(entry.origin)) as [Position]
+      await run(['replay', entry.id])
+      const [replay] = (await replaysIn(log)).get(positionText(entry.origin)) as [Position]
       const value = (await log.at(replay))?.value ?? Buffer.alloc(0)
       writeFileSync(file, value)
-      await publishLetters(producer, [{ position: replay, origin: entry.origin, value }])
+      await publishDeadLetters(producer, [{ position: replay, origin: entry.origin, value }])
 
-      const unnamed = await run(['resend', entry.id, '--file', file])
+      const unnamed = await run(['replay', entry.id, '--file', file])
       expect(unnamed.code).to.equal(1)
       expect(unnamed.stderr)
         .to.contain('has 2 attempts')
-        .and.to.contain(`ATTEMPT=${placeText(replay)}`)
-      const stale = await run(['resend', entry.id, '--file', file, '--attempt', placeText(entry.origin)])
+        .and.to.contain(`ATTEMPT=${positionText(replay)}`)
+      const stale = await run(['replay', entry.id, '--file', file, '--attempt', positionText(entry.origin)])
       expect(stale.code).to.equal(1)
-      expect(stale.stderr).to.contain(`not the newest attempt any more: that is ${placeText(replay)}`)
+      expect(stale.stderr).to.contain(`not the newest attempt any more: that is ${positionText(replay)}`)
       expect(await counts([entry])).to.deep.equal([1])
 
-      const newest = await run(['resend', entry.id, '--file', file, '--attempt', placeText(replay)])
+      const newest = await run(['replay', entry.id, '--file', file, '--attempt', positionText(replay)])
       expect(newest.code, newest.stderr).to.equal(0)
       expect(await counts([entry])).to.deep.equal([2])
     })

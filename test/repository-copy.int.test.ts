@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { copyRepository, type RepositoryCopy } from './support/checkouts/repository-copy.ts'
 
@@ -29,8 +29,10 @@ describe('a copy of the repository', () => {
   })
 
   it('refuses a change that is for another text', () => {
-    copy.replace('services.json', '"lanes": 12', '"lanes": 2')
-    expect(() => copy.replace('services.json', '"lanes": 12', '"lanes": 2')).to.throw('0 times, not once')
+    copy.replace('services.json', '"consumersPerReplica": 12', '"consumersPerReplica": 2')
+    expect(() => copy.replace('services.json', '"consumersPerReplica": 12', '"consumersPerReplica": 2')).to.throw(
+      '0 times, not once',
+    )
     expect(() => copy.replace('services.json', '"http"', '"h"')).to.throw(/ [2-9] times, not once/)
   })
 })

@@ -27,10 +27,14 @@ describe('suites side by side', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  function run(...lanes: string[]) {
+  function run(...sequences: string[]) {
     // A make that is started by another one tells of folders.
     const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
-    const { status, stdout } = spawnSync(process.execPath, [program, ...lanes], { cwd: folder, env, encoding: 'utf8' })
+    const { status, stdout } = spawnSync(process.execPath, [program, ...sequences], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
     return { status, lines: stdout.split('\n').filter(Boolean) }
   }
 

@@ -22,9 +22,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const inFolder = values.folder ? ['-C', values.folder] : []
-const lanes = positionals.map((lane) => lane.split(','))
-const width = Math.max(...lanes.flat().map((target) => target.length))
-const outcomes = (await Promise.all(lanes.map(runInTurn))).flat()
+const sequences = positionals.map((sequence) => sequence.split(','))
+const width = Math.max(...sequences.flat().map((target) => target.length))
+const outcomes = (await Promise.all(sequences.map(runInTurn))).flat()
 const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
 for (const { target, code, failures } of outcomes) {
   if (code !== 0) console.log(`\n${['make', ...inFolder, target].join(' ')} failed; alone it runs with that command`)

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { claimFolder, freeServicePorts, provision, releaseFolder, startPostgresql, testFolder } from '@orderflow/stack'
+import { claimFolder, freeServicePorts, provision, releaseFolder, startPostgresql, testFolder } from '@orderflow/cli'
 import { storeContract, type TestedStore } from './stores/contract.ts'
 import { roundTrips } from './stores/round-trips.ts'
 import { appId, type StoreSidecar, startStoreSidecar } from './stores/store-sidecar.ts'

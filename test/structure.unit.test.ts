@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { application, generatedFiles, repository, services, sidecarOf } from '@orderflow/cli'
 import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
-import { application, generatedFiles, repository, services, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
 import { sourceFiles } from './support/source-files.ts'

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { findBrowser } from '@orderflow/stack/browser'
+import { findBrowser } from '@orderflow/cli/browser'
 import { hasPassed, whyLeftOut } from './support/passed.ts'
 import { sourceFiles } from './support/source-files.ts'
 

@@ -1,5 +1,5 @@
+import { eventually, type KafkaConnection, releaseFolder, testFolder, withAdmin } from '@orderflow/cli'
 import { unreadIn } from '@orderflow/service-kit/unread'
-import { eventually, type KafkaConnection, releaseFolder, testFolder, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
 import { claimPlan } from './support/own-kafka.ts'

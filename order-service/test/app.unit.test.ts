@@ -237,7 +237,7 @@ describe('order-service when its platform fails', () => {
 
   it('places one of two orders that claim a key within one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // A read and a write for both claims, and for the one order; a look of each whether that came meanwhile; and two reads for a lane of the list.
+    // A read and a write for both claims, and for the one order; a look of each whether that came meanwhile; and two reads for a shard of the list.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
@@ -276,8 +276,8 @@ describe('order-service when its platform fails', () => {
     sidecar.readTogether(2)
     const contradicting = (Total: number) => outsideOrder({ OrderId: orderId, Total })
     await Promise.all([take(replica, 'orderevents', contradicting(1)), take(app, 'orderevents', contradicting(2))])
-    const [letter, ...others] = sidecar.published
-    expect([letter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
+    const [deadLetter, ...others] = sidecar.published
+    expect([deadLetter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
     const { body } = await get(orderId)
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
   })
@@ -389,9 +389,9 @@ describe('order-service when its platform fails', () => {
       it(`of ${amount} in an event makes a dead letter, and no order`, async () => {
         const event = outsideOrder({ Total: amount })
         await take(app, 'orderevents', event)
-        const [letter] = sidecar.published
-        expect(letter?.headers['deadletter-reason']).to.equal('invalid-amount')
-        expect(letter?.headers['deadletter-detail']).to.match(/^Total has more decimals than EUR: round it/)
+        const [deadLetter] = sidecar.published
+        expect(deadLetter?.headers['deadletter-reason']).to.equal('invalid-amount')
+        expect(deadLetter?.headers['deadletter-detail']).to.match(/^Total has more decimals than EUR: round it/)
         expect((await get(event.Payload.OrderId)).status).to.equal(404)
       })
     }

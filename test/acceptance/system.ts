@@ -41,7 +41,7 @@ export const commands = {
   deadLetters: orderflow('dead-letters'),
   listDeadLetters: (group: string) => orderflow('dead-letters', 'list', group),
   showDeadLetter: (id: string) => orderflow('dead-letters', 'show', id),
-  replay: (id: string, file: string) => orderflow('dead-letters', 'resend', id, '--file', file),
+  replay: (id: string, file: string) => orderflow('dead-letters', 'replay', id, '--file', file),
   apiKey: (name: string, scopes: string) => orderflow('api-key', 'create', name, '--scopes', scopes),
   revokeApiKey: (prefix: string) => orderflow('api-key', 'revoke', prefix),
   /** Arguments of make. */
@@ -62,8 +62,7 @@ export const printed = {
   deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
   /** The first eight digits name a dead letter in a list. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
-  replayedState: 'resent',
-  replayedAs: /resent as (\S+)\/(\d+)\/(\d+)/,
+  replayedAs: /replayed as (\S+)\/(\d+)\/(\d+)/,
   rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) known already, (\d+) of no concern$/gm,
   /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
   rebuiltSkipped: (topic: string) =>

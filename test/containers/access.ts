@@ -13,7 +13,7 @@ import {
   services,
   stackUsers,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { createProducer } from '@orderflow/test-kit'
 import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'

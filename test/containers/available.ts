@@ -6,7 +6,7 @@ import {
   ensureImages,
   testImages,
   timed,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 
 /** Why this machine cannot run containers, or the error that came of trying. */

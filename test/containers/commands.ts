@@ -1,4 +1,4 @@
-import { docker } from '@orderflow/stack'
+import { docker } from '@orderflow/cli'
 import { expect } from 'chai'
 import { operatorCommands } from '../specs/commands.ts'
 import type { RunningContainers } from './running-containers.ts'

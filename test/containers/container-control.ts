@@ -10,7 +10,7 @@ import {
   services,
   sidecarOf,
   withRetries,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import type { Stores } from '../support/stores.ts'
 import { openContainer } from './container.ts'
 

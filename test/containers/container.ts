@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/stack'
+import { eventually } from '@orderflow/cli'
 import { getContainerRuntimeClient } from 'testcontainers'
 
 /** The containers of a Compose project as the engine describes them, running or not; of one service, or all. */

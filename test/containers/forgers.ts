@@ -1,9 +1,9 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
+import { eventually, newSecret, type RunningStack, services } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import { createSigner, publisherOf, signatureHeader } from '@orderflow/service-kit/testing'
-import { eventually, newSecret, type RunningStack, services } from '@orderflow/stack'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
@@ -30,10 +30,11 @@ export function forgers(running: () => RunningStack): void {
         for (const headers of [{}, { [signatureHeader]: other }]) {
           await producer.send({ topic: orderEvents, key: `forged ${id}`, value, headers })
         }
-        const letters = () => log.records.filter(({ topic, key }) => topic.endsWith('.dead') && key === `forged ${id}`)
+        const deadLetters = () =>
+          log.records.filter(({ topic, key }) => topic.endsWith('.dead') && key === `forged ${id}`)
         const receivers = services.filter(({ consumes }) => orderEvents in consumes)
-        await eventually(() => letters().length >= 2 * receivers.length, 'the dead letters')
-        for (const { headers } of letters()) expect(headers['deadletter-reason']).to.equal('untrusted')
+        await eventually(() => deadLetters().length >= 2 * receivers.length, 'the dead letters')
+        for (const { headers } of deadLetters()) expect(headers['deadletter-reason']).to.equal('untrusted')
         await orderWith(orderUrl(stack), id, 'Paid')
       } finally {
         await Promise.all([producer.close(), log.close()])

@@ -7,7 +7,7 @@ import {
   reaperImage,
   serviceImage,
   services,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { daprdContract } from './contracts/daprd.ts'
 import { kafkaContract } from './contracts/kafka.ts'
 import { mongoContract } from './contracts/mongo.ts'

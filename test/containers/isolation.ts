@@ -1,5 +1,5 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
-import { defaultPorts, entryOf, loopbacks, services, storedServices } from '@orderflow/stack'
+import { defaultPorts, entryOf, loopbacks, services, storedServices } from '@orderflow/cli'
 import { expect } from 'chai'
 import { openStores } from '../support/stores.ts'
 import { inspectContainers, openContainer } from './container.ts'

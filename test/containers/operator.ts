@@ -1,4 +1,4 @@
-import { storedServices } from '@orderflow/stack'
+import { storedServices } from '@orderflow/cli'
 import type { Operator } from '@orderflow/test-kit'
 import { domainDocuments } from '../support/documents/documents.ts'
 import { openContainer } from './container.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { defaultPorts, docker, entryOf, freePorts, services, testFolder } from '@orderflow/stack'
+import { defaultPorts, docker, entryOf, freePorts, services, testFolder } from '@orderflow/cli'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/checkouts/repository-copy.ts'

@@ -15,7 +15,7 @@ import {
   securedKafka,
   services,
   variableOf,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 
 /** How a stack of containers is reached, and the secrets that `make up` has made for it. */
 export interface ComposeSettings {

@@ -1,4 +1,4 @@
-import { ensureDatabases, provision, testFolder } from '@orderflow/stack'
+import { ensureDatabases, provision, testFolder } from '@orderflow/cli'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'
 import { appId, startStoreSidecar } from '../stores/store-sidecar.ts'

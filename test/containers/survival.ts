@@ -1,4 +1,4 @@
-import { services, storedServices } from '@orderflow/stack'
+import { services, storedServices } from '@orderflow/cli'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import type { ContainerName } from './container-control.ts'

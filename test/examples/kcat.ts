@@ -1,7 +1,7 @@
 import { chmodSync, globSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { canAptGet, runTool } from '@orderflow/stack'
+import { canAptGet, runTool } from '@orderflow/cli'
 import type { Example } from './example.ts'
 
 /**

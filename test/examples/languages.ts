@@ -14,7 +14,7 @@ import {
   pythonPackages,
   repository,
   runTool,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder, repository } from '@orderflow/stack'
+import { cacheFolder, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { copyRepository, ownPackages, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'

@@ -11,8 +11,8 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/stack'
 import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { type Role, roles } from '../specs/rebuild.ts'
@@ -38,7 +38,7 @@ describe('a second version of OrderCreated', () => {
   let log: Awaited<ReturnType<typeof openLog>>
   before(async () => {
     copy = copyRepository()
-    const { startStack } = await copy.load<typeof import('@orderflow/stack')>('packages/cli/src/index.ts')
+    const { startStack } = await copy.load<typeof import('@orderflow/cli')>('packages/cli/src/index.ts')
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
     operate = operatorOf(stack, ports, copy.folder)
@@ -92,13 +92,13 @@ describe('a second version of OrderCreated', () => {
       .filter((record) => record.topic === topic)
       .map(({ headers, value }) => ({ headers, event: JSON.parse(value.toString() || '{}') }))
   /** What each service says of an order's events that it could not take. */
-  const lettersOf = (id: string) =>
+  const deadLettersOf = (id: string) =>
     records('orderevents.dead')
       .filter(({ event, headers }) => event.Payload?.OrderId === id && headers['deadletter-app'])
       .map(({ headers }) => `${headers['deadletter-app']}: ${headers['deadletter-reason']}`)
       .toSorted()
-  const letters = (id: string, count = 2) =>
-    eventually(() => (lettersOf(id).length >= count ? lettersOf(id) : undefined), `dead letters of ${id}`)
+  const deadLetters = (id: string, count = 2) =>
+    eventually(() => (deadLettersOf(id).length >= count ? deadLettersOf(id) : undefined), `dead letters of ${id}`)
   const versionsOf = (id: string) =>
     records('orderevents').flatMap(({ event }) => (event.Payload?.OrderId === id ? [event.Version] : []))
   const published = (id: string) => eventually(() => (versionsOf(id).length > 0 ? versionsOf(id) : undefined), id)
@@ -109,7 +109,7 @@ describe('a second version of OrderCreated', () => {
     const after = version1(5)
     await publish(event)
     await publishOrders(after)
-    expect(await letters(id)).to.deep.equal(['order-service: unknown-version', 'payment-service: unknown-version'])
+    expect(await deadLetters(id)).to.deep.equal(['order-service: unknown-version', 'payment-service: unknown-version'])
     const details = records('orderevents.dead').flatMap(({ event, headers }) =>
       event.Payload.OrderId === id ? [headers['deadletter-detail']] : [],
     )
@@ -121,7 +121,7 @@ describe('a second version of OrderCreated', () => {
     const documents = { order: await operator.documents('order'), payment: await operator.documents('payment') }
     expect(JSON.stringify(documents)).not.to.contain(id)
   }
-  const resend = () => operate('order-service', ['dead-letters', 'resend', 'all'])
+  const replay = () => operate('order-service', ['dead-letters', 'replay', 'all'])
 
   it('is not there yet: orders of version 1 are paid, from inside and outside', async () => {
     first = await place(1, { 'idempotency-key': key })
@@ -132,9 +132,9 @@ describe('a second version of OrderCreated', () => {
 
   it('that is published too early is a dead letter of both services, and disturbs nothing', async () => {
     await isPutAside(early[0])
-    const { code, stdout } = await resend()
+    const { code, stdout } = await replay()
     expect(code, stdout).to.equal(1)
-    expect(stdout).to.contain('0 resent, 2 refused')
+    expect(stdout).to.contain('0 replayed, 2 refused')
   })
 
   it('comes to payment-service first, while version 1 goes on', async () => {
@@ -164,7 +164,7 @@ describe('a second version of OrderCreated', () => {
       return found.length > 0 ? found : undefined
     }, `payment of ${id}`)
     expect(payments.map(({ amount }) => amount)).to.deep.equal([32])
-    expect(await letters(id, 1)).to.deep.equal(['order-service: unknown-version'])
+    expect(await deadLetters(id, 1)).to.deep.equal(['order-service: unknown-version'])
   })
 
   it('comes to the publisher last, which publishes and shows the new field', async () => {
@@ -182,9 +182,9 @@ describe('a second version of OrderCreated', () => {
   })
 
   it('that came too early is replayed, and is an order and a payment', async () => {
-    const { code, stdout } = await resend()
+    const { code, stdout } = await replay()
     expect(code, stdout).to.equal(0)
-    expect(stdout).to.match(/[1-9]\d* resent, 0 refused/)
+    expect(stdout).to.match(/[1-9]\d* replayed, 0 refused/)
     orders.push(...early.map(idOf))
     await allArePaid()
     for (const event of early)
@@ -196,7 +196,7 @@ describe('a second version of OrderCreated', () => {
     await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
     await allArePaid()
     await publish(version2(14, id))
-    expect(await letters(id, 1)).to.deep.equal(['order-service: conflicting-order'])
+    expect(await deadLetters(id, 1)).to.deep.equal(['order-service: conflicting-order'])
     await allArePaid()
   })
 

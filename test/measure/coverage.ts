@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { measuringTools } from './tools.ts'
 
 /** Percent of its lines below which a file is named. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { cacheFolder } from '@orderflow/stack'
+import { cacheFolder } from '@orderflow/cli'
 // Stryker's own process needs it, and so do those that it starts.
 import './mocha-12.ts'
 import { parts } from './parts.ts'

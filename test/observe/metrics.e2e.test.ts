@@ -6,9 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { anOrder, orderUrl, orderWith, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { poison, reduced } from '@orderflow/chaos/clients/envelopes'
 import { createStore } from '@orderflow/chaos/store'
-import type { Order } from '@orderflow/order-service/domain'
-import { paymentIdOf } from '@orderflow/payment-service/store'
-import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import {
   dataFolder,
   eventually,
@@ -24,7 +21,10 @@ import {
   testFolder,
   topics,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import type { Order } from '@orderflow/order-service/domain'
+import { paymentIdOf } from '@orderflow/payment-service/store'
+import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { promtool, promtoolFile, provisionTools, repository } from '@orderflow/stack'
+import { promtool, promtoolFile, provisionTools, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
 const folder = join(repository, 'packages/cli/observe')

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, jaegerUrl, sidecarOf, storedServices } from '@orderflow/cli'
+import { openBrowser, openPage } from '@orderflow/cli/browser'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, jaegerUrl, sidecarOf, storedServices } from '@orderflow/stack'
-import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
@@ -158,7 +158,7 @@ describe('the traces of a stack that make observe watches', () => {
     })
   }
 
-  it('tell why an event was put aside, and go on when it is resent; one search finds its lines in the logs', async () => {
+  it('tell why an event was put aside, and go on when it is replayed; one search finds its lines in the logs', async () => {
     const envelope = full()
     const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
     await publish(broken, '--raw')
@@ -175,13 +175,13 @@ describe('the traces of a stack that make observe watches', () => {
     )
     expect(telling).to.have.members(['order-service.log', 'payment-service.log'])
 
-    const file = join(folder, 'mended.json')
+    const file = join(folder, 'edited.json')
     writeFileSync(file, JSON.stringify(envelope))
     const list = succeeded(await stack.make('dead-letters', 'LIST=invalid-payload/order-service'))
-    const [, letter = ''] = /^([0-9a-f]{8}) /m.exec(list) ?? []
-    const shown = succeeded(await stack.make('dead-letters', `SHOW=${letter}`))
+    const [, deadLetter = ''] = /^([0-9a-f]{8}) /m.exec(list) ?? []
+    const shown = succeeded(await stack.make('dead-letters', `SHOW=${deadLetter}`))
     expect(shown).to.contain(`trace ${envelope.TraceId}, in logs by ${envelope.CorrelationId}`)
-    succeeded(await stack.make('dead-letters', `RESEND=${letter}`, `FILE=${file}`))
+    succeeded(await stack.make('dead-letters', `REPLAY=${deadLetter}`, `FILE=${file}`))
     await orderIs(envelope.Payload.OrderId)
     await traceWith(
       envelope.TraceId,

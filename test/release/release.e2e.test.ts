@@ -4,8 +4,7 @@ import { request as secureRequest } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { anOrder, post, send } from '@orderflow/chaos/clients/api'
-import { createApiKey } from '@orderflow/service-kit/api-keys'
-import { eventually, nodeImage, partitions, testFolder } from '@orderflow/stack'
+import { eventually, nodeImage, partitions, testFolder } from '@orderflow/cli'
 import {
   createOperator,
   docker,
@@ -13,7 +12,8 @@ import {
   type RehearsalOptions,
   startRehearsal,
   temporaryFolder,
-} from '@orderflow/stack/rehearsal'
+} from '@orderflow/cli/rehearsal'
+import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 import { programClient, type SignIn, startSignIn } from '../support/sign-in.ts'

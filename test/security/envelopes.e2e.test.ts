@@ -1,4 +1,4 @@
-import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { positionText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { table } from '@orderflow/service-kit/terminal'
 import { expect } from 'chai'
 import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
@@ -88,19 +88,21 @@ function print(ledger: Ledger, stopped: string[]): void {
 
 /** Adds to the ledger how records ended, and returns the partitions that they stopped. */
 async function account(records: HostileRecord[], ledger: Ledger): Promise<string[]> {
-  const { world, places, stopped } = await deliverHostile(records)
+  const { world, positions, stopped } = await deliverHostile(records)
   const { entries } = await readDeadLetters(world.log)
   for (const [role, topic] of world.subscriptions) {
     const documents = documentsIn(world.stores[role])
-    const letters = Map.groupBy(
+    const deadLetters = Map.groupBy(
       entries
         .filter(({ app }) => app === `${role}-service`)
-        .flatMap(({ attempts }) => attempts.map(({ reason, place }) => ({ reason, place: placeText(place) }))),
-      ({ place }) => place,
+        .flatMap(({ attempts }) =>
+          attempts.map(({ reason, position }) => ({ reason, position: positionText(position) })),
+        ),
+      ({ position }) => position,
     )
     for (const [index, record] of records.entries()) {
       if (record.topic !== topic) continue
-      const own = letters.get(places[index] ?? '') ?? []
+      const own = deadLetters.get(positions[index] ?? '') ?? []
       const end = endOf(role, record, true)
       const isFact = typeof end === 'object' && end.key in documents
       const ends = [own.length === 1, isFact && own.length === 0, own.length === 0 && end === 'unnoticed']

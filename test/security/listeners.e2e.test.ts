@@ -1,5 +1,4 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
-import type { Order } from '@orderflow/order-service/domain'
 import {
   entryOf,
   eventually,
@@ -10,7 +9,8 @@ import {
   services,
   startStack,
   testFolder,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'

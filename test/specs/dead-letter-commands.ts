@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, type RunningStack } from '@orderflow/cli'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack } from '@orderflow/stack'
 import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Ended, Operate } from '../support/operators/operate.ts'
@@ -40,8 +40,9 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       await publish({ topic: 'orderevents', key, value: JSON.stringify(event) })
       return eventually(async () => {
         for (const { id, app, attempts } of (await readDeadLetters(log)).entries.toReversed()) {
-          const letter = app === 'order-service' && attempts[0] ? await log.at(attempts[0].stands) : undefined
-          if (letter?.value.includes(key)) return id.slice(0, 8)
+          const deadLetter =
+            app === 'order-service' && attempts[0] ? await log.at(attempts[0].deadLetterPosition) : undefined
+          if (deadLetter?.value.includes(key)) return id.slice(0, 8)
         }
         return undefined
       }, 'the dead letter')
@@ -54,7 +55,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
         'deadletter-reason': reason,
         'deadletter-topic': 'orderevents',
       }
-      const letters = events.map((event, index) => ({
+      const deadLetters = events.map((event, index) => ({
         topic: 'orderevents.dead',
         key: event.Payload.OrderId,
         value: JSON.stringify(event),
@@ -65,7 +66,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
         },
       }))
       beyond += events.length
-      await publish(...letters)
+      await publish(...deadLetters)
     }
     let beyond = 1_000_000_000
 
@@ -113,89 +114,89 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
     })
 
     it('are refused with the reason and an exit code, but for a dry run', async () => {
-      const [real, dry] = await Promise.all([run(['resend', id]), run(['resend', id, '--dry-run'])])
+      const [real, dry] = await Promise.all([run(['replay', id]), run(['replay', id, '--dry-run'])])
       expect(real.code, real.stdout).to.equal(1)
-      expect(real.stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 resent, 1 refused')
+      expect(real.stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 replayed, 1 refused')
       expect(dry.code, dry.stdout).to.equal(0)
     })
 
     it('are kept out of the log by an editor that changes nothing, fails, or leaves them wrong', async () => {
       const edit = (script: string) =>
-        run(['resend', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
+        run(['replay', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       const [events] = await counts()
-      const none = run(['resend', id, '--edit'], { EDITOR: '', VISUAL: '' })
+      const none = run(['replay', id, '--edit'], { EDITOR: '', VISUAL: '' })
       const scripts = ['true', 'exit 3', 'sed -i.old s/Grace/Ada/ "$1"']
       const [unchanged, failing, wrong] = (await Promise.all(scripts.map(edit))) as [Ended, Ended, Ended]
-      expect(unchanged.stderr).to.equal('error: nothing was changed, so nothing is resent\n')
+      expect(unchanged.stderr).to.equal('error: nothing was changed, so nothing is replayed\n')
       expect(failing.stderr).to.contain('failed')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []
-      const again = await run(['resend', id, '--file', kept])
-      expect(again.stdout).to.contain('0 resent, 1 refused')
+      const again = await run(['replay', id, '--file', kept])
+      expect(again.stdout).to.contain('0 replayed, 1 refused')
       expect((await none).stderr).to.contain('there is no editor')
       for (const { code } of [unchanged, failing, wrong, again, await none]) expect(code).to.equal(1)
       expect((await counts())[0]).to.equal(events)
     })
 
-    it('are mended in an editor with arguments and resent', async () => {
-      const mending = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
-      const { code, stdout } = await run(['resend', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
+    it('are edited in an editor with arguments and replayed', async () => {
+      const editing = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
+      const { code, stdout } = await run(['replay', id, '--edit'], { EDITOR: editing, TMPDIR: folder, VISUAL: '' })
       expect(code, stdout).to.equal(0)
-      expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
+      expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
       expect((await orderWith(orderUrl(running()), OrderId, 'Paid')).customerTaxId).to.equal('SECRET-2')
-      expect((await run(['show', id])).stdout).to.match(/resent, edited, as orderevents/)
+      expect((await run(['show', id])).stdout).to.match(/replayed, edited, as orderevents/)
     })
 
-    it('are resent with an event that was mended in a file', async () => {
+    it('are replayed with an event that was edited in a file', async () => {
       const wrong = reduced({ Total: '2' })
       const short = await failing(wrong)
       const file = join(folder, 'event with spaces.json')
       writeFileSync(file, JSON.stringify({ ...wrong, Payload: { ...wrong.Payload, Total: 2 } }))
-      const { code, stdout } = await run(['resend', short, '--file', file])
+      const { code, stdout } = await run(['replay', short, '--file', file])
       expect(code, stdout).to.equal(0)
-      expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
+      expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
       expect((await orderWith(orderUrl(running()), wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
     })
 
-    it('of a group are resent, each once, and what is refused among them costs the exit code', async () => {
+    it('of a group are replayed, each once, and what is refused among them costs the exit code', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       await ourFaults('handler-error', [...orders, reduced({ Total: 'one' })])
-      const [events = 0, letters = 0] = await counts()
-      const first = await run(['resend', 'handler-error/payment-service'])
-      expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 resent, 1 refused, 0 resent before'])
-      // A note beside the letters for each record.
-      expect(await counts()).to.deep.equal([events + 60, letters + 60])
+      const [events = 0, deadLetters = 0] = await counts()
+      const first = await run(['replay', 'handler-error/payment-service'])
+      expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 replayed, 1 refused, 0 replayed before'])
+      // A note beside the dead letters for each record.
+      expect(await counts()).to.deep.equal([events + 60, deadLetters + 60])
       for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
 
-      const again = await run(['resend', 'handler-error/payment-service'])
-      expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 resent, 1 refused, 60 resent before'])
-      expect(await counts()).to.deep.equal([events + 60, letters + 60])
+      const again = await run(['replay', 'handler-error/payment-service'])
+      expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 replayed, 1 refused, 60 replayed before'])
+      expect(await counts()).to.deep.equal([events + 60, deadLetters + 60])
     })
 
-    it('are all resent, as a dry run said that publishes nothing', async () => {
+    it('are all replayed, as a dry run said that publishes nothing', async () => {
       const orders = Array.from({ length: 3 }, () => reduced())
       await ourFaults('refused', orders)
       const before = await counts()
-      const dry = await run(['resend', 'all', '--dry-run'])
+      const dry = await run(['replay', 'all', '--dry-run'])
       expect([dry.code, await counts()]).to.deep.equal([0, before])
       const [, ready, others] =
-        /^(\d+) would be (resent, \d+ refused, \d+ resent before)$/.exec(lastLines(dry)[0] ?? '') ?? []
+        /^(\d+) would be (replayed, \d+ refused, \d+ replayed before)$/.exec(lastLines(dry)[0] ?? '') ?? []
       expect(Number(ready)).to.be.at.least(3)
 
-      const real = await run(['resend', 'all'])
+      const real = await run(['replay', 'all'])
       expect([real.code, lastLines(real)[0]]).to.deep.equal([1, `${ready} ${others}`])
       // Two apps may have a record in common.
       expect((await counts())[0]).to.be.within((before[0] ?? 0) + 3, (before[0] ?? 0) + Number(ready))
       for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
-      const done = await run(['resend', 'refused/payment-service'])
-      expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 resent, 0 refused, 3 resent before']])
+      const done = await run(['replay', 'refused/payment-service'])
+      expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 replayed, 0 refused, 3 replayed before']])
     })
 
     it('are not touched by commands that cannot be done, which say what is wrong', async () => {
       const before = await counts()
       const cases = [
-        [['resend', 'all', '--edit'], 'not a group'],
-        [['resend', 'nobody'], 'there is no dead letter nobody'],
+        [['replay', 'all', '--edit'], 'not a group'],
+        [['replay', 'nobody'], 'there is no dead letter nobody'],
         [['list', 'no/group'], 'there is no group no/group'],
       ] as const
       const all = await Promise.all(cases.map(([args]) => run([...args])))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, type RunningStack, services } from '@orderflow/cli'
 import { completeEnvelope, paymentEvents, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { service } from '@orderflow/order-service/service'
 import { readSettings, readTrust } from '@orderflow/service-kit'
@@ -9,12 +10,11 @@ import {
   type LogReader,
   openAttempt,
   openLog,
-  placeText,
+  positionText,
   readDeadLetters,
-  resendDeadLetters,
+  replayDeadLetters,
 } from '@orderflow/service-kit/operations'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 
@@ -75,20 +75,20 @@ export function deadLetters(running: () => RunningStack): void {
         return entries.filter((entry) => entry.attempts.length === attempts).length === 2 ? entries : undefined
       }, `${attempts} attempts of both apps`)
 
-    async function resend(entries: Entry[], options = {}) {
+    async function replay(entries: Entry[], options = {}) {
       const outcomes = []
-      for await (const outcome of resendDeadLetters(stack.kafka, entries, { trust, ...options })) outcomes.push(outcome)
+      for await (const outcome of replayDeadLetters(stack.kafka, entries, { trust, ...options })) outcomes.push(outcome)
       return outcomes
     }
     const ends = async () =>
       Promise.all([topic, `${topic}.dead`].map(async (name) => (await log.spans(name)).map(({ end }) => String(end))))
 
-    it('take effect when they are mended and resent: one record for both apps, with the ids of the first', async () => {
+    it('take effect when they are edited and replayed: one record for both apps, with the ids of the first', async () => {
       const event = reduced({ Total: '10' })
       const { offset, entries } = await failing({ value: bytesOf(event) })
       const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 10 } })
-      const [first, second] = await resend(entries, { edited })
-      expect(first).to.deep.include({ result: 'resent' })
+      const [first, second] = await replay(entries, { edited })
+      expect(first).to.deep.include({ result: 'replayed' })
       expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
 
       const order = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
@@ -98,10 +98,10 @@ export function deadLetters(running: () => RunningStack): void {
       const now = await entriesOf(offset)
       expect(now.map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
       expect(now.map(openAttempt)).to.deep.equal([undefined, undefined])
-      expect(now[0]?.attempts[0]?.resent).to.include({ edited: true })
+      expect(now[0]?.attempts[0]?.replayed).to.include({ edited: true })
 
       const before = await ends()
-      expect((await resend(now)).map(({ result }) => result)).to.deep.equal(['done', 'done'])
+      expect((await replay(now)).map(({ result }) => result)).to.deep.equal(['done', 'done'])
       expect(await ends()).to.deep.equal(before)
     })
 
@@ -117,20 +117,20 @@ export function deadLetters(running: () => RunningStack): void {
         const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
         return bytesOf({ ...event, AppId, AppName, Name: 'PaymentApproved', Payload })
       }
-      const place = await publish({ value: approved('20000') }, 'paymentevents')
+      const position = await publish({ value: approved('20000') }, 'paymentevents')
       const entries = await eventually(async () => {
         const all = (await readDeadLetters(log)).entries
-        const own = all.filter(({ origin }) => placeText(origin) === placeText(place))
+        const own = all.filter(({ origin }) => positionText(origin) === positionText(position))
         return own.length >= readers.length ? own : undefined
       }, 'the dead letters')
       expect(entries.map(({ app }) => app)).to.have.members(readers)
-      const [outcome] = await resend(entries, { edited: approved(20_000) })
+      const [outcome] = await replay(entries, { edited: approved(20_000) })
       expect(outcome && 'as' in outcome && outcome.as).to.match(/^paymentevents\/0\//)
       const { payment } = await orderWith(orderUrl(stack), OrderId, 'Paid')
       expect(payment?.policy).to.equal('by-hand@1')
     })
 
-    it('are resent as they were: bytes, binary key and headers, in their partition, with a mark', async () => {
+    it('are replayed as they were: bytes, binary key and headers, in their partition, with a mark', async () => {
       const event = reduced()
       const record: Published = {
         key: Buffer.from([0x00, 0xff, 0x25, 0x2b, 0x20]),
@@ -141,27 +141,27 @@ export function deadLetters(running: () => RunningStack): void {
           [Buffer.from('replayed-from'), Buffer.from('somewhere')],
         ],
       }
-      const place = await publish(record)
+      const position = await publish(record)
       await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
-      const [entry] = await ourFault(place, record.value)
-      const [outcome] = await resend(entry ? [entry] : [])
-      expect(outcome?.result).to.equal('resent')
+      const [entry] = await ourFault(position, record.value)
+      const [outcome] = await replay(entry ? [entry] : [])
+      expect(outcome?.result).to.equal('replayed')
       const [, partition = '', offset = ''] = (outcome && 'as' in outcome ? outcome.as : '').split('/')
-      const resent = await log.at({ topic, partition: Number(partition), offset })
+      const replayed = await log.at({ topic, partition: Number(partition), offset })
       expect(partition).to.equal('1')
-      expect([resent?.key, resent?.value]).to.deep.equal([record.key, record.value])
-      expect(resent?.headers.map(([name, value]) => [name.toString(), value.toString('hex')])).to.deep.equal([
+      expect([replayed?.key, replayed?.value]).to.deep.equal([record.key, record.value])
+      expect(replayed?.headers.map(([name, value]) => [name.toString(), value.toString('hex')])).to.deep.equal([
         ['x-twice', '31'],
         ['x-twice', 'ff'],
-        ['replayed-from', Buffer.from(`orderevents/1/${place.offset}`).toString('hex')],
+        ['replayed-from', Buffer.from(`orderevents/1/${position.offset}`).toString('hex')],
       ])
     })
 
-    it('are resent from the dead letter alone when the log let go of the record', async () => {
+    it('are replayed from the dead letter alone when the log let go of the record', async () => {
       const event = reduced()
       const [entry] = await ourFault({ topic, partition: 1, offset: '987654321' }, bytesOf(event))
-      const [outcome] = await resend(entry ? [entry] : [])
-      expect(outcome?.result).to.equal('resent')
+      const [outcome] = await replay(entry ? [entry] : [])
+      expect(outcome?.result).to.equal('replayed')
       await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       const [, , offset = ''] = (outcome && 'as' in outcome ? outcome.as : '').split('/')
       expect((await log.at({ topic, partition: 1, offset }))?.key?.toString('hex')).to.equal('00ff2b20')
@@ -169,7 +169,7 @@ export function deadLetters(running: () => RunningStack): void {
 
     it('are refused when they come from a partition that there is not', async () => {
       const [entry] = await ourFault({ topic, partition: 77, offset: '0' }, bytesOf(reduced()))
-      const [outcome] = await resend(entry ? [entry] : [])
+      const [outcome] = await replay(entry ? [entry] : [])
       expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('there is no partition 77')
     })
 
@@ -200,15 +200,15 @@ export function deadLetters(running: () => RunningStack): void {
       const tombstone = await failing({ value: null as unknown as Buffer })
       const before = await ends()
       for (const { entries } of [poison, tombstone]) {
-        expect((await resend(entries)).map(({ result }) => result)).to.deep.equal(['refused', 'refused'])
-        expect((await resend(entries, { edited: Buffer.from('{}') })).map(({ result }) => result)).to.include('refused')
-        const ready = await resend(entries, { edited: bytesOf(reduced()), dryRun: true })
+        expect((await replay(entries)).map(({ result }) => result)).to.deep.equal(['refused', 'refused'])
+        expect((await replay(entries, { edited: Buffer.from('{}') })).map(({ result }) => result)).to.include('refused')
+        const ready = await replay(entries, { edited: bytesOf(reduced()), dryRun: true })
         expect(ready.map(({ result }) => result)).to.deep.equal(['ready', 'ready'])
       }
       expect(await ends()).to.deep.equal(before)
     })
 
-    it('of a record that a publisher pretends to have resent are an entry of their own', async () => {
+    it('of a record that a publisher pretends to have replayed are an entry of their own', async () => {
       const { offset, entries } = await failing({ value: Buffer.from('{') })
       const claim: [Buffer, Buffer] = [Buffer.from('replayed-from'), Buffer.from(`${topic}/1/${offset}`)]
       const forged = await failing({ value: Buffer.from('['), headers: [claim] })
@@ -216,28 +216,28 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await entriesOf(offset)).to.deep.equal(entries)
     })
 
-    it('count once however often they are resent and fail again', async () => {
+    it('count once however often they are replayed and fail again', async () => {
       const event = reduced()
       await publish({ value: bytesOf(event) })
       const known = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       const contradiction = (Total: number) => bytesOf({ ...event, Payload: { ...event.Payload, Total } })
       const { offset, entries } = await failing({ value: contradiction(11) })
-      const [refused] = await resend(entries)
+      const [refused] = await replay(entries)
       expect(refused?.result === 'refused' && refused.why.join()).to.contain('conflicting-order')
 
-      await resend(entries, { edited: contradiction(12) })
+      await replay(entries, { edited: contradiction(12) })
       const again = await failed(offset, 2)
-      await resend(again, { edited: contradiction(13) })
+      await replay(again, { edited: contradiction(13) })
       const thrice = await failed(offset, 3)
       expect(thrice.map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
       expect(thrice.map((entry) => openAttempt(entry)?.reason)).to.deep.equal([
         'conflicting-order',
         'conflicting-order',
       ])
-      // What is resent next is what failed last.
+      // What is replayed next is what failed last.
       const attempt = thrice[0] && openAttempt(thrice[0])
-      const letter = attempt && (await log.at(attempt.stands))
-      expect(JSON.parse(letter?.value.toString() ?? '')).to.deep.equal({
+      const deadLetter = attempt && (await log.at(attempt.deadLetterPosition))
+      expect(JSON.parse(deadLetter?.value.toString() ?? '')).to.deep.equal({
         ...idsOf(contradiction(11)),
         ...JSON.parse(contradiction(13).toString()),
       })

@@ -8,8 +8,8 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
+import { eventually, type RunningStack } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import { listedOrders } from '../support/listed.ts'
 

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { CheckResult, DeadLetterDetail, EventDetail, HealthView } from '@orderflow/event-monitor/api'
 import {
   type DeadLetters,
   type LogReader,
   openLog,
-  placeText,
+  positionText,
   readDeadLetters,
 } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import type { Operator } from '@orderflow/test-kit'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
@@ -46,29 +46,29 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     })
     after(() => log?.close())
 
-    /** The places that a service has dead letters of. */
+    /** The positions that a service has dead letters of. */
     const deadIn = ({ entries }: DeadLetters, role: Role) =>
       new Set(
         entries.flatMap(({ app, attempts }) =>
-          app === `${role}-service` ? attempts.map(({ place }) => placeText(place)) : [],
+          app === `${role}-service` ? attempts.map(({ position }) => positionText(position)) : [],
         ),
       )
 
     it(`end each of their records as a state change or a dead letter of each service (SEED=${seed})`, async () => {
       const [records = []] = fc.sample(hostileRecords(count), { seed, numRuns: 1 })
-      const places = await publish(stack, records)
+      const positions = await publish(stack, records)
       const stored = { order: new Set<string>(), payment: new Set<string>() }
       let open: string[] = []
       await eventually(async () => {
         open = []
-        const letters = await readDeadLetters(log)
+        const deadLetters = await readDeadLetters(log)
         for (const role of roles) {
-          const [dead, documents] = [deadIn(letters, role), await operator().documents(role)]
+          const [dead, documents] = [deadIn(deadLetters, role), await operator().documents(role)]
           for (const [index, record] of records.entries()) {
-            const [place = '', end] = [places[index], endOf(role, record, false)]
-            if (dead.has(place)) continue
-            if (typeof end === 'object' && end.key in documents) stored[role].add(place)
-            else if (end !== 'unnoticed') open.push(`${place} in ${role}-service`)
+            const [position = '', end] = [positions[index], endOf(role, record, false)]
+            if (dead.has(position)) continue
+            if (typeof end === 'object' && end.key in documents) stored[role].add(position)
+            else if (end !== 'unnoticed') open.push(`${position} in ${role}-service`)
           }
         }
         return open.length === 0
@@ -76,7 +76,9 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         throw new Error(`${error.message}; without one: ${open.slice(0, 5).join(', ')}`)
       })
       for (const { size } of Object.values(stored)) expect(size).to.be.within(10, count - 10)
-      const others = [...deadIn(await readDeadLetters(log), 'payment')].filter((place) => place.startsWith('payment'))
+      const others = [...deadIn(await readDeadLetters(log), 'payment')].filter((position) =>
+        position.startsWith('payment'),
+      )
       expect(others).to.deep.equal([])
       for (const url of [orderUrl(stack), paymentUrl(stack)]) expect((await send(`${url}/readyz`)).status).to.equal(200)
     })
@@ -86,15 +88,15 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         const orderId = randomUUID()
         const common = { topic: 'orderevents', orderId, key, headers, isSigned: false }
         const value = Buffer.from(JSON.stringify(reduced({ OrderId: orderId })))
-        const [, place = ''] = await publish(stack, [
+        const [, position = ''] = await publish(stack, [
           { ...common, value },
           { ...common, value: Buffer.from('{') },
         ])
         await orderWith(orderUrl(stack), orderId, 'Paid')
         await eventually(async () => {
-          const letters = await readDeadLetters(log)
-          return roles.every((role) => deadIn(letters, role).has(place))
-        }, `the dead letters of ${place}`)
+          const deadLetters = await readDeadLetters(log)
+          return roles.every((role) => deadIn(deadLetters, role).has(position))
+        }, `the dead letters of ${position}`)
       })
     }
 
@@ -107,13 +109,13 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         stack,
         records.flatMap(({ first }) => (first ? [first] : [])),
       )
-      const places = await publish(stack, records)
+      const positions = await publish(stack, records)
       let wrong: string[] = []
       await eventually(async () => {
         const { entries } = await readDeadLetters(log)
         const reasons = new Map(
           entries.flatMap(({ app, attempts }) =>
-            attempts.map(({ place, reason }) => [`${app} ${placeText(place)}`, reason] as const),
+            attempts.map(({ position, reason }) => [`${app} ${positionText(position)}`, reason] as const),
           ),
         )
         wrong = []
@@ -122,7 +124,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
           for (const [index, record] of records.entries()) {
             const end = endOf(role, record, false)
             if (end === 'unnoticed') continue
-            const reason = reasons.get(`${role}-service ${places[index]}`)
+            const reason = reasons.get(`${role}-service ${positions[index]}`)
             const isEnded = reason ?? (typeof end === 'object' && end.key in documents)
             if (isEnded !== (record.reason ?? true)) wrong.push(`${role}-service, ${isEnded}: ${record.title}`)
           }
@@ -135,12 +137,14 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       const monitor = urlOf(stack, 'event-monitor')
       for (const [index, { reason, title }] of records.entries()) {
         const event = await eventually(async () => {
-          const answer = await send<EventDetail>(`${monitor}/v1/events/${places[index]}`)
+          const answer = await send<EventDetail>(`${monitor}/v1/events/${positions[index]}`)
           return answer.status === 200 ? answer.body : undefined
         }, `${title} in the monitor`)
         expect(event.document, title).not.to.equal(null)
         if (reason === undefined) continue
-        const entry = entries.find(({ attempts }) => attempts.some(({ place }) => placeText(place) === places[index]))
+        const entry = entries.find(({ attempts }) =>
+          attempts.some(({ position }) => positionText(position) === positions[index]),
+        )
         const path = `${monitor}/v1/dead-letters/entries/${entry?.id}`
         const shown = await eventually(async () => {
           const answer = await send<DeadLetterDetail>(path)
@@ -173,17 +177,17 @@ function isSeenHere({ topic, refusal, value }: LargeRecord): boolean {
   return refusal !== 'impersonation' || value.includes(stranger.AppId) || value.includes(stranger.AppName)
 }
 
-/** Publishes the records and, behind them in each partition, an order that must be paid. Answers their places. */
+/** Publishes the records and, behind them in each partition, an order that must be paid. Returns their positions. */
 async function publish(stack: RunningStack, records: HostileRecord[]): Promise<string[]> {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'hostile-application', ...stack.kafka })
   try {
-    const places: string[] = []
+    const positions: string[] = []
     for (const [index, { topic, key, value, headers }] of records.entries()) {
       // Records with the same content that arrive in the same millisecond are one record, and have one dead letter.
       if (!value && !key) await setTimeout(2)
       const message = { topic, partition: index % partitions.length, ...(key && { key }), value: value as Buffer }
       const { offsets } = await producer.send({ messages: [{ ...message, headers: new Map(headers) }], acks: -1 })
-      places.push(`${topic}/${offsets?.[0]?.partition}/${offsets?.[0]?.offset}`)
+      positions.push(`${topic}/${offsets?.[0]?.partition}/${offsets?.[0]?.offset}`)
     }
     const healthy = partitions.map((partition) => ({ partition, orderId: randomUUID() }))
     for (const { partition, orderId } of healthy) {
@@ -194,7 +198,7 @@ async function publish(stack: RunningStack, records: HostileRecord[]): Promise<s
       })
     }
     for (const { orderId } of healthy) await orderWith(orderUrl(stack), orderId, 'Paid')
-    return places
+    return positions
   } finally {
     await producer.close()
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { orderUrl, paymentUrl, send } from '@orderflow/chaos/clients/api'
-import { entryOf, type RunningStack } from '@orderflow/stack'
+import { entryOf, type RunningStack } from '@orderflow/cli'
 import { expect } from 'chai'
 
 const json = { 'content-type': 'application/json' }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { send } from '@orderflow/chaos/clients/api'
-import { loopbacks, processNamesWith, services, storeOf } from '@orderflow/stack'
+import { loopbacks, processNamesWith, services, storeOf } from '@orderflow/cli'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'

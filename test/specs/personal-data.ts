@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, services, sidecarOf, storedServices, urlOf } from '@orderflow/cli'
 import { envelopeErrorCodes } from '@orderflow/envelope-schema'
-import { type Entry, type LogReader, openLog, placeText, readDeadLetters } from '@orderflow/service-kit/operations'
-import { eventually, services, sidecarOf, storedServices, urlOf } from '@orderflow/stack'
+import { type Entry, type LogReader, openLog, positionText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { createProducer, type TestedService, typesOn } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
@@ -130,22 +130,22 @@ export function personalData(
     }
 
     async function commandAll(): Promise<void> {
-      const letters = (...args: string[]) => run('order-service', ['dead-letters', ...args])
-      await letters()
-      await letters('list', 'invalid-payload/order-service')
-      // One of each event: both services have a letter of most.
-      const byOrigin = new Map(entries.map(({ id, origin }) => [placeText(origin), id]))
-      for (const id of byOrigin.values()) await letters('show', id)
-      await letters('resend', 'all', '--dry-run')
-      await letters('resend', 'invalid-payload/order-service')
+      const deadLetters = (...args: string[]) => run('order-service', ['dead-letters', ...args])
+      await deadLetters()
+      await deadLetters('list', 'invalid-payload/order-service')
+      // One of each event: both services have a dead letter of most.
+      const byOrigin = new Map(entries.map(({ id, origin }) => [positionText(origin), id]))
+      for (const id of byOrigin.values()) await deadLetters('show', id)
+      await deadLetters('replay', 'all', '--dry-run')
+      await deadLetters('replay', 'invalid-payload/order-service')
       const [invalid] = entries.filter(({ attempts }) => attempts[0]?.reason === 'invalid-payload')
       const wrong = join(folder, 'wrong.json')
       writeFileSync(
         wrong,
         JSON.stringify(reduced({ CustomerName: markers.new('a file'), Total: markers.new('a file') })),
       )
-      await letters('resend', invalid?.id ?? '', '--file', wrong)
-      await run('order-service', ['dead-letters', 'resend', invalid?.id ?? '', '--edit'], {
+      await deadLetters('replay', invalid?.id ?? '', '--file', wrong)
+      await run('order-service', ['dead-letters', 'replay', invalid?.id ?? '', '--edit'], {
         EDITOR: 'sed -i s/1/2/',
         VISUAL: '',
         TMPDIR: folder,
@@ -207,4 +207,4 @@ export function personalData(
 }
 
 const partitionText = ({ topic, partition }: { topic: string; partition: number }) =>
-  placeText({ topic, partition, offset: '' })
+  positionText({ topic, partition, offset: '' })

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, type RunningStack, services } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { settled } from '../support/settled.ts'
@@ -98,11 +98,11 @@ export function outsidePublishers(running: () => RunningStack): void {
       await orderWith(orderUrl(stack), orderId, 'Paid')
       const contradiction = { ...full(), Payload: { ...envelope.Payload, Total: 11 } }
       await publish(contradiction, orderId)
-      const letters = await eventually(() => {
+      const deadLetters = await eventually(() => {
         const found = dead.records.filter((record) => record.key === orderId)
         return found.length >= 2 ? found : undefined
       }, 'a dead letter of each app')
-      expect(letters.map((letter) => letter.headers['deadletter-reason'])).to.deep.equal([
+      expect(deadLetters.map((deadLetter) => deadLetter.headers['deadletter-reason'])).to.deep.equal([
         'conflicting-order',
         'conflicting-order',
       ])

@@ -11,9 +11,9 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, type RunningStack, storedServices } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack, storedServices } from '@orderflow/stack'
 import {
   createProducer,
   type Documents,

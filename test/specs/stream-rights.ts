@@ -1,8 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { createAppendTimes } from '@orderflow/service-kit/append-times'
-import { requestOf } from '@orderflow/service-kit/kafka'
-import { openLog } from '@orderflow/service-kit/operations'
-import { scrape } from '@orderflow/service-kit/testing'
 import {
   type KafkaConnection,
   setPublisher,
@@ -12,7 +8,11 @@ import {
   topics,
   withAdmin,
   withRetries,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import { createAppendTimes } from '@orderflow/service-kit/append-times'
+import { requestOf } from '@orderflow/service-kit/kafka'
+import { openLog } from '@orderflow/service-kit/operations'
+import { scrape } from '@orderflow/service-kit/testing'
 import {
   AclOperations,
   AclPermissionTypes,

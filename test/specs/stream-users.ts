@@ -1,7 +1,5 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
-import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import {
   brokerUser,
   eventually,
@@ -12,7 +10,9 @@ import {
   transactionDenial,
   transactionsWarning,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
+import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'

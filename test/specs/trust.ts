@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { eventually, newSecret, storedServices } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { eventually, newSecret, storedServices } from '@orderflow/stack'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
@@ -34,7 +34,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), await place(), 'Paid')
       start = new Date().toISOString()
       keys = { Trust__SigningKeys: newSecret(), Trust__SignedSince: start }
-      await trust('set-aside', {}, keys)
+      await trust('reject', {}, keys)
     })
     after(async () => {
       writeFileSync(file, asItWas)
@@ -49,19 +49,19 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
 
     /** Publishes an envelope, and answers the beginnings of its dead letters' ids, by app. */
-    async function setAside(topic: string, envelope: Envelope): Promise<Record<string, string>> {
+    async function rejectedIds(topic: string, envelope: Envelope): Promise<Record<string, string>> {
       const key = randomUUID()
       await producer.send({ topic, key, value: JSON.stringify(envelope) })
       const receivers = storedServices.filter(({ consumes }) => topic in consumes)
-      const letters = () => log.records.filter((record) => record.key === key && record.topic === `${topic}.dead`)
-      await eventually(() => letters().length >= receivers.length, `the dead letters of ${key}`)
+      const deadLetters = () => log.records.filter((record) => record.key === key && record.topic === `${topic}.dead`)
+      await eventually(() => deadLetters().length >= receivers.length, `the dead letters of ${key}`)
       await settled(stack, () => log.caughtUp())
-      expect(letters().map(({ headers }) => headers['deadletter-app'])).to.have.members(
+      expect(deadLetters().map(({ headers }) => headers['deadletter-app'])).to.have.members(
         receivers.map(({ name }) => name),
       )
-      for (const { headers } of letters()) expect(headers['deadletter-reason']).to.equal('untrusted')
+      for (const { headers } of deadLetters()) expect(headers['deadletter-reason']).to.equal('untrusted')
       return Object.fromEntries(
-        letters().map(({ headers }) => [headers['deadletter-app'], (headers['deadletter-id'] ?? '').slice(0, 8)]),
+        deadLetters().map(({ headers }) => [headers['deadletter-app'], (headers['deadletter-id'] ?? '').slice(0, 8)]),
       )
     }
     const place = async (total = anOrder.total) =>
@@ -74,31 +74,31 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       const Payload = { OrderId, PaymentId: randomUUID(), Amount: 20_000, Policy: 'by-hand@1', Source: 'Manual' }
       return { ...full(), ...app, Name: 'PaymentApproved', Payload } as unknown as Envelope
     }
-    const resend = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'resend', id, ...options], keys)
+    const replay = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'replay', id, ...options], keys)
 
-    it('is set aside while it is not listed, and taken in once it is and its dead letter is resent', async () => {
+    it('is set aside while it is not listed, and taken in once it is and its dead letter is replayed', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
-      const { 'order-service': id } = await setAside(orderEvents, envelope)
-      expect(orderflowFailed(await resend(id))).to.contain(`untrusted: AppId ${AppId} is not listed in trust.json`)
+      const { 'order-service': id } = await rejectedIds(orderEvents, envelope)
+      expect(orderflowFailed(await replay(id))).to.contain(`untrusted: AppId ${AppId} is not listed in trust.json`)
 
       const topics = { [orderEvents]: ['OrderCreated'] }
-      await trust('set-aside', { [AppId]: { name: AppName, topics, tenants: ['', 'north'] } }, keys)
-      expect(succeeded(await resend(id))).to.contain('1 resent')
+      await trust('reject', { [AppId]: { name: AppName, topics, tenants: ['', 'north'] } }, keys)
+      expect(succeeded(await replay(id))).to.contain('1 replayed')
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
 
     it('says no more than what it is listed with', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
-      await setAside(orderEvents, {
+      await rejectedIds(orderEvents, {
         ...reduced(),
         Name: 'OrderCancelled',
         Payload: { OrderId: id },
       } as unknown as Envelope)
-      await setAside(orderEvents, reduced({}, { AppName: 'another-application' }))
-      await setAside(orderEvents, reduced({}, { TenantID: 'south' }))
-      await setAside(orderEvents, reduced({}, { AppId: randomUUID() }))
+      await rejectedIds(orderEvents, reduced({}, { AppName: 'another-application' }))
+      await rejectedIds(orderEvents, reduced({}, { TenantID: 'south' }))
+      await rejectedIds(orderEvents, reduced({}, { AppId: randomUUID() }))
       await orderWith(orderUrl(stack), id, 'Paid')
       const welcome = reduced({}, { TenantID: 'north' })
       await producer.send({ topic: orderEvents, value: JSON.stringify(welcome) })
@@ -112,11 +112,11 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       const published = orderflowFailed(await stack.orderflow(['publish', fixture]))
       expect(published).to.contain('outside applications may not publish to paymentevents')
       const { AppId, AppName } = reduced()
-      const letters = await setAside(paymentEvents, approvalOf(id, { AppId, AppName }))
-      const [letter] = Object.values(letters)
-      expect(orderflowFailed(await resend(letter))).to.contain('only payment-service publishes to paymentevents')
-      await setAside(paymentEvents, approvalOf(id, ours('OrderCreated')))
-      await setAside(paymentEvents, approvalOf(id, ours('PaymentApproved')))
+      const deadLetters = await rejectedIds(paymentEvents, approvalOf(id, { AppId, AppName }))
+      const [deadLetter] = Object.values(deadLetters)
+      expect(orderflowFailed(await replay(deadLetter))).to.contain('only payment-service publishes to paymentevents')
+      await rejectedIds(paymentEvents, approvalOf(id, ours('OrderCreated')))
+      await rejectedIds(paymentEvents, approvalOf(id, ours('PaymentApproved')))
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
     })
 
@@ -127,13 +127,13 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       const [own] = log.records.filter(({ topic, key }) => topic === orderEvents && key === id)
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
       const cancelled = { ...full(), ...ours('OrderCancelled'), Name: 'OrderCancelled', Payload: { OrderId: id } }
-      const { 'order-service': letter } = await setAside(orderEvents, cancelled as unknown as Envelope)
-      expect(orderflowFailed(await resend(letter))).to.contain('order-service, which did not sign it')
+      const { 'order-service': deadLetter } = await rejectedIds(orderEvents, cancelled as unknown as Envelope)
+      expect(orderflowFailed(await replay(deadLetter))).to.contain('order-service, which did not sign it')
       await orderWith(orderUrl(stack), id, 'Paid')
 
       const edited = join(dirname(stack.folder), 'edited.json')
       writeFileSync(edited, JSON.stringify(cancelled))
-      expect(succeeded(await resend(letter, '--file', edited))).to.contain('1 resent')
+      expect(succeeded(await replay(deadLetter, '--file', edited))).to.contain('1 replayed')
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
@@ -151,7 +151,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     })
 
     it('cannot be listed in a way that means nothing: then a service does not start, and says why', async () => {
-      writeFileSync(file, JSON.stringify({ unlisted: 'taken-in', publishers: { legacy: {} } }))
+      writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
       expect(message).to.contain('/publishers/legacy: is no AppId')
     })

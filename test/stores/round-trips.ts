@@ -48,7 +48,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
         now,
         newId: randomUUID,
       })
-      // A lane of the list is found, and as many connections as are used are opened, once.
+      // A shard of the list is found, and as many connections as are used are opened, once.
       for (let time = 0; time < 3; time += 1) await lockstep.roundTripsOf(() => deliver(app, 100))
     })
     after(async () => {

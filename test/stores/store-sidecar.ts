@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
-import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/stack'
 
 /** The application whose documents these sidecars keep. */
 export const appId = 'store-contract'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { isPortFree, localPorts } from '@orderflow/stack'
+import { isPortFree, localPorts } from '@orderflow/cli'
 
 /** No stack has this port, however far its own are moved: who listens on it has the offset, until the process ends. */
 const claimPort = 4_990

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 
 export interface Package {
   /** Its folder in the repository. */
@@ -22,7 +22,7 @@ export interface SourceFile {
   specifiers: string[]
 }
 
-/** The packages that a file imports, by name: `chai`, or `@orderflow/stack` of `@orderflow/stack/browser`. */
+/** The packages that a file imports, by name: `chai`, or `@orderflow/cli` of `@orderflow/cli/browser`. */
 export function packagesOf({ specifiers }: SourceFile): string[] {
   const others = specifiers.filter((specifier) => !specifier.startsWith('node:'))
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)

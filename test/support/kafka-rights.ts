@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/stack'
+import type { KafkaConnection } from '@orderflow/cli'
 import { type Acl, AclPermissionTypes, Producer, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 
 /** A rule of Kafka: this user may do this with a topic of this name, unless another kind of thing is said, or that he may not. */

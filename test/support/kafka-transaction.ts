@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { KafkaConnection } from '@orderflow/stack'
+import type { KafkaConnection } from '@orderflow/cli'
 import { Producer } from '@platformatic/kafka'
 
 /** What becomes of a transaction: its producer aborts it, or goes away without a word. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/stack'
+import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/cli'
 
 const files = ['package.json', 'package-lock.json']
 

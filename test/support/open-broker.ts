@@ -13,7 +13,7 @@ import {
   topics,
   withAdmin,
   withRetries,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }

@@ -1,4 +1,4 @@
-import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision, testFolder } from '@orderflow/stack'
+import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision, testFolder } from '@orderflow/cli'
 
 const quiet = { onProgress: () => {} }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { cacheFolder } from '@orderflow/stack'
+import { cacheFolder } from '@orderflow/cli'
 
 // What has passed on this machine already is not tested again while all that it depends on is the same, and the report says so.
 

@@ -11,7 +11,7 @@ import {
   type Plan,
   processSpecs,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 
 /** A broker beside the one of a plan, which leads the partitions that a test gives it. */
 export interface SecondBroker {

@@ -20,7 +20,7 @@ import {
   topics,
   withAdmin,
   withRetries,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { claimPlan } from './own-kafka.ts'
 
 /** A broker of this machine that asks everybody who he is, as that of docker-compose.yml does. */

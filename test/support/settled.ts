@@ -1,5 +1,5 @@
 import { readBacklog } from '@orderflow/chaos/backlog'
-import { eventually, type RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/cli'
 
 /**
  * What there is once every service has done with all that is in the log. A service tells Kafka so after it has stored and published

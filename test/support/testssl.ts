@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findTestssl } from '@orderflow/stack'
+import { findTestssl } from '@orderflow/cli'
 
 /** What testssl.sh says of one thing that it looked at. */
 export interface Finding {

@@ -277,8 +277,8 @@ export function listedIds(sidecar: FakeSidecar): string[] {
   const slots = new Map<string, string>()
   for (const key of sidecar.chunkKeys()) {
     const ids: string[] = Object(sidecar.documents.get(key)?.value).ids
-    const [, lane, n] = key.split('/')
-    for (const [index, id] of ids.entries()) slots.set(`${lane}:${n}:${index}`, id)
+    const [, shard, n] = key.split('/')
+    for (const [index, id] of ids.entries()) slots.set(`${shard}:${n}:${index}`, id)
   }
   const listed = [...sidecar.documents.values()].flatMap(({ value }) => (value as { listed?: string })?.listed ?? [])
   return listed.map((slot) => slots.get(slot) ?? `nothing at ${slot}`)

@@ -1,6 +1,6 @@
 /** `make -C tools bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
 import { relative } from 'node:path'
-import { CliError, repository, saysYes, timed } from '@orderflow/stack'
+import { CliError, repository, saysYes, timed } from '@orderflow/cli'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'

@@ -1,7 +1,7 @@
 /** `make -C tools bench-report`: writes the last figures of each part (tools/bench/results) into docs/performance.md, charts beside it. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { parts } from './parts/index.ts'
 import { chartFile, readResult, resultsFolder } from './report/results.ts'
 import { sectionOf, withSection } from './report/section.ts'

@@ -1,4 +1,4 @@
-import { storedServices, testFolder } from '@orderflow/stack'
+import { storedServices, testFolder } from '@orderflow/cli'
 import { expect } from 'chai'
 import type { Step } from './faults/schedule.ts'
 import { formatReport } from './report/format.ts'

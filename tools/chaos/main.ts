@@ -1,8 +1,8 @@
 /** `make -C tools chaos`: the system under load and faults, and a ledger of what came of it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { CliError, localFolder, provision, timed } from '@orderflow/cli'
 import { unmountBelow } from '@orderflow/service-kit/testing'
-import { CliError, localFolder, provision, timed } from '@orderflow/stack'
 import { faultNames, schedule } from './faults/schedule.ts'
 import { createRandom } from './load/random.ts'
 import { formatReport } from './report/format.ts'

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { entryOf, storedServices, topics } from '@orderflow/stack'
+import { entryOf, storedServices, topics } from '@orderflow/cli'
 import { type BreakOptions, breakIt } from './break-it.ts'
 import { isReplicaOf } from './cluster/cluster.ts'
 import { openSite, type SiteOptions } from './cluster/site.ts'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { LocalStore } from '@orderflow/stack'
-import { CliError } from '@orderflow/stack'
+import type { LocalStore } from '@orderflow/cli'
+import { CliError } from '@orderflow/cli'
 
 export interface ChaosSettings {
   seed: string

@@ -102,15 +102,15 @@ export const commandGroups: CommandGroups = {
   'Operate it': {
     'dead-letters': {
       summary: 'List events that failed, show one, or send them back to their topic',
-      parameters: '[list|show|resend] [ID|GROUP|all]',
+      parameters: '[list|show|replay] [ID|GROUP|all]',
       options: {
         values: { summary: 'show personal data, too' },
-        'dry-run': { summary: 'resend: show what it would do' },
-        edit: { summary: 'resend one event after editing it in $EDITOR' },
-        file: { value: 'FILE', summary: 'resend one event as this file has it' },
+        'dry-run': { summary: 'replay: show what it would do' },
+        edit: { summary: 'replay one event after editing it in $EDITOR' },
+        file: { value: 'FILE', summary: 'replay one event as this file has it' },
         attempt: {
           value: 'POSITION',
-          summary: 'resend only if the newest failed attempt is the record at this position',
+          summary: 'replay only if the newest failed attempt is the record at this position',
         },
       },
       run: async ({ all }) => (await ofOperator()).deadLetters(all),

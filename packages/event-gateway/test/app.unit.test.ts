@@ -180,7 +180,7 @@ describe('event-gateway', () => {
     })
 
     it('limits a listed application to its entry in trust.json', async () => {
-      const file = trustFile('taken-in', {
+      const file = trustFile('accept', {
         [legacy.id]: { name: legacy.name, topics: { orderevents: ['OrderCancelled'] } },
       })
       const answer = await publish(full(), {}, appWith({ Trust__File: file }))
@@ -257,7 +257,7 @@ describe('event-gateway', () => {
       createApiKey({ name, scopes, tenant }, new Date())
     const keys = { own: keyOf('legacy'), rotated: keyOf('legacy'), other: keyOf('shop'), acme: keyOf('legacy', 'acme') }
     const entry = { name: legacy.name, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
-    const closed = (entries: object, unlisted: 'taken-in' | 'set-aside' = 'taken-in') =>
+    const closed = (entries: object, unlisted: 'accept' | 'reject' = 'accept') =>
       appWith({
         Auth__Mode: 'closed',
         Auth__ApiKeys: JSON.stringify(Object.values(keys).map(({ record }) => record)),

@@ -9,7 +9,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 /** Writes a file of whom to trust; answers its path. */
-export function trustFile(unlisted: 'taken-in' | 'set-aside', publishers: object): string {
+export function trustFile(unlisted: 'accept' | 'reject', publishers: object): string {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify({ unlisted, publishers }))
   return `file://${file}`

@@ -3,7 +3,7 @@ import type { Background, ServiceContext } from '@orderflow/service-kit'
 import { type Reaction, readApplication } from '@orderflow/service-kit/application'
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { momentOf } from '@orderflow/service-kit/log'
-import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
+import { type Listing, readListing, readTrust, type Trust } from '@orderflow/service-kit/trust'
 import { HealthProbe, Latencies, type SystemStatus } from './health.ts'
 import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
 import { createLedger, type Ledger } from './jobs/ledger.ts'
@@ -26,7 +26,7 @@ export interface Monitor {
   /** Expected reactions, by services.json. */
   reactions: readonly Reaction[]
   trust: Trust
-  trustOf: (appId: string | null) => Standing
+  trustOf: (appId: string | null) => Listing
   /** Returns the state of the broker and the services, at most a few seconds old. */
   status(): Promise<SystemStatus>
   latencies: Latencies
@@ -90,7 +90,7 @@ export function openMonitor(
 
   return {
     ...{ index, views, ledger, log: access, replays, services, reactions, trust, latencies, now },
-    trustOf: readStanding(root, trustSettings),
+    trustOf: readListing(root, trustSettings),
     status: () => probe.status(),
     tracePage: Telemetry.TracePage,
     isSigned: trustSettings.SigningKeys !== '',

@@ -41,7 +41,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     ledger = createLedger(folder)
     const ask = async (_method: string, wanted: string[]) => ({
       entries: wanted.map((id) => ({
-        entry: { id, app: 'a', origin: position, attempts: [{ place: position }] } as unknown as Entry,
+        entry: { id, app: 'a', origin: position, attempts: [{ position }] } as unknown as Entry,
       })),
       readUpTo: new Map(),
     })
@@ -52,7 +52,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
           else {
             sent.push(entry.id)
-            yield { entry, result: 'resent', as: 'orderevents/0/9' }
+            yield { entry, result: 'replayed', as: 'orderevents/0/9' }
           }
         }
       },

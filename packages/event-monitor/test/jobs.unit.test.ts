@@ -16,7 +16,7 @@ import type { MonitorError } from '../src/monitor-error.ts'
 const ids = Array.from({ length: 12 }, (_, index) => `entry-${index}`)
 const position = { topic: 'orderevents', partition: 0, offset: '1' }
 const attempt = 'orderevents/0/1'
-const entryOf = (id: string) => ({ id, app: 'a', origin: position, attempts: [{ place: position }] }) as Entry
+const entryOf = (id: string) => ({ id, app: 'a', origin: position, attempts: [{ position }] }) as Entry
 
 describe('a job that replays dead letters', () => {
   let folder: string
@@ -33,7 +33,9 @@ describe('a job that replays dead letters', () => {
     isIndexed = true
     onReport = () => {}
     outcomeOf = ({ id }) =>
-      id === 'entry-3' ? { result: 'refused', why: ['it is wrong still'] } : { result: 'resent', as: 'orderevents/0/9' }
+      id === 'entry-3'
+        ? { result: 'refused', why: ['it is wrong still'] }
+        : { result: 'replayed', as: 'orderevents/0/9' }
     replays = open()
   })
   afterEach(async () => {

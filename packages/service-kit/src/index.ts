@@ -7,7 +7,7 @@ export {
   type ServiceDefinition,
   type ServiceParts,
 } from './runtime/define-service.ts'
-export type { Tried, TriedRecord } from './runtime/dry-run.ts'
+export type { DryRunRecord, Verdict } from './runtime/dry-run.ts'
 export { run } from './runtime/run.ts'
 export { type BaseSettings, readSettings, section } from './runtime/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'

@@ -1,6 +1,6 @@
+import { type RunningStack, urlOf } from '@orderflow/cli'
 import type { Route } from '@orderflow/service-kit'
 import { type BadRequest, send } from '@orderflow/service-kit/testing'
-import { type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { TestedService } from './tested-services.ts'
 
@@ -24,7 +24,7 @@ const unknownId = '00000000-0000-4000-8000-000000000000'
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
-    it(`answers ${status} to ${what}, and says how to mend it`, async () => {
+    it(`answers ${status} to ${what}, and says how to fix it`, async () => {
       const answer = await send<Problem>(urlOf(running(), name) + path, init)
       expect(answer.status).to.equal(status)
       expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, type KafkaConnection } from '@orderflow/stack'
+import { eventually, type KafkaConnection } from '@orderflow/cli'
 import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 import '@orderflow/envelope/kafka-resets'
 

@@ -1,5 +1,5 @@
+import { eventually, type RunningStack, sidecarOf } from '@orderflow/cli'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
-import { eventually, type RunningStack, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts'
 import { createProducer } from './kafka.ts'

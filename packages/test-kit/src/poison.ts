@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { deadLetterTopic, type EventType, fieldSchema, payloadFields } from '@orderflow/envelope'
-import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { recordOf } from './effects.ts'
 import { createProducer, openLog } from './kafka.ts'
@@ -30,16 +30,16 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       await producer.close()
     })
     after(() => dead?.close())
-    const lettersOf = (key: string) =>
+    const deadLettersOf = (key: string) =>
       dead.records.filter((record) => record.key === key && record.headers['deadletter-app'] === name)
 
     for (const { what, value, reason, tells, topic, key } of records) {
       it(`makes one dead letter that says why: ${what}, on ${topic}`, async () => {
-        const letter = await eventually(() => lettersOf(key)[0], 'the dead letter')
-        expect(letter.headers).to.include({ 'deadletter-reason': reason, 'deadletter-topic': topic })
-        expect(letter.headers['deadletter-detail']).to.contain(tells)
-        expect(letter.headers['deadletter-offset']).not.to.equal('999999')
-        expect(letter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
+        const deadLetter = await eventually(() => deadLettersOf(key)[0], 'the dead letter')
+        expect(deadLetter.headers).to.include({ 'deadletter-reason': reason, 'deadletter-topic': topic })
+        expect(deadLetter.headers['deadletter-detail']).to.contain(tells)
+        expect(deadLetter.headers['deadletter-offset']).not.to.equal('999999')
+        expect(deadLetter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
       })
     }
 
@@ -48,7 +48,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       for (const event of behind)
         await eventually(() => subject.effectOf(url, event), `the effect of ${event.envelope.Id}`)
       await dead.caughtUp()
-      for (const { what, key } of records) expect(lettersOf(key), what).to.have.length(1)
+      for (const { what, key } of records) expect(deadLettersOf(key), what).to.have.length(1)
     })
   })
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { doesConsume, repository, type Service, services } from '@orderflow/cli'
 import type { EventType } from '@orderflow/envelope'
 import {
   type BaseSettings,
@@ -12,7 +13,6 @@ import {
   type ServiceParts,
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
-import { doesConsume, repository, type Service, services } from '@orderflow/stack'
 
 /** A service with all that the specs need. */
 export interface TestedService extends Service {

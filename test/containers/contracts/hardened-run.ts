@@ -1,4 +1,4 @@
-import { docker } from '@orderflow/stack'
+import { docker } from '@orderflow/cli'
 
 const hardened = ['--rm', '--read-only', '--user', '10001', '--cap-drop', 'ALL', '--network', 'none']
 

@@ -10,7 +10,7 @@ import {
   makeCertificate,
   securedKafka,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

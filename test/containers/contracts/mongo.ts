@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { docker, eventually } from '@orderflow/stack'
+import { docker, eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

@@ -1,4 +1,4 @@
-import { docker, versions } from '@orderflow/stack'
+import { docker, versions } from '@orderflow/cli'
 import { expect } from 'chai'
 import { hardenedRun } from './hardened-run.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { docker, eventually } from '@orderflow/stack'
+import { docker, eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { Client } from 'pg'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { docker, eventually, nodeImage } from '@orderflow/stack'
+import { docker, eventually, nodeImage } from '@orderflow/cli'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 

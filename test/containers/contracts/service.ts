@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '@orderflow/chaos/clients/api'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 

@@ -8,7 +8,7 @@ import {
   schemathesisTool,
   semgrepTool,
   timed,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 
 /** How a program ended, and what it printed, standard error at its end. */
 export interface Ended {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { copyRepository, ownPackages, type RepositoryCopy } from './repository-copy.ts'
 
 /** A copy that git and npm take for a checkout like any other: committed, and with packages that are its own. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { LocalStack, StackPorts } from '@orderflow/stack'
-import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack'
+import type { LocalStack, StackPorts } from '@orderflow/cli'
+import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/cli'
 import type { OperatedStack } from '../../specs/commands.ts'
 import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
@@ -50,7 +50,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
     orderflow,
     parts,
     async start(...variables) {
-      const own = await copy.load<typeof import('@orderflow/stack')>('packages/cli/src/index.ts')
+      const own = await copy.load<typeof import('@orderflow/cli')>('packages/cli/src/index.ts')
       // What make up starts goes on when it ends, and must not when this process does.
       await own.claimFolder(folder)
       const up = await make('up', ...variables)

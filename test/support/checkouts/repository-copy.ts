@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import type { Ended } from '../operators/operate.ts'
 import { sourceFiles } from '../source-files.ts'
 

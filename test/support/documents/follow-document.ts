@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { claimFolder, eventually, repository } from '@orderflow/stack'
+import { claimFolder, eventually, repository } from '@orderflow/cli'
 import { checkoutOfRepository } from '../checkouts/checkout.ts'
 import type { RepositoryCopy } from '../checkouts/repository-copy.ts'
 import { freeOffset } from '../free-offset.ts'

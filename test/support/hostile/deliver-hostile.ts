@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type LogRecord, placeText } from '@orderflow/service-kit/operations'
+import { type LogRecord, positionText } from '@orderflow/service-kit/operations'
 import { signedHeaders } from '../signed-headers.ts'
 import { World } from '../world.ts'
 import type { HostileRecord } from './hostile.ts'
@@ -10,7 +10,7 @@ const unansweredMs = 60_000
 export interface Delivered {
   world: World
   /** The position of each record, as text. */
-  places: string[]
+  positions: string[]
   /** Partitions that a service does not get past: their records are to be delivered again after the second try, or were not answered. */
   stopped: string[]
 }
@@ -18,10 +18,10 @@ export interface Delivered {
 /** Writes records into the log of a world and delivers them to each service that consumes their topic. */
 export async function deliverHostile(records: readonly HostileRecord[], world = new World()): Promise<Delivered> {
   const start = world.log.records.length
-  const places = records.map((record, index) => {
+  const positions = records.map((record, index) => {
     const { topic, key, value } = record
     const headers = signedHeaders(record)
-    return placeText(world.log.append({ topic, partition: index % 3, key, value: value ?? '', headers }))
+    return positionText(world.log.append({ topic, partition: index % 3, key, value: value ?? '', headers }))
   })
   const all = world.log.records.slice(start)
   const stopped = new Set<string>()
@@ -33,7 +33,7 @@ export async function deliverHostile(records: readonly HostileRecord[], world = 
     }
     for (const { partition } of due) stopped.add(`${topic}/${partition} in ${role}-service`)
   }
-  return { world, places, stopped: [...stopped] }
+  return { world, positions, stopped: [...stopped] }
 }
 
 /** The records of a delivery that were handled: none of them when it fails or is not answered. */

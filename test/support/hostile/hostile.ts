@@ -1,3 +1,4 @@
+import { type Service, serviceNamed } from '@orderflow/cli'
 import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
 import type { OrderEvent } from '@orderflow/order-service/domain'
 import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
@@ -6,7 +7,6 @@ import { createReactions as paymentReactions } from '@orderflow/payment-service/
 import { service as paymentService } from '@orderflow/payment-service/service'
 import { paymentIdOf } from '@orderflow/payment-service/store'
 import { type BaseSettings, type Reactions, readSettings } from '@orderflow/service-kit'
-import { type Service, serviceNamed } from '@orderflow/stack'
 import fc from 'fast-check'
 import type { Role } from '../world.ts'
 

@@ -1,4 +1,4 @@
-import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { positionText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { documentsIn, type Role, strictTrust, World } from '../world.ts'
 import { type Delivered, deliverHostile } from './deliver-hostile.ts'
 import { endOf } from './hostile.ts'
@@ -27,11 +27,11 @@ export async function deliverLarge(records: LargeRecord[]): Promise<Delivered & 
     const reasons = new Map(
       entries
         .filter(({ app }) => app === `${role}-service`)
-        .flatMap(({ attempts }) => attempts.map(({ place, reason }) => [placeText(place), reason] as const)),
+        .flatMap(({ attempts }) => attempts.map(({ position, reason }) => [positionText(position), reason] as const)),
     )
     return records.flatMap((record, index): LargeEnd[] => {
       if (record.topic !== topic) return []
-      const reason = reasons.get(delivered.places[index] ?? '')
+      const reason = reasons.get(delivered.positions[index] ?? '')
       const known = endOf(role, record, true)
       const isFact = typeof known === 'object' && known.key in documents
       const end = reason ?? (isFact ? 'fact' : 'nothing')

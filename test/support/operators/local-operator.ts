@@ -8,7 +8,7 @@ import {
   sidecarOf,
   storedServices,
   storeOf,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import type { Operator } from '@orderflow/test-kit'
 import { domainDocuments } from '../documents/documents.ts'
 import { openStores, type Stores } from '../stores.ts'

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { entryOf, eventually, type RunningStack, repository, type StackPorts } from '@orderflow/stack'
+import { entryOf, eventually, type RunningStack, repository, type StackPorts } from '@orderflow/cli'
 
 export interface Ended {
   code: number

@@ -1,5 +1,5 @@
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { type LogReader, placeText } from '@orderflow/service-kit/operations'
+import { type LogReader, positionText } from '@orderflow/service-kit/operations'
 import type { Producer } from '@platformatic/kafka'
 
 const topic = 'orderevents'
@@ -45,7 +45,7 @@ export async function publishFailed(producer: Client, count: number, AppName: st
     topic,
     values.map((value) => ({ value, headers: {} })),
   )
-  await publishLetters(
+  await publishDeadLetters(
     producer,
     positions.map((position, index) => ({ position, value: values[index] as Buffer })),
   )
@@ -53,12 +53,12 @@ export async function publishFailed(producer: Client, count: number, AppName: st
 }
 
 /** Publishes dead letters of records, which are replays where they have an origin. */
-export async function publishLetters(
+export async function publishDeadLetters(
   producer: Client,
   failures: { position: Position; value: Buffer; origin?: Position }[],
   { reason = 'handler-error', app = 'payment-service' } = {},
 ): Promise<void> {
-  const letters = failures.map(({ position, value, origin = position }) => ({
+  const deadLetters = failures.map(({ position, value, origin = position }) => ({
     value,
     headers: {
       'deadletter-app': app,
@@ -66,10 +66,10 @@ export async function publishLetters(
       'deadletter-topic': topic,
       'deadletter-partition': String(origin.partition),
       'deadletter-offset': origin.offset,
-      ...(origin !== position && { 'deadletter-replay': placeText(position) }),
+      ...(origin !== position && { 'deadletter-replay': positionText(position) }),
     },
   }))
-  await append(producer, `${topic}.dead`, letters)
+  await append(producer, `${topic}.dead`, deadLetters)
 }
 
 /** The positions of all replays in the log, by the origin that their header names. */

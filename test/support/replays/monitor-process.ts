@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { eventually, type Plan, processSpecs } from '@orderflow/stack'
+import { eventually, type Plan, processSpecs } from '@orderflow/cli'
 
 /** The event monitor as a process of its own, without a sidecar: reading and replaying need Kafka alone. */
 export class MonitorProcess {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf } from '@orderflow/stack'
+import { entryOf } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 
 /** Who asks more often is refused (`Limits__AddressPerMinute`), and so is whoever searches from the same address. */

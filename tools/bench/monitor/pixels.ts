@@ -1,4 +1,4 @@
-import { openBrowser, openPage } from '@orderflow/stack/browser'
+import { openBrowser, openPage } from '@orderflow/cli/browser'
 
 /** What somebody had who looked on. */
 export interface Seen {

@@ -1,4 +1,4 @@
-import { provisionTools } from '@orderflow/stack'
+import { provisionTools } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { type Link, linkTo, linkTool } from '../support/link.ts'
 

@@ -1,5 +1,5 @@
+import { entryOf, serviceMissing } from '@orderflow/cli'
 import { orderEvents } from '@orderflow/envelope-schema'
-import { entryOf, serviceMissing } from '@orderflow/stack'
 import { percentile } from '../report/statistics.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'

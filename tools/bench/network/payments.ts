@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { membersMissing, type ProcessSpec } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/store'
-import { membersMissing, type ProcessSpec } from '@orderflow/stack'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { type Ledger, ledgerOf } from '../support/ledger.ts'
 import { countBusyShare, countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { openStore } from '../support/store.ts'
 import { distance, type Stream } from '../support/stream.ts'
-import { empty, lanesOf, replica, type Site, sqliteFile, type Variant } from './system.ts'
+import { consumersOf, empty, replica, type Site, sqliteFile, type Variant } from './system.ts'
 
 /** One measurement: so many replicas, so far from their store. */
 export interface Cell {
@@ -65,7 +65,9 @@ export async function payAt(
   let orders = await publishOrders(stream, 1)
   await announced(stack, stream, specs.slice(0, 2), from, 1)
   stack.launch(specs.slice(2))
-  await stack.wait(`${replicas} replicas`, specs, () => membersMissing(stack.kafka, group, replicas * lanesOf(variant)))
+  await stack.wait(`${replicas} replicas`, specs, () =>
+    membersMissing(stack.kafka, group, replicas * consumersOf(variant)),
+  )
   const warmUp = await stream.ends(paymentEvents)
   orders = orders.concat(await publishOrders(stream, Math.min(3_000, 2 * events(roundTrips[0] ?? 0))))
   await announced(stack, stream, specs, warmUp, orders.length - 1)

@@ -1,4 +1,4 @@
-import { CliError, ensureDatabases, inDatabase, storedServices } from '@orderflow/stack'
+import { CliError, ensureDatabases, inDatabase, storedServices } from '@orderflow/cli'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'

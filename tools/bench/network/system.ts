@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProcessSpec } from '@orderflow/stack'
-import { repository } from '@orderflow/stack'
+import type { ProcessSpec } from '@orderflow/cli'
+import { repository } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { argumentsIn, paymentReplica } from '../support/programs.ts'
 import type { Stream } from '../support/stream.ts'
@@ -31,7 +31,7 @@ export interface Site {
 }
 
 /** How many components a variant's sidecar gets what is urgent through: as many members of its group. */
-export function lanesOf({ root }: Variant): number {
+export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }
 

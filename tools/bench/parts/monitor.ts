@@ -1,4 +1,4 @@
-import { buildPages } from '@orderflow/stack'
+import { buildPages } from '@orderflow/cli'
 import { beside } from '../monitor/beside.ts'
 import { catchUp, specsOf } from '../monitor/catching-up.ts'
 import { findings } from '../monitor/findings.ts'

@@ -1,4 +1,4 @@
-import { addPartitions, localPostgresql, repository, topics } from '@orderflow/stack'
+import { addPartitions, localPostgresql, repository, topics } from '@orderflow/cli'
 import { startDelayProxy } from '../network/delay-proxy.ts'
 import { findingsOf, type Measured, names } from '../network/findings.ts'
 import { type OrderCell, orderAt } from '../network/orders.ts'

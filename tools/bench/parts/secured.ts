@@ -1,4 +1,3 @@
-import { paymentEvents } from '@orderflow/envelope-schema'
 import {
   bodyOf,
   brokerSecurity,
@@ -13,7 +12,8 @@ import {
   stackUsers,
   streamSettings,
   withAdmin,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import { paymentEvents } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { medianRatio } from '../report/statistics.ts'

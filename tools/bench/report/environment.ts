@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { repository, versions } from '@orderflow/stack'
+import { repository, versions } from '@orderflow/cli'
 
 /** When, where and with what something was measured. */
 export interface Environment {

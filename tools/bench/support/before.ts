@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { CliError, repository } from '@orderflow/stack'
+import { CliError, repository } from '@orderflow/cli'
 
 /**
  * BEFORE=folder: a checkout of the state before, to be measured beside this one. Undefined when none is asked for.

@@ -22,7 +22,7 @@ import {
   stopProcess,
   testFolder,
   waitUntil,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 
 /** Parts of a stack on ports of its own, and programs beside them. All of it ends with this process. */
 export interface BenchStack {

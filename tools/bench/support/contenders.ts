@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { paymentEvents } from '@orderflow/envelope-schema'
-import { paymentIdOf } from '@orderflow/payment-service/store'
 import {
   componentSettings,
   ensureDatabases,
@@ -9,7 +7,9 @@ import {
   type ProcessSpec,
   partitions,
   repository,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { paymentIdOf } from '@orderflow/payment-service/store'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'

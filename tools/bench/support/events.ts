@@ -10,9 +10,9 @@ export const plainEventBytes = 360
 /**
  * OrderCreated events as outside applications publish them, the full and the reduced variant in turn, under new OrderIds.
  * @param filling bytes of a field that no schema names
- * @param total what the order in this place costs, from 0 on
+ * @param total what the order at this index costs, from 0 on
  */
-export function* orderEvents(count: number, filling = 0, total = (_place: number) => 10): Generator<OutsideEvent> {
+export function* orderEvents(count: number, filling = 0, total = (_index: number) => 10): Generator<OutsideEvent> {
   const note = 'x'.repeat(filling)
   for (let index = 0; index < count; index += 1) {
     const [OrderId, trace] = [randomUUID(), randomUUID()]

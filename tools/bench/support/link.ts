@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort, go, type ProcessSpec } from '@orderflow/stack'
+import { freePort, go, type ProcessSpec } from '@orderflow/cli'
 import { built, goProgram } from './built.ts'
 
 /** The proxy that stands for a network. */

@@ -1,4 +1,4 @@
-import { sidecarOf, storedServices } from '@orderflow/stack'
+import { sidecarOf, storedServices } from '@orderflow/cli'
 
 /** What an order takes: Kafka, and the services that keep something, with their sidecars. */
 export const orderProcesses: readonly string[] = [

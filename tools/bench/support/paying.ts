@@ -23,12 +23,12 @@ export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 const settleMs = 5_000
 
 /** Every tenth order is above the limit of every contender. */
-const isRejected = (place: number) => place % 10 === 9
-export const total = (place: number) => (isRejected(place) ? 10_000.01 : 9_999.99)
+const isRejected = (index: number) => index % 10 === 9
+export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.99)
 
 /** @throws {Error} when an announcement does not follow the contract, or says what the amount does not say */
 export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender, orders: string[]) {
-  const expected = new Map(orders.map((id, place) => [id, isRejected(place) ? 'PaymentRejected' : 'PaymentApproved']))
+  const expected = new Map(orders.map((id, index) => [id, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']))
   const wrong: string[] = []
   let seen = 0
   const stop = await stream.follow(contender.topic, (value) => {

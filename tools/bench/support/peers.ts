@@ -10,7 +10,7 @@ import {
   type Provisioned,
   type ProvisionOptions,
   runTool,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { type Build, built, goProgram } from './built.ts'
 
 /** A program that users would pick instead of orderflow's payment-service, in its own language: a folder of tools/bench/compare. */

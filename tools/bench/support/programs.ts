@@ -8,7 +8,7 @@ import {
   processSpecs,
   repository,
   type ServicePorts,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import type { BenchStack } from './bench-stack.ts'
 
 const startTimeoutMs = 60_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/cli'
 import { openLog } from '@orderflow/service-kit/operations'
-import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/stack'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {

@@ -1,4 +1,4 @@
-import { CliError } from '@orderflow/stack'
+import { CliError } from '@orderflow/cli'
 
 /** Positive numbers from an environment variable, separated by spaces. @throws {CliError} `usage` naming the variable */
 export function numbersFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {

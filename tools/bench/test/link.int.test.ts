@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { claimFolder, eventually, provisionTools, releaseFolder, startProcess, testFolder } from '@orderflow/stack'
+import { claimFolder, eventually, provisionTools, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
 import { expect } from 'chai'
 import { type Link, linkTo, linkTool } from '../support/link.ts'
 

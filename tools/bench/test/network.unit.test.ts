@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, repository } from '@orderflow/stack'
+import { CliError, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { findingsOf, names } from '../network/findings.ts'
 import type { Cell, Started } from '../network/payments.ts'

@@ -1,4 +1,4 @@
-import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from '@orderflow/stack'
+import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
 import { processUse } from '../support/process-use.ts'
 
 const folder = testFolder('bench-process-use')

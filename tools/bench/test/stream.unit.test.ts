@@ -14,8 +14,8 @@ describe('outside events', () => {
     expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
   })
 
-  it('cost what is asked of their place', () => {
-    const totals = [...orderEvents(3, 0, (place) => place * 100)].map(
+  it('cost what is asked of their index', () => {
+    const totals = [...orderEvents(3, 0, (index) => index * 100)].map(
       ({ value }) => (parseEnvelope(value).Payload as { Total: number }).Total,
     )
     expect(totals).to.deep.equal([0, 100, 200])

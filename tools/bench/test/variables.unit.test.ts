@@ -1,4 +1,4 @@
-import { CliError } from '@orderflow/stack'
+import { CliError } from '@orderflow/cli'
 import { expect } from 'chai'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 

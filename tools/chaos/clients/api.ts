@@ -1,7 +1,7 @@
+import { type Addresses, eventually, urlOf } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { send } from '@orderflow/service-kit/testing'
-import { type Addresses, eventually, urlOf } from '@orderflow/stack'
 
 export { type Answer, post, send } from '@orderflow/service-kit/testing'
 

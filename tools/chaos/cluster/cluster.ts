@@ -25,7 +25,7 @@ import {
   storedServices,
   topics,
   waitUntil,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
-import { eventually, freePort, provisionTools, startProcess } from '@orderflow/stack'
+import { eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
 
 /** What a replica, which is a service with its sidecar, reaches across the network. */
 export const servers = ['store', 'kafka'] as const

@@ -12,7 +12,7 @@ import {
   preparePostgresql,
   serviceDatabases,
   serviceNamed,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/stack'
+import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/cli'
 
 export interface Backlog {
   /** Records that some application has still to handle, each counted once per application: 0 only if there is none. */

@@ -1,5 +1,5 @@
-import type { LocalStore } from '@orderflow/stack'
-import { sidecarOf, storedServices } from '@orderflow/stack'
+import type { LocalStore } from '@orderflow/cli'
+import { sidecarOf, storedServices } from '@orderflow/cli'
 import type { Member } from '../cluster/cluster.ts'
 import type { Server } from '../cluster/network.ts'
 import { createRandom, type Random } from '../load/random.ts'

@@ -7,7 +7,7 @@ export interface Finding {
   what: string
   /** Where it was seen, when it is about stored documents. */
   view?: View
-  /** OrderIds mostly; names of poison, or places in the log. */
+  /** OrderIds mostly; names of poison, or positions in the log. */
   ids: string[]
 }
 
@@ -35,14 +35,14 @@ export function totals(findings: Finding[]): Record<Kind, number> {
   return { lost: count('lost'), duplicated: count('duplicated'), stuck: count('stuck'), wrong: count('wrong') }
 }
 
-/** All that the book holds about one id, name or place, for the study of a finding. */
+/** All that the book holds about one id, name or position, for the study of a finding. */
 export function evidence(book: Book, id: string): Record<string, object[]> {
   const ids = `(SELECT id FROM attempt WHERE name = :id UNION SELECT id FROM stored_order WHERE name = :id UNION SELECT :id)`
   const events = `SELECT * FROM event WHERE order_id IN ${ids} OR poison = :id OR topic || ' ' || part || ':' || offset = :id`
   return {
     attempts: book.query(`SELECT * FROM attempt WHERE id IN ${ids} OR name = :id`, { id }),
     log: book.query(events, { id }),
-    deadLetters: book.query(`SELECT l.* FROM letter l JOIN (${events}) e USING (topic, part, offset)`, { id }),
+    deadLetters: book.query(`SELECT l.* FROM dead_letter l JOIN (${events}) e USING (topic, part, offset)`, { id }),
     orders: book.query(`SELECT * FROM stored_order WHERE id IN ${ids}`, { id }),
     payments: book.query(`SELECT * FROM stored_payment WHERE order_id IN ${ids}`, { id }),
   }

@@ -52,14 +52,14 @@ function healthyWorld() {
     poison('orderevents', 'poison 1', 1n),
     poison('paymentevents', 'poison 2', 1n),
   ]
-  const letter = (app: string, topic: string): DeadLetter => {
+  const deadLetter = (app: string, topic: string): DeadLetter => {
     return { id: `${app} ${topic}`, app, topic, partition: 1, offset: 1n, reason: 'not-json' }
   }
-  const letters = [
-    letter('order-service', 'orderevents'),
-    letter('order-service', 'orderevents'),
-    letter('payment-service', 'orderevents'),
-    letter('order-service', 'paymentevents'),
+  const deadLetters = [
+    deadLetter('order-service', 'orderevents'),
+    deadLetter('order-service', 'orderevents'),
+    deadLetter('payment-service', 'orderevents'),
+    deadLetter('order-service', 'paymentevents'),
   ]
   const orders: StoredOrder[] = [
     { id: 'a', name: 'http 1', total: 10, status: 'Paid', charged: 10 },
@@ -83,7 +83,7 @@ function healthyWorld() {
   const surprises: string[] = []
   /** What the files hold when it is not what the services answer. */
   const files: { orders?: StoredOrder[]; payments?: StoredPayment[] } = {}
-  return { placed, sent, surprises, events, letters, orders, payments, files, event }
+  return { placed, sent, surprises, events, deadLetters, orders, payments, files, event }
 }
 type World = ReturnType<typeof healthyWorld>
 
@@ -102,7 +102,7 @@ function bookOf(world: World) {
   }
   for (const what of world.surprises) book.surprise(what)
   world.events.forEach(book.logged)
-  world.letters.forEach(book.deadLetter)
+  world.deadLetters.forEach(book.deadLetter)
   for (const order of world.orders) book.order('api', order)
   for (const order of world.files.orders ?? world.orders) book.order('store', order)
   for (const payment of world.payments) book.payment('api', payment)
@@ -144,7 +144,7 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
   [
     'lost: a poison record without the dead letter of an app',
     ['poison 1'],
-    ({ letters }) => remove(letters, ({ app }) => app === 'payment-service'),
+    ({ deadLetters }) => remove(deadLetters, ({ app }) => app === 'payment-service'),
   ],
   [
     'duplicated: an order that is listed more than once',
@@ -174,7 +174,7 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
   [
     'duplicated: more than one dead letter of one record and app',
     ['paymentevents 1:1'],
-    ({ letters }) => letters.push({ ...(letters.at(-1) as DeadLetter), id: 'other' }),
+    ({ deadLetters }) => deadLetters.push({ ...(deadLetters.at(-1) as DeadLetter), id: 'other' }),
   ],
   ['stuck: an order without a payment', ['a'], ({ payments }) => remove(payments, ofOrder('a'))],
   ['stuck: a refund that is due', ['b'], ({ payments }) => change(payments, ofOrder('b'), { status: 'Approved' })],
@@ -250,7 +250,7 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
   [
     'wrong: a dead letter of a record that is in order',
     ['orderevents 0:1'],
-    ({ letters }) => letters.push({ ...(letters[0] as DeadLetter), id: 'other', partition: 0 }),
+    ({ deadLetters }) => deadLetters.push({ ...(deadLetters[0] as DeadLetter), id: 'other', partition: 0 }),
   ],
   [
     'lost: an order that is stored, and not on the list',

@@ -82,7 +82,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
 
   const addAttempt = writer('INSERT OR IGNORE INTO attempt (name, source, total, id) VALUES (?, ?, ?, ?)')
   const addEvent = writer('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const addLetter = writer('INSERT INTO letter VALUES (?, ?, ?, ?, ?, ?)')
+  const addDeadLetter = writer('INSERT INTO dead_letter VALUES (?, ?, ?, ?, ?, ?)')
   const addOrder = writer('INSERT INTO stored_order VALUES (?, ?, ?, ?, ?, ?)')
   const addPayment = writer('INSERT INTO stored_payment VALUES (?, ?, ?, ?, ?)')
   return {
@@ -101,7 +101,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     logged: ({ topic, partition, offset, name, eventId, orderId, amount, digest, poison }: LoggedEvent) =>
       addEvent(topic, partition, offset, name, eventId, orderId, amount, digest, poison),
     deadLetter: ({ id, app, topic, partition, offset, reason }: DeadLetter) =>
-      addLetter(id, app, topic, partition, offset, reason),
+      addDeadLetter(id, app, topic, partition, offset, reason),
     order: (view: View, { id, name, total, status, charged }: StoredOrder) =>
       addOrder(view, id, name, total, status, charged),
     payment: (view: View, { id, orderId, amount, status }: StoredPayment) =>

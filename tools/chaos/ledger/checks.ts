@@ -42,7 +42,7 @@ const lost: Omit<Check, 'kind'>[] = [
   {
     what: 'a poison record without the dead letter of an app',
     sql: `SELECT DISTINCT poison AS id FROM event e JOIN consumer c USING (topic) WHERE poison IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM letter l
+      AND NOT EXISTS (SELECT 1 FROM dead_letter l
         WHERE l.topic = e.topic AND l.part = e.part AND l.offset = e.offset AND l.app = c.app)`,
   },
 ]
@@ -73,7 +73,7 @@ const duplicated: Omit<Check, 'kind'>[] = [
   },
   {
     what: 'more than one dead letter of one record and app',
-    sql: `SELECT topic || ' ' || part || ':' || offset AS id FROM letter
+    sql: `SELECT topic || ' ' || part || ':' || offset AS id FROM dead_letter
       GROUP BY topic, part, offset, app HAVING count(DISTINCT id) > 1`,
   },
 ]
@@ -151,7 +151,7 @@ const wrong: Omit<Check, 'kind'>[] = [
   },
   {
     what: 'a dead letter of a record that is in order',
-    sql: `SELECT DISTINCT l.topic || ' ' || l.part || ':' || l.offset AS id FROM letter l
+    sql: `SELECT DISTINCT l.topic || ' ' || l.part || ':' || l.offset AS id FROM dead_letter l
       WHERE NOT EXISTS (SELECT 1 FROM event e
         WHERE e.topic = l.topic AND e.part = l.part AND e.offset = l.offset AND e.poison IS NOT NULL)`,
   },

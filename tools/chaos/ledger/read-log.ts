@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { KafkaConnection } from '@orderflow/cli'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
-import type { KafkaConnection } from '@orderflow/stack'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 
 /** The header by which a test tells the ledger that a record was made to be refused: its value is the record's name. */
@@ -17,7 +17,7 @@ export async function readLog(kafka: KafkaConnection, book: Book): Promise<void>
     await book.together(async () => {
       for (const topic of topics) {
         for await (const records of log.read(topic, await log.spans(topic))) {
-          if (deadTopics.includes(topic)) for (const record of records) book.deadLetter(letterOf(record))
+          if (deadTopics.includes(topic)) for (const record of records) book.deadLetter(parseDeadLetter(record))
           else for (const record of records) book.logged(eventOf(record))
         }
       }
@@ -53,7 +53,7 @@ function parse(value: Buffer): Record<string, unknown> {
   }
 }
 
-function letterOf({ headers }: LogRecord): DeadLetter {
+function parseDeadLetter({ headers }: LogRecord): DeadLetter {
   const of = (name: string) => header(headers, `deadletter-${name}`) ?? ''
   return {
     id: of('id'),

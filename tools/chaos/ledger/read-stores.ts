@@ -1,4 +1,4 @@
-import { entryOf } from '@orderflow/stack'
+import { entryOf } from '@orderflow/cli'
 import type { Book, StoredOrder, StoredPayment } from './book.ts'
 
 /** A document of a state store, by its key without the `<app-id>||` that Dapr puts in front. */

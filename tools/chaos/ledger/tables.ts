@@ -13,13 +13,13 @@ export const tables = `
     poison TEXT,
     PRIMARY KEY (topic, part, offset)
   ) WITHOUT ROWID;
-  CREATE TABLE letter (id TEXT, app TEXT, topic TEXT, part INTEGER, offset INTEGER, reason TEXT);
+  CREATE TABLE dead_letter (id TEXT, app TEXT, topic TEXT, part INTEGER, offset INTEGER, reason TEXT);
   CREATE TABLE stored_order (view TEXT, id TEXT, name TEXT, total REAL, status TEXT, charged REAL);
   CREATE TABLE stored_payment (view TEXT, id TEXT, order_id TEXT, amount REAL, status TEXT);
   CREATE INDEX attempt_by_id ON attempt (id);
   CREATE INDEX event_by_order ON event (order_id, name);
   CREATE INDEX event_by_poison ON event (poison) WHERE poison IS NOT NULL;
-  CREATE INDEX letter_by_origin ON letter (topic, part, offset, app);
+  CREATE INDEX dead_letter_by_origin ON dead_letter (topic, part, offset, app);
   CREATE INDEX order_by_id ON stored_order (view, id);
   CREATE INDEX order_by_name ON stored_order (view, name);
   CREATE INDEX payment_by_order ON stored_payment (view, order_id);

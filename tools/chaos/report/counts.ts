@@ -8,7 +8,7 @@ export interface Counts {
   /** Records and distinct orders, by event name. */
   events: { name: string; records: number; orders: number }[]
   /** `records` counts a dead letter that was written again once more. */
-  deadLetters: { app: string; topic: string; reason: string; records: number; letters: number }[]
+  deadLetters: { app: string; topic: string; reason: string; records: number; ids: number }[]
   poison: { attempted: number; inLog: number }
 }
 
@@ -23,8 +23,8 @@ export function countAll(book: Book): Counts {
         (SELECT count(*) FROM stored_payment WHERE view = 'api' AND status = 'Refunded') AS refunded FROM attempt`),
     events: book.query(`SELECT name, count(*) AS records, count(DISTINCT order_id) AS orders
       FROM told GROUP BY name ORDER BY min(topic), name`),
-    deadLetters: book.query(`SELECT app, topic, reason, count(*) AS records, count(DISTINCT id) AS letters
-      FROM letter GROUP BY app, topic, reason ORDER BY topic, app, reason`),
+    deadLetters: book.query(`SELECT app, topic, reason, count(*) AS records, count(DISTINCT id) AS ids
+      FROM dead_letter GROUP BY app, topic, reason ORDER BY topic, app, reason`),
     poison: one(`SELECT (SELECT count(*) FROM poison) AS attempted,
         (SELECT count(*) FROM event WHERE poison IS NOT NULL) AS inLog`),
   }

@@ -75,8 +75,8 @@ function countTables({ counts }: Report): string {
     ),
     `poison: ${counts.poison.attempted} sent, ${counts.poison.inLog} records in the log\n`,
     table(
-      ['dead letters', 'reason', 'records', 'letters'],
-      counts.deadLetters.map((row) => text(`${row.app}, ${row.topic}`, row.reason, row.records, row.letters)),
+      ['dead letters', 'reason', 'records', 'ids'],
+      counts.deadLetters.map((row) => text(`${row.app}, ${row.topic}`, row.reason, row.records, row.ids)),
     ),
   ].join('\n')
 }

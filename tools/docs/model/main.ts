@@ -1,7 +1,7 @@
 // `make -C tools model`: has TLC check each model as it stands, and without each of its guards (tools/docs/model/README.md).
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { ensureTlc, timed } from '@orderflow/stack'
+import { ensureTlc, timed } from '@orderflow/cli'
 import { configurations } from './configurations.ts'
 import { runAll } from './run.ts'
 import { check } from './tlc.ts'

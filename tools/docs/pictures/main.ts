@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { addressAt, defaultPorts, eventually, repository, serviceNamed } from '@orderflow/stack'
+import { addressAt, defaultPorts, eventually, repository, serviceNamed } from '@orderflow/cli'
 
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser } from '@orderflow/cli/browser'
 import { execute } from '@orderflow/test/browser'
 import { copyRepository } from '@orderflow/test/repository-copy'
 import { takeMonitor } from './monitor.ts'

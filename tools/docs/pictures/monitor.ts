@@ -4,9 +4,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { addressAt, eventually, repository, serviceNamed } from '@orderflow/cli'
+import { openBrowser } from '@orderflow/cli/browser'
 import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
-import { addressAt, eventually, repository, serviceNamed } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
 
 interface Options {
   /** Url of order-service. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { defaultPorts, eventually, jaegerUrl, repository } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
+import { defaultPorts, eventually, jaegerUrl, repository } from '@orderflow/cli'
+import { openBrowser } from '@orderflow/cli/browser'
 
 const folder = join(repository, 'docs/pictures')
 const viewport = { width: 1100, height: 1400 }

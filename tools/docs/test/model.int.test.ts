@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ensureTlc, repository } from '@orderflow/stack'
+import { ensureTlc, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { configurations } from '../model/configurations.ts'
 import { check } from '../model/tlc.ts'

@@ -31,8 +31,8 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const call = callAs(key, plan)
   const addresses = await requireRunning()
   const url = urlOf(addresses, plan.service)
-  const early: SeenEvent[] = []
-  let show = (event: SeenEvent) => void early.push(event)
+  const early: DemoEvent[] = []
+  let show = (event: DemoEvent) => void early.push(event)
   const topics = application.topics.map(({ name }) => name)
   const stopWatching = await watchEvents(addresses.kafka, topics, (event) => show(event))
   try {
@@ -46,8 +46,8 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
       const { Name = '', AppName, CorrelationId, Payload } = event.envelope
       if (CorrelationId !== correlationId && !Object.values(Payload ?? {}).includes(id)) return
       names.add(Name)
-      const place = `${event.topic}, partition ${event.partition}, offset ${event.offset}`
-      tell(`event ${paint('cyan', Name)} from ${AppName} on ${place}`)
+      const position = `${event.topic}, partition ${event.partition}, offset ${event.offset}`
+      tell(`event ${paint('cyan', Name)} from ${AppName} on ${position}`)
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
@@ -132,7 +132,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
 }
 
 /** The fields of an event that the demo shows; a record that is no envelope has none. */
-interface SeenEvent {
+interface DemoEvent {
   topic: string
   partition: number
   offset: bigint
@@ -146,7 +146,7 @@ interface SeenEvent {
 export async function watchEvents(
   kafka: KafkaConnection,
   topics: string[],
-  onEvent: (event: SeenEvent) => void,
+  onEvent: (event: DemoEvent) => void,
 ): Promise<() => Promise<void>> {
   const groupId = `orderflow-demo-${randomUUID()}`
   const consumer = new Consumer({
@@ -174,7 +174,7 @@ export async function watchEvents(
   }
 }
 
-function parseEnvelope(value: string): SeenEvent['envelope'] {
+function parseEnvelope(value: string): DemoEvent['envelope'] {
   try {
     return JSON.parse(value) ?? {}
   } catch {

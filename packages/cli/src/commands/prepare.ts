@@ -131,11 +131,11 @@ async function portNotes(): Promise<string[]> {
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))
-  return describeRoom((bavail * bsize) / 1e9, totalmem() / 1e9)
+  return describeSpace((bavail * bsize) / 1e9, totalmem() / 1e9)
 }
 
 /** Describes free disk and memory, in GB. */
-export function describeRoom(disk: number, memory: number): string {
+export function describeSpace(disk: number, memory: number): string {
   const told = (have: number, need: number) => {
     const text = `${have.toFixed(0)} GB`
     return have < need ? paint('red', `${text}, where ${need} may be needed`) : text

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope'
-import { keyOf, type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope/kafka'
+import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
 import { outsideRefusal } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
@@ -71,11 +71,11 @@ function requireAccepted({ topic, value }: EventRecord): void {
 }
 
 /** Sends one record and returns where it went. */
-export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<Place> {
+export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
   const publisher = await openPublisher(kafka, 'orderflow-publish')
   try {
-    const [place] = await publisher.send([record])
-    return place ?? { partition: 0, offset: 0n }
+    const [position] = await publisher.send([record])
+    return position ?? { partition: 0, offset: 0n }
   } finally {
     await publisher.close()
   }

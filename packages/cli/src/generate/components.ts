@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../lib/paths.ts'
-import { lanes, outsideTopics, publishingComponent, type Service, services, type Urgency } from '../lib/services.ts'
+import {
+  consumerComponents,
+  outsideTopics,
+  publishingComponent,
+  type Service,
+  services,
+  type Urgency,
+} from '../lib/services.ts'
 import { generated } from './text.ts'
 
 /** A setting of every Kafka component. The first one has the reasons as comments. */
@@ -19,7 +26,7 @@ const text = (value: string) => `value: ${value}`
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {
-  const lane = component.slice(publishingComponent.length)
+  const suffix = component.slice(publishingComponent.length)
   return [
     { name: 'brokers', value: fromEnvironment('Stream__Brokers') },
     {
@@ -39,9 +46,9 @@ function settingsOf(component: string): Setting[] {
     },
     {
       name: 'clientId',
-      value: text(`"{appID}${lane}"`),
-      why: `Members get partitions in the order of their names, which begin with this: the first lanes of all replicas before any
-second lane, so each replica has its share.`,
+      value: text(`"{appID}${suffix}"`),
+      why: `Members get partitions in the order of their names, which begin with this: the first consumers of all replicas before any
+second consumer, so each replica has its share.`,
     },
     {
       name: 'clientConnectionTopicMetadataRefreshInterval',
@@ -80,10 +87,10 @@ hosted brokers usually refuse less than 6s.`,
 
 /** components/kafka.yaml */
 export function kafkaFile(): string {
-  const components = [publishingComponent, ...lanes]
+  const components = [publishingComponent, ...consumerComponents]
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Kafka, ${components.length} times alike but for name and client id. A component hands over one delivery at a time, whatever its
-topics and partitions; so what a service reacts to comes through ${lanes[0]} to ${lanes.at(-1)}, which share its partitions, and ${publishingComponent} is for
+topics and partitions; so what a service reacts to comes through ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share its partitions, and ${publishingComponent} is for
 publishing and for what is not urgent (docs/adr/0011). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
@@ -107,7 +114,7 @@ ${settings.join('')}`
 
 /** packages/cli/release-image/boot-check/kafka.yaml */
 export function bootCheckFile(): string {
-  const documents = [publishingComponent, ...lanes].map(
+  const documents = [publishingComponent, ...consumerComponents].map(
     (name) => `apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata:
@@ -124,7 +131,7 @@ publishes nothing anywhere.`)}${documents.join('---\n')}`
 
 /** components/resiliency.yaml */
 export function resiliencyFile(): string {
-  const targets = [publishingComponent, ...lanes].map(
+  const targets = [publishingComponent, ...consumerComponents].map(
     (name) => `      ${name}:
         inbound:
           retry: forever
@@ -161,12 +168,12 @@ const mostRecords = 100
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'
-      ? lanes.map((lane, index) => subscription(service, topic, urgency, lane, `-${index + 1}`))
+      ? consumerComponents.map((name, index) => subscription(service, topic, urgency, name, `-${index + 1}`))
       : [subscription(service, topic, urgency, publishingComponent, '')],
   )
   return `${generated(`What ${service.name} gets, and through which component of kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 
-What is reacted to (prompt) comes through ${lanes.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0011). What may
+What is reacted to (prompt) comes through ${consumerComponents.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0011). What may
 take longer (background) comes through one, and in larger batches.
 
 Each partition hands over what it has when it has maxMessagesCount records, or when its own ticker of maxAwaitDurationMs fires: an

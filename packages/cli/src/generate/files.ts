@@ -5,7 +5,7 @@ import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
 import { repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { application, doesConsume, lanes, publishingComponent, services } from '../lib/services.ts'
+import { application, consumerComponents, doesConsume, publishingComponent, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
 import { bootCheckFile, kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
@@ -97,5 +97,5 @@ function devcontainerFile(text: string): string {
  * (docs/adr/0012).
  */
 function settingsFile(text: string): string {
-  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...lanes].join()}"`)
+  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...consumerComponents].join()}"`)
 }

@@ -126,12 +126,12 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   const taken = uses.filter((_, index) => !free[index])
   return taken.map((use) => {
     const owner = portOwner(use.port)
-    return describeTaken(use, owner && { ...owner, command: commandOf(owner.pid) })
+    return describeConflict(use, owner && { ...owner, command: commandOf(owner.pid) })
   })
 }
 
 /** `port 5000 (a-service http) is in use by pid 7 (node main.ts)` */
-export function describeTaken({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
+export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
   // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder

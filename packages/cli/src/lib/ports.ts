@@ -30,21 +30,21 @@ export interface StackPorts {
 }
 
 /**
- * The ports of the sidecar of the service in this place of services.json, from 0 on, and of what only operators ask.
+ * The ports of the sidecar of the service at this index of services.json, from 0 on, and of what only operators ask.
  */
-export function innerPorts(place: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
+export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
-    daprHttp: 3500 + place,
-    daprGrpc: 3600 + place,
-    daprInternalGrpc: 3700 + place,
-    daprMetrics: 3800 + place,
-    metrics: 3900 + place,
+    daprHttp: 3500 + index,
+    daprGrpc: 3600 + index,
+    daprInternalGrpc: 3700 + index,
+    daprMetrics: 3800 + index,
+    metrics: 3900 + index,
   }
 }
 
 /**
  * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
- * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
+ * from its service's index in services.json. They are below every system's range for outgoing connections, one of which could sit
  * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, are Prometheus' and Kafka's. 5432 is for the
  * PostgreSQL server that Debian's package starts by itself. Jaeger's usual 16686 would be above them all, and leave less room for an offset.
  */
@@ -56,7 +56,7 @@ export const defaultPorts: StackPorts = {
   jaeger: 6686,
   prometheus: 9090,
   exporter: 9091,
-  services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...innerPorts(place) })),
+  services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
 }
 
 /** From the highest of the usual ports to the highest there is. */

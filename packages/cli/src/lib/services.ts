@@ -51,7 +51,7 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
 /** The number of partitions of each topic, and of the Kafka components that share those of a replica. */
-export const { partitions, lanes: laneCount } = application
+export const { partitions, consumersPerReplica } = application
 
 /**
  * Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our
@@ -87,23 +87,23 @@ export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: st
 }
 
 /** A record with an entry for each service. */
-export function ofServices<Entry>(make: (service: Service, place: number) => Entry): Record<string, Entry> {
-  return Object.fromEntries(services.map((service, place) => [service.name, make(service, place)]))
+export function ofServices<Entry>(make: (service: Service, index: number) => Entry): Record<string, Entry> {
+  return Object.fromEntries(services.map((service, index) => [service.name, make(service, index)]))
 }
 
 /** The Kafka component that publishes first, and brings what is not urgent (components/kafka.yaml). */
 export const publishingComponent = 'pubsub'
 
 /** The Kafka components that bring what is waited for and share a replica's partitions (docs/adr/0011). */
-export const lanes: readonly string[] = Array.from(
-  { length: laneCount },
+export const consumerComponents: readonly string[] = Array.from(
+  { length: consumersPerReplica },
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
 /** Returns the number of group members of a sidecar: one for each of its components with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
-  return (urgencies.includes('prompt') ? lanes.length : 0) + (urgencies.includes('background') ? 1 : 0)
+  return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)
 }
 
 /** The program of each service's folder that runs an operator's commands. */

@@ -13,7 +13,7 @@ const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).inclu
 const deadlineMs = 3_000
 
 /** The state of the stream at a moment. */
-interface Seen {
+interface Snapshot {
   at: number
   positions: Position[]
   /** The extents of the dead-letter topics. */
@@ -22,7 +22,7 @@ interface Seen {
 
 /**
  * Serves what neither services nor sidecars report: how far each consumer group is behind, for how long its oldest event has waited, and how many
- * records the topics of dead letters have. Kafka is asked at each scrape; of events, their places and times are used.
+ * records the topics of dead letters have. Kafka is asked at each scrape; of events, their positions and times are used.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()
@@ -42,14 +42,14 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
   )
   const deadLetters = gauge(
     'orderflow_dead_letter_records',
-    'Records of a topic of dead letters, at most: letters, and notes that one was resent.',
+    'Records of a topic of dead letters, at most: dead letters, and notes that one was replayed.',
     ['topic'],
   )
 
   return listener(async () => {
     for (const each of [lag, oldest, deadLetters]) each.reset()
     const late = delay(deadlineMs, undefined, { ref: false })
-    const seen = await Promise.race([look(kafka), late]).catch(() => undefined)
+    const seen = await Promise.race([readSnapshot(kafka), late]).catch(() => undefined)
     up.set(seen ? 1 : 0)
     if (!seen) return
     for (const position of seen.positions) {
@@ -74,7 +74,7 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
   })
 }
 
-function look(kafka: KafkaConnection): Promise<Seen> {
+function readSnapshot(kafka: KafkaConnection): Promise<Snapshot> {
   return withAdmin(kafka, async (admin) => {
     const extents = await extentsOf(admin, deadLetterTopics)
     const positions = await positionsOf(admin, consumedTopics)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeRoom, describeUse } from '../../src/commands/prepare.ts'
+import { describeSpace, describeUse } from '../../src/commands/prepare.ts'
 import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 
 describe('./orderflow doctor', () => {
@@ -18,7 +18,9 @@ describe('./orderflow doctor', () => {
   })
 
   it('says how much room there is, and how much there should be', () => {
-    expect(describeRoom(67.4, 24)).to.equal('free disk: 67 GB; memory: 24 GB')
-    expect(describeRoom(3, 1.8)).to.equal('free disk: 3 GB, where 8 may be needed; memory: 2 GB, where 4 may be needed')
+    expect(describeSpace(67.4, 24)).to.equal('free disk: 67 GB; memory: 24 GB')
+    expect(describeSpace(3, 1.8)).to.equal(
+      'free disk: 3 GB, where 8 may be needed; memory: 2 GB, where 4 may be needed',
+    )
   })
 })

@@ -7,7 +7,7 @@ import { generatedFiles } from '../../src/generate/files.ts'
 import { topics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { lanes, partitions, services } from '../../src/lib/services.ts'
+import { consumerComponents, partitions, services } from '../../src/lib/services.ts'
 
 const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
 const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())
@@ -31,7 +31,7 @@ describe('what follows from services.json', () => {
       expect(settings.Metrics, name).to.deep.equal({ Host: 'localhost', Port: metrics })
       expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
       expect(settings.State.Store, name).to.equal(hasStore ? 'statestore' : '')
-      expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())
+      expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...consumerComponents].join())
     }
   })
 })
@@ -78,7 +78,7 @@ describe('the topics', () => {
 })
 
 describe('components/', () => {
-  it('subscribes each service to what it consumes, by lanes when it is prompt', () => {
+  it('subscribes each service to what it consumes, through the consumer components when it is prompt', () => {
     for (const { name, consumes } of services) {
       const file = `subscriptions.${name}.yaml`
       const documents = existsSync(join(repository, 'components', file)) ? documentsOf('components', file) : []
@@ -87,7 +87,7 @@ describe('components/', () => {
         return `${spec.topic} through ${spec.pubsubname}`
       })
       const wanted = Object.entries(consumes).flatMap(([topic, urgency]) =>
-        (urgency === 'prompt' ? lanes : ['pubsub']).map((component) => `${topic} through ${component}`),
+        (urgency === 'prompt' ? consumerComponents : ['pubsub']).map((component) => `${topic} through ${component}`),
       )
       expect(found).to.deep.equal(wanted)
     }
@@ -96,7 +96,7 @@ describe('components/', () => {
   it('has Kafka components that differ in name and client id only, each with its retries', () => {
     const components = documentsOf('components/kafka.yaml')
     const names = components.map(({ metadata }) => metadata.name)
-    expect(names).to.deep.equal(['pubsub', ...lanes])
+    expect(names).to.deep.equal(['pubsub', ...consumerComponents])
     const alike = components.map(({ metadata, ...other }) =>
       JSON.stringify(other).replace(`{appID}${metadata.name.slice('pubsub'.length)}"}`, '{appID}"}'),
     )

@@ -9,7 +9,7 @@ import { localKafka } from '../../src/kafka/connection.ts'
 import { groupMembers, groupMissing, membersMissing, untilNothingMissing } from '../../src/kafka/readiness.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { eventually } from '../../src/lib/poll.ts'
-import { entryOf, lanes, membersOf, partitions, serviceNamed } from '../../src/lib/services.ts'
+import { consumerComponents, entryOf, membersOf, partitions, serviceNamed } from '../../src/lib/services.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { stopProcess } from '../../src/processes/process-control.ts'
@@ -134,10 +134,10 @@ export function sidecar(planned: () => Plan): void {
       expect((await fetch(url)).status).to.equal(401)
       const response = await fetch(url, { headers: { 'dapr-api-token': entryOf(plan.tokens, 'order-service').dapr } })
       const metadata = (await response.json()) as Record<string, { name?: string; topic?: string }[]>
-      const streams = ['pubsub', ...lanes]
+      const streams = ['pubsub', ...consumerComponents]
       expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', ...streams, 'statestore'])
       const topics = metadata.subscriptions?.map(({ topic }) => topic)
-      expect(topics).to.have.members(['orderevents', ...lanes.map(() => 'paymentevents')])
+      expect(topics).to.have.members(['orderevents', ...consumerComponents.map(() => 'paymentevents')])
       expect(metadata.resiliencies).to.deep.equal([{ name: 'resiliency' }])
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
     })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
-import { describeTaken, freePorts, isPortFree, requireFreePorts } from '../../src/lib/free-ports.ts'
+import { describeConflict, freePorts, isPortFree, requireFreePorts } from '../../src/lib/free-ports.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import { defaultPorts, localPorts, loopbacks, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
@@ -92,10 +92,10 @@ describe('ports', () => {
 
   it('that AirPlay has on macOS come with the switch that gives it free', () => {
     const owner = { pid: 512, listens: true, command: 'ControlCenter' }
-    expect(describeTaken({ port: 5000, use: 'order-service http' }, owner)).to.equal(
+    expect(describeConflict({ port: 5000, use: 'order-service http' }, owner)).to.equal(
       'port 5000 (order-service http) is in use by pid 512 (ControlCenter): ' +
         'switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff',
     )
-    expect(describeTaken({ port: 5000, use: 'x' }, undefined)).to.equal('port 5000 (x) is in use by another process')
+    expect(describeConflict({ port: 5000, use: 'x' }, undefined)).to.equal('port 5000 (x) is in use by another process')
   })
 })

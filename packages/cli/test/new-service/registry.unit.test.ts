@@ -8,7 +8,7 @@ describe('the ports of a new service', () => {
     const { http, https, channel } = nextPorts()
     expect([https, channel]).to.deep.equal([http + 1, http + 100])
     const isFree = (port: number) => !taken.includes(port) && !taken.includes(port + 1)
-    const pairs = Array.from({ length: (http - 5000) / 2 }, (_, place) => 5000 + 2 * place)
+    const pairs = Array.from({ length: (http - 5000) / 2 }, (_, index) => 5000 + 2 * index)
     expect([isFree(http), pairs.some(isFree)]).to.deep.equal([true, false])
   })
 })

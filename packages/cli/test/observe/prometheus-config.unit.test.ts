@@ -20,8 +20,8 @@ describe('prometheus.yml', () => {
       found.map(({ targets: [target], labels }) => [job, labels?.service, target]),
     )
     expect(targets).to.deep.equal([
-      ...services.map(({ name }, place) => ['services', name, `127.0.0.1:${3900 + place}`]),
-      ...services.map(({ name }, place) => ['sidecars', name, `127.0.0.1:${3800 + place}`]),
+      ...services.map(({ name }, index) => ['services', name, `127.0.0.1:${3900 + index}`]),
+      ...services.map(({ name }, index) => ['sidecars', name, `127.0.0.1:${3800 + index}`]),
       ['exporter', undefined, '127.0.0.1:9091'],
     ])
   })
@@ -37,7 +37,7 @@ describe('prometheus.yml', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     expect(found.map(({ job_name: job }) => job)).to.deep.equal(jobs.map(({ job_name: job }) => job))
     expect(found[0]?.dns_sd_configs?.map(({ names: [name], port }) => [name, port])).to.deep.equal(
-      services.map(({ role }, place) => [`${role}-pods`, 3900 + place]),
+      services.map(({ role }, index) => [`${role}-pods`, 3900 + index]),
     )
   })
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repository } from '@orderflow/cli'
 import { createDocuments } from '@orderflow/service-kit'
 import { FakeSidecar } from '@orderflow/service-kit/testing'
-import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
 
 describe('the boot check of an image', () => {

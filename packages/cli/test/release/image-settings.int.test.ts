@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { services } from '../../src/lib/services.ts'
 

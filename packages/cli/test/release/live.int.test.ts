@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/stack'
+import { eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { CliError } from '../../src/lib/error.ts'
 import { requireLive } from '../../src/release/live.ts'

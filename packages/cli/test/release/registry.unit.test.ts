@@ -50,7 +50,7 @@ describe('the registry', () => {
     })
   }
 
-  it('refuses in one message that names the variable to mend', async () => {
+  it('refuses in one message that names the variable to fix', async () => {
     for (const [status, variable] of [
       [401, 'ACCESS_TOKEN'],
       [404, 'PLATFORM_REGISTRY'],

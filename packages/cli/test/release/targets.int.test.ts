@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 import { services } from '../../src/lib/services.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'

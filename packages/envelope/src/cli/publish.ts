@@ -1,7 +1,7 @@
 import { decode } from '../envelope/parse.ts'
 import { modes, validateBytes } from '../envelope/verdict.ts'
 import { reasonOf } from '../kafka/address.ts'
-import { openPublisher, type Place } from '../kafka/publisher.ts'
+import { openPublisher, type PublishedPosition } from '../kafka/publisher.ts'
 import { keyFields, keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
 import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
 import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
@@ -46,7 +46,7 @@ export async function publish(args: string[], io: Io): Promise<number> {
   const publisher = await openPublisher(address, 'envelope-publish')
   const waiting: Waiting[] = []
   const count = { published: 0, refused: 0 }
-  let last: { place: Place; key: string | undefined } | undefined
+  let last: { position: PublishedPosition; key: string | undefined } | undefined
   let problems = ''
 
   async function flush(): Promise<void> {
@@ -55,14 +55,14 @@ export async function publish(args: string[], io: Io): Promise<number> {
     await write(io.stderr, told)
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchLength(waiting))
-      const places = await publisher.send(batch.map(({ record }) => record)).catch((error: unknown) => {
+      const positions = await publisher.send(batch.map(({ record }) => record)).catch((error: unknown) => {
         const [first, end] = [batch[0]?.source, batch.at(-1)?.source]
         const which = batch.length === 1 ? first : `${first} to ${end}`
         throw new StoppedError(`${which}: not known to be published, and nothing after it was sent: ${reasonOf(error)}`)
       })
       count.published += batch.length
-      const [place] = places
-      last = place && { place, key: batch[0]?.record.key }
+      const [position] = positions
+      last = position && { position, key: batch[0]?.record.key }
       if (io.stderr.isTTY) await write(io.stderr, `\rpublished ${count.published}`)
     }
   }
@@ -117,10 +117,10 @@ function batchLength(waiting: Waiting[]): number {
 function accountOf(
   topic: string,
   { published, refused }: { published: number; refused: number },
-  last: { place: Place; key: string | undefined } | undefined,
+  last: { position: PublishedPosition; key: string | undefined } | undefined,
 ): string {
   const not = refused > 0 ? `; ${refused} not published, for they are invalid` : ''
   if (published !== 1 || !last) return `published ${published} to ${topic}${not}`
-  const { place, key } = last
-  return `published 1 to ${topic}: partition ${place.partition}, offset ${place.offset}, key ${key ?? '(none)'}${not}`
+  const { position, key } = last
+  return `published 1 to ${topic}: partition ${position.partition}, offset ${position.offset}, key ${key ?? '(none)'}${not}`
 }

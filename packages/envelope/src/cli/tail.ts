@@ -12,7 +12,7 @@ import { readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope tail --brokers HOST:PORT --topic NAME [--correlation ID] [--pretty] [--values]
 
-Follows a topic, from now on, until Ctrl-C: a JSON text in one line for each record, with its place, key and envelope. Of values only
+Follows a topic, from now on, until Ctrl-C: a JSON text in one line for each record, with its position, key and envelope. Of values only
 those are shown that the schemas name and do not call personal.
 
 ${kafkaHelp}
@@ -24,7 +24,7 @@ ${kafkaHelp}
 Exits with 0 when it is ended, 1 if Kafka cannot be followed, 2 if called wrongly.
 `
 
-interface Seen {
+interface TailedRecord {
   topic: string
   partition: number
   offset: bigint
@@ -84,7 +84,10 @@ export function correlationOf(given: string | undefined): string | undefined {
 }
 
 /** Returns the line of a record; empty for a record that is not selected. */
-export function shown({ topic, partition, offset, key, value }: Seen, { correlation, pretty, values }: Shown): string {
+export function shown(
+  { topic, partition, offset, key, value }: TailedRecord,
+  { correlation, pretty, values }: Shown,
+): string {
   const { document, problems } = read(value ?? Buffer.alloc(0))
   const id = (document as { CorrelationId?: unknown } | null | undefined)?.CorrelationId
   if (correlation !== undefined && parseGuid(id) !== correlation) return ''

@@ -3,14 +3,14 @@ import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
 /** Position of a record, or of the last of several records of a partition. */
-export interface Place {
+export interface PublishedPosition {
   partition: number
   offset: bigint
 }
 
 export interface Publisher {
   /** Writes the records, in order within a partition, to all replicas in sync. When it throws, any of them may be written. */
-  send(records: readonly OutgoingRecord[]): Promise<Place[]>
+  send(records: readonly OutgoingRecord[]): Promise<PublishedPosition[]>
   close(): Promise<void>
 }
 

@@ -27,7 +27,7 @@ describe('envelope validate', () => {
     expect({ code, error }).to.deep.equal({ code: 1, error: '-: 1 valid (1 full), 1 invalid\n' })
   })
 
-  it('says how to mend what it can, and reports an unknown Name, which is valid', async () => {
+  it('says how to fix what it can, and reports an unknown Name, which is valid', async () => {
     const { CreationDate: _, ...wrong } = reduced({ CreateDate: 'x', Payload: { ...orderCreated, Total: '12' } })
     const { out } = await ofInput([line(wrong)])
     expect(out).to.equal(

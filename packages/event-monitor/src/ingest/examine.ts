@@ -17,15 +17,15 @@ import {
 import type { Reaction } from '@orderflow/service-kit/application'
 import {
   contractMask,
+  deadLetterHeaders,
   headerOf,
   idSourceOf,
   keyBytes,
   type LogRecord,
-  letterHeaders,
   originOf,
-  placeText,
+  positionText,
   readRecord,
-  resentFrom,
+  replayedFrom,
 } from '@orderflow/service-kit/log'
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { RecordPosition, Validity } from '../api/events.ts'
@@ -95,13 +95,14 @@ function examineAt(
   const deadRecord = topic.endsWith('.dead') ? readRecord(record) : undefined
   const verdict: Verdict = deadRecord ? deadLetterVerdict(deadRecord, record) : eventVerdict(record, trust)
   const origin =
-    deadRecord?.kind === 'letter'
+    deadRecord?.kind === 'dead-letter'
       ? deadRecord.origin
-      : originOf(position, record.headers.length > 0 ? headerOf(record, resentFrom) : undefined)
+      : originOf(position, record.headers.length > 0 ? headerOf(record, replayedFrom) : undefined)
   const ids = idsOf(verdict.document, sourceOf(record, deadRecord, origin, positionIdsBefore))
   const { document, masked } = maskDocument(verdict.document)
   const key = shownKey(record.key)
-  const of = deadRecord?.kind === 'letter' ? deadRecord.place : deadRecord?.kind === 'note' ? deadRecord.of : undefined
+  const of =
+    deadRecord?.kind === 'dead-letter' ? deadRecord.position : deadRecord?.kind === 'note' ? deadRecord.of : undefined
   const body: Body = { document }
   const hasOwnIds = hasIds(verdict.document)
   if (!hasOwnIds) body.ids = tripleOf(ids)
@@ -112,7 +113,7 @@ function examineAt(
   if (verdict.faults.length > 0) body.faults = verdict.faults.slice(0, maxFaults)
   if (origin !== position) body.origin = origin
   if (of) body.of = of
-  if (deadRecord?.kind === 'letter' && deadRecord.arrivedAt !== undefined) body.ofAt = deadRecord.arrivedAt
+  if (deadRecord?.kind === 'dead-letter' && deadRecord.arrivedAt !== undefined) body.ofAt = deadRecord.arrivedAt
   if (deadRecord?.kind === 'note') Object.assign(body, { as: deadRecord.as, edited: deadRecord.edited })
   return {
     kind: kindOf(topic, verdict),
@@ -140,13 +141,13 @@ function sourceOf(
   origin: RecordPosition,
   positionIdsBefore: number,
 ): IdSource {
-  if (deadRecord?.kind !== 'letter') {
+  if (deadRecord?.kind !== 'dead-letter') {
     if (deadRecord?.kind === 'note') return origin
     return idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
   }
-  const isCut = headerOf(record, letterHeaders.cut) !== undefined
+  const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
   if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
-  const key = keyBytes(headerOf(record, letterHeaders.key)) ?? record.key
+  const key = keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key
   // Dead letters of 0.1.0 say only when they were written.
   const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
@@ -280,7 +281,7 @@ function guidsOf(
   if (ids.causationId) guids.add(ids.causationId)
   const keyGuid = parseGuid(key)
   if (keyGuid) guids.add(keyGuid)
-  if (of) guids.add(placeText(of))
+  if (of) guids.add(positionText(of))
   return guids
 }
 

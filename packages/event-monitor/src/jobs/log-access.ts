@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
-import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/operations'
+import type { Client, Outcome, ReplayOptions } from '@orderflow/service-kit/operations'
 
 /** Loads the operations on first use: replays are rare, and the client's modules take 55 MB. */
 const operations = () => import('@orderflow/service-kit/operations')
@@ -12,7 +12,7 @@ const idleMs = 30_000
 export interface LogAccess {
   /** Runs a function with the log. The connection is kept for the next call. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
-  replay(entries: Entry[], options: ResendOptions): AsyncGenerator<Outcome>
+  replay(entries: Entry[], options: ReplayOptions): AsyncGenerator<Outcome>
   close(): Promise<void>
 }
 
@@ -45,12 +45,12 @@ export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: numbe
     read,
     async *replay(entries, options) {
       const { Producer } = await import('@platformatic/kafka')
-      const { openLog, publishMended, resendEntries } = await operations()
+      const { openLog, publishReplay, replayEntries } = await operations()
       const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
       const reader = openLog(kafka)
       try {
-        const publish = (corrected: Parameters<typeof publishMended>[1]) => publishMended(producer, corrected, reader)
-        yield* resendEntries(reader, publish, entries, { ...options, positionIdsBefore })
+        const publish = (corrected: Parameters<typeof publishReplay>[1]) => publishReplay(producer, corrected, reader)
+        yield* replayEntries(reader, publish, entries, { ...options, positionIdsBefore })
       } finally {
         await Promise.allSettled([reader.close(), producer.close()])
       }

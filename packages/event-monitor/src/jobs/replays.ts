@@ -4,9 +4,9 @@ import { HttpProblem } from '@orderflow/service-kit'
 import {
   currentAttempt,
   type Entry,
-  type Place,
-  parsePlace,
-  placeText,
+  parsePosition,
+  positionText,
+  type RecordPosition,
   type ReplayIntent,
 } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
@@ -172,7 +172,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     const answer = await entriesOf(job.id, ids)
     if (!answer) return
     const entries = answer.entries.map(({ entry }) => entry)
-    const attempts = new Map(entries.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
+    const attempts = new Map(entries.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
     for (const { id, attempt } of chosen) if (attempt !== null) attempts.set(id, attempt)
     const interrupted = new Map([...attempts].map(([id, of]) => [id, ledger.begun(of)]))
     const edited = kept.edited === null ? undefined : Buffer.from(kept.edited, 'base64')
@@ -184,8 +184,8 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         const { entry } = outcome
         missing.delete(entry.id)
         results.positions.push(attempts.get(entry.id) as string)
-        const as = 'as' in outcome ? (parsePlace(outcome.as) ?? null) : null
-        const result = isOwn(interrupted.get(entry.id), outcome, as) ? 'replayed' : resultOf(outcome)
+        const as = 'as' in outcome ? (parsePosition(outcome.as) ?? null) : null
+        const result = isOwn(interrupted.get(entry.id), outcome, as) ? 'replayed' : outcome.result
         if (result === 'ready') continue
         add(job, { entry: entry.id, result, as, why: whyOf(outcome, result) })
         if (result === 'replayed') results.audit.push(auditOf(job, entry, as))
@@ -199,7 +199,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  const auditOf = (job: Job, { origin: position }: Entry, as: Place | null): AuditItem => ({
+  const auditOf = (job: Job, { origin: position }: Entry, as: RecordPosition | null): AuditItem => ({
     at: now().toISOString(),
     by: job.by,
     what: 'DeadLetterReplayed',
@@ -286,13 +286,11 @@ function add(job: Job, outcome: Job['outcomes'][number]): void {
 }
 
 /** Returns whether an interrupted job published this replay itself, before it could save that. */
-function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: Place | null): boolean {
+function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: RecordPosition | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }
 
-const resultOf = ({ result }: Outcome) => (result === 'resent' ? 'replayed' : result)
-
-function whyOf(outcome: Outcome, result: ReturnType<typeof resultOf>): string[] {
+function whyOf(outcome: Outcome, result: Outcome['result']): string[] {
   if ('why' in outcome) return outcome.why
   return result === 'done' && 'as' in outcome ? [`already replayed as ${outcome.as}`] : []
 }

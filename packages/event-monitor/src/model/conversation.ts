@@ -1,4 +1,4 @@
-import { placeText } from '@orderflow/service-kit/log'
+import { positionText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationColumn, Step } from '../api/conversation.ts'
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
@@ -57,12 +57,12 @@ export function conversationOf(
       skew: one.cause && hasCause ? skewOf(one, one.cause) : null,
       missingCause: !one.cause && one.row.causationId ? one.row.causationId : null,
       consumers:
-        kind === 'dead-letter' ? [] : consumersOf(one.position, services, rejections.get(placeText(one.position))),
+        kind === 'dead-letter' ? [] : consumersOf(one.position, services, rejections.get(positionText(one.position))),
     })
   }
   for (const [index, step] of steps.entries()) addReaction(steps, step, index)
   const wasRejected = ({ row }: Step, service: string) => {
-    const apps = rejections.get(placeText(row.position))
+    const apps = rejections.get(positionText(row.position))
     return !isWhole || (apps !== undefined && (apps.has(service) || apps.has(unknownApp)))
   }
   const all = withAround(steps, wasRejected)
@@ -78,7 +78,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   for (const { body } of events) {
     if (!body.of) continue
     const app = body.headers?.find(({ name }) => name === 'deadletter-app')?.value ?? unknownApp
-    const position = placeText(body.of)
+    const position = positionText(body.of)
     apps.set(position, (apps.get(position) ?? new Set()).add(/^[\w.-]+$/.test(app) ? app : unknownApp))
   }
   return apps
@@ -91,13 +91,13 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
-      kind.validity === 'replay-note' && body.as ? [[placeText(body.as), body]] : [],
+      kind.validity === 'replay-note' && body.as ? [[positionText(body.as), body]] : [],
     ),
   )
   const events = records
     .filter(({ kind }) => kind.validity !== 'replay-note')
     .map((one): LinkedEvent => {
-      const edited = notes.get(placeText(one.position))?.edited
+      const edited = notes.get(positionText(one.position))?.edited
       const body = edited === undefined ? one.body : { ...one.body, edited }
       return { ...one, body, row: rowOf(one), cause: undefined }
     })
@@ -108,13 +108,13 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
     // Later events react to the replay, not to the rejected event.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
-    byPosition.set(placeText(one.position), one)
-    if (one.body.of) deadLetters.set(placeText(one.body.of), one)
+    byPosition.set(positionText(one.position), one)
+    if (one.body.of) deadLetters.set(positionText(one.body.of), one)
   }
   for (const one of events) {
     const { of, origin } = one.body
-    if (of) one.cause = byPosition.get(placeText(of))
-    else if (origin) one.cause = deadLetters.get(placeText(origin)) ?? byPosition.get(placeText(origin))
+    if (of) one.cause = byPosition.get(positionText(of))
+    else if (origin) one.cause = deadLetters.get(positionText(origin)) ?? byPosition.get(positionText(origin))
     else if (one.row.causationId) one.cause = byId.get(one.row.causationId)
     if (one.cause === one) one.cause = undefined
   }
@@ -274,14 +274,14 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
   const handled = new Set<string>()
   const all: Step[] = []
-  const placeOf: number[] = []
+  const newIndexOf: number[] = []
   for (const [index, step] of steps.entries()) {
     const { from, to, row, depth } = step
     const isAccepted = row.validity === 'valid' && step.kind !== 'dead-letter'
     const outside = { row, isEdited: false, duplicateOf: null, skew: null, missingCause: null, consumers: [] }
     if (isAccepted && isBeginning(step))
       all.push({ ...outside, kind: 'request', from: 'client', to: from, cause: null, depth })
-    placeOf[index] = all.length
+    newIndexOf[index] = all.length
     all.push(step)
     for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {
       const service = column.slice('service:'.length)
@@ -292,14 +292,14 @@ function withAround(steps: readonly Step[], wasRejected: (step: Step, service: s
       all.push({ ...outside, kind: 'handled', from: column, to: `state:${service}`, cause: index, depth: depth + 1 })
     }
   }
-  const moved = (index: number | null) => (index === null ? null : (placeOf[index] ?? null))
+  const moved = (index: number | null) => (index === null ? null : (newIndexOf[index] ?? null))
   return all.map((step) => ({
     ...step,
     cause: moved(step.cause),
     duplicateOf: moved(step.duplicateOf),
     consumers: step.consumers.map((one) => ({
       ...one,
-      reaction: one.reaction.map((index) => placeOf[index] ?? index),
+      reaction: one.reaction.map((index) => newIndexOf[index] ?? index),
     })),
   }))
 }

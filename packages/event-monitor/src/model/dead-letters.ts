@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Problem } from '@orderflow/envelope'
-import { type Attempt, type Entry, isDecidedAnew, openAttempt, recordOf } from '@orderflow/service-kit/log'
+import { type Attempt, type Entry, isReplayable, openAttempt, recordOf } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
@@ -31,7 +31,7 @@ export interface Cause {
 
 /** Returns dead letters by the record that failed first, which several services may have rejected. */
 export function causesOf(entries: readonly Entry[]): Cause[] {
-  const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, place: origin }))
+  const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, position: origin }))
   return [...byRecord.values()].map(causeOf)
 }
 
@@ -66,10 +66,10 @@ const firstTime = (rejections: readonly Rejection[]) =>
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
   const newest = attempts.reduce((last, one) => (one.time > last.time ? one : last))
-  const { reason } = attempts.find((one) => isDecidedAnew(one.reason)) ?? newest
-  const { resent: replayed, ...rest } = newest
-  const isOpen = attempts.some((one) => !one.resent)
-  return { ...rest, reason, time: firstTime(rejections), ...(!isOpen && replayed && { resent: replayed }) }
+  const { reason } = attempts.find((one) => isReplayable(one.reason)) ?? newest
+  const { replayed, ...rest } = newest
+  const isOpen = attempts.some((one) => !one.replayed)
+  return { ...rest, reason, time: firstTime(rejections), ...(!isOpen && replayed && { replayed }) }
 }
 
 const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
@@ -157,13 +157,13 @@ export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
     reason,
     origin: entry.origin,
     state: openAttempt(entry) ? 'open' : 'replayed',
-    attempts: entry.attempts.map(({ place: position, time, resent: replayed }, index) => ({
+    attempts: entry.attempts.map(({ position, time, replayed }, index) => ({
       position,
       at: time,
       rejections: (cause.rejections[index] ?? []).map((one) => ({
         app: plain(one.entry.app),
         reason: plain(one.attempt.reason),
-        deadLetter: one.attempt.stands,
+        deadLetter: one.attempt.deadLetterPosition,
       })),
       replayed: replayed ? { as: replayed.as, at: replayed.time, edited: replayed.edited } : null,
     })),

@@ -1,5 +1,5 @@
 import { validateBytes } from '@orderflow/envelope'
-import { invalid, pathId, type Route, type Tried, type TriedRecord } from '@orderflow/service-kit'
+import { type DryRunRecord, invalid, pathId, type Route, type Verdict } from '@orderflow/service-kit'
 import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { DryRunResult, Page, RecordPosition, ServiceVerdict } from '../api/events.ts'
@@ -66,7 +66,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, faults, view } = await entryOf(monitor, id)
-        const { origin, place: position, arrivedAt, reason } = currentAttempt(entry)
+        const { origin, position, arrivedAt, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
         return {
           entry: view,
@@ -114,7 +114,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
   async function dryRun(position: RecordPosition, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
     const key = keyBytes?.toString('base64')
     const record = {
-      place: position,
+      position,
       value: Buffer.from(value).toString('base64'),
       key,
       arrivedAt: Date.now(),
@@ -168,12 +168,12 @@ export function checkRoutes(monitor: Monitor): Route[] {
 const timeoutMs = 5_000
 
 /** Asks each service that consumes a topic what it would do with a record. */
-async function tryRecord(record: TriedRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
-  const consumers = services.filter(({ consumes }) => consumes.includes(record.place.topic))
+async function tryRecord(record: DryRunRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
+  const consumers = services.filter(({ consumes }) => consumes.includes(record.position.topic))
   return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))
 }
 
-async function ask({ dryRun }: WatchedService, record: TriedRecord): Promise<Tried> {
+async function ask({ dryRun }: WatchedService, record: DryRunRecord): Promise<Verdict> {
   if (!dryRun) return { result: 'unknown', why: 'no address is set: set Monitor__DryRuns' }
   try {
     const response = await fetch(`${dryRun.url}/dry-run`, {
@@ -182,7 +182,7 @@ async function ask({ dryRun }: WatchedService, record: TriedRecord): Promise<Tri
       body: JSON.stringify(record),
       signal: AbortSignal.timeout(timeoutMs),
     })
-    if (response.ok) return (await response.json()) as Tried
+    if (response.ok) return (await response.json()) as Verdict
     return { result: 'unknown', why: `it answers with ${response.status}` }
   } catch {
     return { result: 'unknown', why: 'it does not answer' }

@@ -1,14 +1,14 @@
 import { hiddenErrors, invalid } from '@orderflow/service-kit'
 import {
   type Attempt,
-  checkResend,
+  checkReplay,
   currentAttempt,
   type Entry,
   followNotes,
-  type Place,
-  parsePlace,
-  placeText,
+  parsePosition,
+  positionText,
   type ReadUpTo,
+  type RecordPosition,
   readEvent,
 } from '@orderflow/service-kit/log'
 import { editedValue, maxEditable } from '../model/masked.ts'
@@ -28,19 +28,19 @@ export async function entryOf({ index }: Monitor, id: string) {
  * since the index may not have the newest ones yet.
  * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
-export async function entryAt(monitor: Monitor, id: string, editedAttempt: Place): Promise<Entry> {
+export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {
   const { entry, readUpTo } = await entryOf(monitor, id)
   const attempt = currentAttempt(entry)
-  const [edited, newest] = [placeText(editedAttempt), placeText(attempt.place)]
+  const [edited, newest] = [positionText(editedAttempt), positionText(attempt.position)]
   const next = 'Get the dead letter again, and edit its newest attempt.'
   if (edited !== newest) {
-    const isEarlier = entry.attempts.some(({ place: position }) => placeText(position) === edited)
+    const isEarlier = entry.attempts.some(({ position }) => positionText(position) === edited)
     const what = isEarlier ? `You looked at the attempt at ${edited}.` : `It has no attempt at ${edited}.`
     throw new MonitorError('other-attempt', `${what} The newest attempt is at ${newest}. ${next}`)
   }
-  const note = attempt.resent ?? (await noteOf(monitor, attempt, readUpTo))
+  const note = attempt.replayed ?? (await noteOf(monitor, attempt, readUpTo))
   if (!note) return entry
-  const what = `The attempt at ${edited} was already replayed as ${placeText(note.as)}.`
+  const what = `The attempt at ${edited} was already replayed as ${positionText(note.as)}.`
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
@@ -74,7 +74,7 @@ export const lost = () =>
  * @param reason of the dead letter, if the bytes are its event without an edit
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {
-  const checked = checkResend({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
+  const checked = checkReplay({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
   return 'why' in checked ? checked.why : []
 }
 
@@ -87,10 +87,10 @@ export function editedIn(edited: unknown): string | undefined {
 }
 
 /** Returns the edited attempt in a request's body; undefined if it has none. */
-export function attemptIn(attempt: unknown): Place | undefined {
+export function attemptIn(attempt: unknown): RecordPosition | undefined {
   if (attempt === undefined) return undefined
-  const { topic, partition, offset } = Object(attempt) as Partial<Place>
-  const position = parsePlace(`${topic}/${partition}/${offset}`)
+  const { topic, partition, offset } = Object(attempt) as Partial<RecordPosition>
+  const position = parsePosition(`${topic}/${partition}/${offset}`)
   if (position) return position
   throw invalid([{ pointer: '/attempt', detail: 'is a record position: a topic, a partition and an offset' }])
 }

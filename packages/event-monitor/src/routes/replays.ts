@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { idempotencyKey, invalid, pathId, type Route } from '@orderflow/service-kit'
-import { currentAttempt, type Entry, placeText } from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry, positionText } from '@orderflow/service-kit/log'
 import type { Job } from '../api/dead-letters.ts'
 import type { ChosenEntry } from '../jobs/ledger.ts'
 import type { Monitor } from '../monitor.ts'
@@ -21,7 +21,7 @@ import { answer, eventBody, nameOf } from './requests.ts'
 const text = { type: 'string' }
 
 const replayInput = eventBody(
-  'ResendRequest',
+  'ReplayRequest',
   {
     entries: {
       type: 'array',
@@ -117,7 +117,7 @@ export function replayRoutes(monitor: Monitor): Route[] {
           if (!attempt || !first) return { ...common, entries: chosen, edited: null }
           const entry = await entryAt(monitor, first.id, attempt)
           const change = edited === undefined ? null : await correctedEvent(entry, edited)
-          return { ...common, entries: [{ id: entry.id, attempt: placeText(attempt) }], edited: change }
+          return { ...common, entries: [{ id: entry.id, attempt: positionText(attempt) }], edited: change }
         })
       },
     }),

@@ -294,7 +294,7 @@ describe('the index', () => {
     index.writer.write([note], positionAfter([note]))
     const { entries, readUpTo } = index.reads.rawEntries(ids)
     expect([...readUpTo]).to.deep.equal([['orderevents.dead/0', 3n]])
-    expect(entries.map(({ entry }) => entry.attempts[0]?.resent?.as.offset)).to.deep.equal([undefined, '9'])
+    expect(entries.map(({ entry }) => entry.attempts[0]?.replayed?.as.offset)).to.deep.equal([undefined, '9'])
   })
 
   it('chooses entries with their newest open attempts, by ids or all open ones of a group', () => {

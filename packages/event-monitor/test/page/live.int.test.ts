@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/stack'
+import { eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
 import { completenessOf, rowOf } from './support/sample.ts'

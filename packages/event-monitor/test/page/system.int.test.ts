@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/stack'
+import { eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
 import { health } from './support/system-sample.ts'

@@ -1,5 +1,5 @@
 /**
- * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several lanes;
+ * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several consumers;
  * `background` what may take longer and come in larger batches (docs/adr/0011).
  */
 export type Urgency = 'prompt' | 'background'
@@ -76,7 +76,7 @@ export interface ServiceEntry {
 /** Content of services.json, with defaults filled in. */
 export interface Application {
   partitions: Record<Surroundings, number>
-  lanes: number
+  consumersPerReplica: number
   topics: readonly Topic[]
   reactions: readonly Reaction[]
   /** Undefined for an application without an objective. */
@@ -87,7 +87,7 @@ export interface Application {
 }
 
 /** The JSON of services.json. */
-export interface ApplicationJson extends Pick<Application, 'partitions' | 'lanes' | 'services'> {
+export interface ApplicationJson extends Pick<Application, 'partitions' | 'consumersPerReplica' | 'services'> {
   topics: Record<string, { constant?: string; key: string | string[]; outside?: string[] }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
   objective?: Objective

@@ -45,7 +45,7 @@ export function parseApplication(text: string, file: string): Application {
 
 function applicationOf({
   partitions,
-  lanes,
+  consumersPerReplica,
   topics,
   reactions = [],
   objective,
@@ -61,7 +61,7 @@ function applicationOf({
   const aboutOf = (event: string) => topicOfEvent({ topics: known, services }, event)?.key[0] ?? ''
   return {
     partitions,
-    lanes,
+    consumersPerReplica,
     topics: known,
     reactions: reactions.map((reaction) => ({ ...reaction, about: reaction.about ?? aboutOf(reaction.after) })),
     objective,

@@ -30,7 +30,7 @@ export const authProperties = {
   ApiKeys: text,
 }
 
-/** A line for each setting that is wrong with who may use a listener, beginning with the variable that mends it. */
+/** A line for each setting that is wrong with who may use a listener, beginning with the variable that fixes it. */
 export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string } }): string[] {
   const { Mode, Issuer, Audience, ApiKeys } = Auth
   if (Mode === 'closed') {

@@ -17,7 +17,7 @@ const clockTolerance = 30
 /** A verified token is accepted without another check for so long. Its key may have been revoked by then. */
 const knownForMs = 60_000
 /** Tokens of 1 to 2 KB each. */
-const maxKnown = 2_000
+const maxCached = 2_000
 
 /** Verifies access tokens of the issuer: signature, issuer, audience, and time. */
 export function createTokenVerifier(
@@ -25,7 +25,7 @@ export function createTokenVerifier(
   { key }: Pick<Issuer, 'key'>,
   now: () => Date,
 ): VerifyToken {
-  const known = createKnown(now)
+  const known = createTokenCache(now)
   return async (token) => {
     const remembered = known.get(token)
     if (remembered) return remembered
@@ -66,8 +66,8 @@ function wordsFor(error: errors.JOSEError, audience: string): string {
   return 'it is neither a token that can be read nor a key'
 }
 
-/** Verified tokens: the newest `maxKnown` at least. */
-function createKnown(now: () => Date) {
+/** Verified tokens: the newest `maxCached` at least. */
+function createTokenCache(now: () => Date) {
   type Known = Map<string, { caller: Caller; until: number }>
   let [newer, older]: [Known, Known] = [new Map(), new Map()]
   return {
@@ -76,7 +76,7 @@ function createKnown(now: () => Date) {
       return found && found.until > now().getTime() ? found.caller : undefined
     },
     add(token: string, caller: Caller, expires: number): void {
-      if (newer.size === maxKnown) [newer, older] = [new Map(), newer]
+      if (newer.size === maxCached) [newer, older] = [new Map(), newer]
       newer.set(token, { caller, until: Math.min(expires, now().getTime() + knownForMs) })
     },
   }

@@ -1,6 +1,6 @@
 import type { RecordsBatch } from '@platformatic/kafka'
 import { logAppendTime } from '../stream/append-times.ts'
-import { type Place, placeText } from '../stream/record.ts'
+import { positionText, type RecordPosition } from '../stream/record.ts'
 
 /** A part of one partition: from `start` to before `end`. */
 export interface Span {
@@ -19,19 +19,19 @@ export interface TimeRange {
 export interface LogReader {
   topics(): Promise<string[]>
   /** Returns whether the topic and partition exist. */
-  has(place: Place): Promise<boolean>
+  has(position: RecordPosition): Promise<boolean>
   /** Returns the part of each partition that a range covers. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
   /** Reads the records of the spans in chunks. Records of all partitions are in the order of their timestamps. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
   /** Returns the record at a position; undefined if the log does not (or no longer) have it. */
-  at(place: Place): Promise<LogRecord | undefined>
+  at(position: RecordPosition): Promise<LogRecord | undefined>
   close(): Promise<void>
 }
 
 /** Returns the record at a position whose topic and partition may not exist; undefined if the log does not have it. */
-export async function recordAt(log: LogReader, place: Place): Promise<LogRecord | undefined> {
-  return (await log.has(place)) ? await log.at(place) : undefined
+export async function recordAt(log: LogReader, position: RecordPosition): Promise<LogRecord | undefined> {
+  return (await log.has(position)) ? await log.at(position) : undefined
 }
 
 /** A record of the log, in the bytes that are stored. */
@@ -76,11 +76,11 @@ export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string):
   return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
 }
 
-export function placeOf({ topic, partition, offset }: LogRecord): Place {
+export function positionOfRecord({ topic, partition, offset }: LogRecord): RecordPosition {
   return { topic, partition, offset: String(offset) }
 }
 
-export const whereIs = (record: LogRecord): string => placeText(placeOf(record))
+export const whereIs = (record: LogRecord): string => positionText(positionOfRecord(record))
 
 /** The unread part of one partition. */
 interface Cursor {
@@ -95,35 +95,35 @@ interface Cursor {
  */
 export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(
   cursors: C[],
-  fetch: (hungry: C[]) => Promise<T[][]>,
+  fetch: (empty: C[]) => Promise<T[][]>,
 ): AsyncGenerator<T[]> {
-  const lanes = cursors.map((cursor) => ({ cursor, waiting: [] as T[], next: 0 }))
-  const isDry = (lane: (typeof lanes)[number]) => lane.next === lane.waiting.length
-  const isOpen = ({ cursor }: (typeof lanes)[number]) => cursor.start < cursor.end
+  const sources = cursors.map((cursor) => ({ cursor, waiting: [] as T[], next: 0 }))
+  const isDry = (source: (typeof sources)[number]) => source.next === source.waiting.length
+  const isOpen = ({ cursor }: (typeof sources)[number]) => cursor.start < cursor.end
 
   for (;;) {
-    const hungry = lanes.filter((lane) => isDry(lane) && isOpen(lane))
-    if (hungry.length > 0) {
-      const fetched = await fetch(hungry.map(({ cursor }) => cursor))
-      for (const [index, lane] of hungry.entries()) {
-        lane.waiting = fetched[index] ?? []
-        lane.next = 0
+    const empty = sources.filter((source) => isDry(source) && isOpen(source))
+    if (empty.length > 0) {
+      const fetched = await fetch(empty.map(({ cursor }) => cursor))
+      for (const [index, source] of empty.entries()) {
+        source.waiting = fetched[index] ?? []
+        source.next = 0
       }
     }
     const chunk: T[] = []
     for (;;) {
-      if (lanes.some((lane) => isDry(lane) && isOpen(lane))) break
-      const full = lanes.filter((lane) => !isDry(lane))
+      if (sources.some((source) => isDry(source) && isOpen(source))) break
+      const full = sources.filter((source) => !isDry(source))
       if (full.length === 0) break
       const first = full.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a))
       chunk.push(first.waiting[first.next] as T)
       first.next += 1
     }
     if (chunk.length > 0) yield chunk
-    else if (!lanes.some(isOpen)) return
+    else if (!sources.some(isOpen)) return
   }
 
-  function timeOf({ waiting, next }: (typeof lanes)[number]): number {
+  function timeOf({ waiting, next }: (typeof sources)[number]): number {
     return waiting[next]?.timestamp ?? 0
   }
 }

@@ -1,14 +1,14 @@
 /** Entry point for reading records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
 export {
+  deadLetterHeaders,
   idSourceOf,
   keyBytes,
-  letterHeaders,
   momentOf,
   originOf,
-  type Place,
-  parsePlace,
-  placeText,
-  resentFrom,
+  parsePosition,
+  positionText,
+  type RecordPosition,
+  replayedFrom,
 } from '../stream/record.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
@@ -22,15 +22,15 @@ export {
   openAttempt,
   recordOf,
 } from './dead-letters/entries.ts'
+export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
 export {
+  type DeadLetter,
   type FailedEvent,
   followNotes,
-  type Letter,
   type ReadUpTo,
-  type ResendNote,
+  type ReplayNote,
   readEvent,
   readRecord,
-} from './dead-letters/letters.ts'
-export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
-export { checkResend, isDecidedAnew } from './dead-letters/replay-record.ts'
+} from './dead-letters/records.ts'
+export { checkReplay, isReplayable } from './dead-letters/replay-record.ts'
 export { headerOf, type LogReader, type LogRecord, recordAt, recordsOf } from './log-reader.ts'

@@ -131,7 +131,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
 
     async *read(topic, spans) {
       const cursors = spans.map((span) => ({ ...span }))
-      yield* mergeByTime(cursors, (hungry) => fetch(topic, hungry).catch(failed(`topic ${topic} cannot be read`)))
+      yield* mergeByTime(cursors, (empty) => fetch(topic, empty).catch(failed(`topic ${topic} cannot be read`)))
     },
 
     async at({ topic, partition, offset }) {

@@ -3,11 +3,19 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import { digestOf, unread } from '../stream/dead-letter.ts'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
-import { idSourceOf, originOf, placeText, recordIdOf, resentFrom, slices } from '../stream/record.ts'
+import { idSourceOf, originOf, positionText, recordIdOf, replayedFrom, slices } from '../stream/record.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
-import { type Letter, readLetters } from './dead-letters/letters.ts'
-import { headerOf, type LogReader, type LogRecord, placeOf, type Span, type TimeRange, whereIs } from './log-reader.ts'
+import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
+import {
+  headerOf,
+  type LogReader,
+  type LogRecord,
+  positionOfRecord,
+  type Span,
+  type TimeRange,
+  whereIs,
+} from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 /** What became of the records of a topic. All but `read` add up to `read`. */
@@ -75,7 +83,7 @@ export async function rebuildTopic(
     const reason = aside(record)
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
-      const origin = originOf(placeOf(record), headerOf(record, resentFrom))
+      const origin = originOf(positionOfRecord(record), headerOf(record, replayedFrom))
       const source = idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
       const evidence = {
         value: record.value,
@@ -122,29 +130,29 @@ export async function rebuildTopic(
  * replayed is in the log as another record.
  *
  * A dead letter without the record's id (0.1.0, last resort) is about a record at its position that is older and has the same bytes, if the
- * letter has any. After a topic was created again, another record can be there.
+ * dead letter has any. After a topic was created again, another record can be there.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
-  const byPlace = new Map<string, Letter[]>()
-  for await (const letter of readLetters(log, deadLetterTopic(topic))) {
-    if (letter.kind !== 'letter' || letter.app !== app) continue
-    const { place, record, reason } = letter
+  const byPosition = new Map<string, DeadLetter[]>()
+  for await (const deadLetter of readDeadLetterTopic(log, deadLetterTopic(topic))) {
+    if (deadLetter.kind !== 'dead-letter' || deadLetter.app !== app) continue
+    const { position, record, reason } = deadLetter
     if (record !== undefined) byRecord.set(record, reason)
-    else byPlace.set(placeText(place), [...(byPlace.get(placeText(place)) ?? []), letter])
+    else byPosition.set(positionText(position), [...(byPosition.get(positionText(position)) ?? []), deadLetter])
   }
   return (record) => {
     const id = byRecord.size > 0 ? recordIdOf({ ...record, arrivedAt: record.timestamp }) : undefined
     const reason = id && byRecord.get(id)
     if (reason !== undefined) return reason
-    return byPlace.get(whereIs(record))?.findLast((letter) => isAbout(letter, record))?.reason
+    return byPosition.get(whereIs(record))?.findLast((deadLetter) => isAbout(deadLetter, record))?.reason
   }
 }
 
 /** Clocks of services and brokers may differ by this. */
 const maxSkewMs = 60_000
 
-function isAbout({ time, digest }: Letter, { timestamp, value }: LogRecord): boolean {
+function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord): boolean {
   if (timestamp > Date.parse(time) + maxSkewMs) return false
   return digest === undefined || digest === unread || digest === digestOf(value)
 }

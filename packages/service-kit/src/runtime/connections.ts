@@ -21,11 +21,11 @@ export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
   const bySocket = new WeakMap<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
-    const place = placeOf(socket)
+    const address = addressOf(socket)
     const connection = { socket, exchange: undefined, since: performance.now() }
-    connections.set(place, connection)
+    connections.set(address, connection)
     bySocket.set(socket, connection)
-    socket.once('close', () => connections.delete(place))
+    socket.once('close', () => connections.delete(address))
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
     closed.destroy()
@@ -36,7 +36,7 @@ export function limitConnections(server: Server, max: number): void {
   // Requests come from the TLS socket, which has the same address.
   if (server instanceof SecureServer) {
     server.on('secureConnection', (secured: Socket) => {
-      const connection = connections.get(placeOf(secured))
+      const connection = connections.get(addressOf(secured))
       if (connection) bySocket.set(secured, connection)
     })
   }
@@ -49,10 +49,10 @@ export function limitConnections(server: Server, max: number): void {
   })
 }
 
-const placeOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
+const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
 
 /** Returns the connection that has waited longest; the new one always waits. It searches all, because the limit is seldom exceeded. */
-function longestWaiting(connections: Map<string, Connection>): [place: string, Connection] {
+function longestWaiting(connections: Map<string, Connection>): [address: string, Connection] {
   const waiting = [...connections].filter(([, { exchange }]) => !exchange?.request.complete || exchange.response.closed)
   return waiting.reduce((longest, other) => (other[1].since < longest[1].since ? other : longest))
 }

@@ -7,22 +7,22 @@ import { sameToken } from '../stream/app-channel.ts'
 import { createIntake, type Reactions } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { Publish } from '../stream/publish.ts'
-import { idSourceOf, originOf, type Place } from '../stream/record.ts'
+import { idSourceOf, originOf, type RecordPosition } from '../stream/record.ts'
 import { whileHandling } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { signatureIn, type Trust } from '../trust/trust.ts'
 
 /** A record to try. */
-export interface TriedRecord {
-  place: Place
+export interface DryRunRecord {
+  position: RecordPosition
   /** Base64. */
   value: string
   /** Base64; left out for a record without key. */
   key?: string | undefined
   signature?: string | undefined
   /** Its header of that name, when it was replayed. */
-  resentFrom?: string | undefined
+  replayedFrom?: string | undefined
   /** Milliseconds since 1970. */
   arrivedAt: number
   /** Whether an operator vouches for it. Then a record in the name of one of our own services is checked with the operator's signature. */
@@ -30,7 +30,7 @@ export interface TriedRecord {
 }
 
 /** What a service would do with a record. It contains no personal data. */
-export type Tried =
+export type Verdict =
   | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
   | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: Published[] }
@@ -38,11 +38,11 @@ export type Tried =
 type Published = { topic: string; type: string }
 
 /**
- * Returns what a service would do with a record now (`TriedRecord`). It runs the service's own reactions: they read the store, and their writes
+ * Returns what a service would do with a record now (`DryRunRecord`). It runs the service's own reactions: they read the store, and their writes
  * and events are only collected.
  * @throws {NoRecordError}
  */
-export type DryRun = (record: unknown) => Promise<Tried>
+export type DryRun = (record: unknown) => Promise<Verdict>
 
 /** The body is not a record. */
 export class NoRecordError extends Error {
@@ -50,7 +50,7 @@ export class NoRecordError extends Error {
   /** The HTTP status. */
   readonly status = 400
   constructor() {
-    super('what is to be tried is no record: it has place, value and arrivedAt')
+    super('the body is not a record: a record has position, value and arrivedAt')
     this.name = 'NoRecordError'
   }
 }
@@ -76,28 +76,28 @@ export function createDryRun({
 }: DryRunOptions): DryRun {
   return async (record) => {
     const {
-      place,
+      position,
       value: text,
       key: keyText = '',
       signature: given,
-      resentFrom,
+      replayedFrom,
       arrivedAt,
       isVouchedFor,
     } = recordIn(record)
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
-    const source = idSourceOf({ value, key, arrivedAt, origin: originOf(place, resentFrom) }, positionIdsBefore)
+    const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
     // Created for each record: a store may remember writes, and these are never stored.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, _key, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
     })
-    const handlers = reactions[place.topic]
+    const handlers = reactions[position.topic]
     if (!handlers) return { result: 'no-effect', why: 'not-handled', publishes }
     const intake = createIntake(handlers, (envelope, evidence) => {
       requireExactFields(envelope, evidence.value)
       const signature = isVouchedFor ? trust.vouch(envelope, value) : evidence.signature
-      trust.requireTrusted(place.topic, envelope, { ...evidence, signature })
+      trust.requireTrusted(position.topic, envelope, { ...evidence, signature })
     })
     try {
       const taken = await intake({ value, signature: signatureIn(given), appendedAt: arrivedAt }, source)
@@ -118,13 +118,13 @@ export function createDryRun({
   }
 }
 
-function recordIn(body: unknown): TriedRecord {
-  const { place, value, arrivedAt } = (body ?? {}) as Partial<TriedRecord>
-  if (place && typeof value === 'string' && typeof arrivedAt === 'number') return body as TriedRecord
+function recordIn(body: unknown): DryRunRecord {
+  const { position, value, arrivedAt } = (body ?? {}) as Partial<DryRunRecord>
+  if (position && typeof value === 'string' && typeof arrivedAt === 'number') return body as DryRunRecord
   throw new NoRecordError()
 }
 
-function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Tried {
+function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Verdict {
   if (isInfrastructure(error)) return { result: 'unknown', why: mask.text((error as Error).message) }
   const { code, detail } = faultOf(error, refusals, mask)
   return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail) }
@@ -172,7 +172,7 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
 const maxBytes = 512 * 1024
 
 /**
- * Adds `POST /dry-run` to the listener of the service's own network. It takes a `TriedRecord` and answers with `Tried`, or 401, 400 or 413.
+ * Adds `POST /dry-run` to the listener of the service's own network. It takes a `DryRunRecord` and answers with `Verdict`, or 401, 400 or 413.
  * It reads no byte of a body without the token (`Authorization: Bearer ...`). The path does not exist if the service has no reactions, or
  * if no token is set.
  * @param others answers all other requests

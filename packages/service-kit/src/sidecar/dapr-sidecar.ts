@@ -168,9 +168,9 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
 }
 
 /** The sidecar's own span is below that of the call. */
-function tracedBy({ place }: Span, metadata: Metadata): Metadata {
+function tracedBy({ context }: Span, metadata: Metadata): Metadata {
   const traced = metadata.clone()
-  traced.set('traceparent', traceparentOf(place))
+  traced.set('traceparent', traceparentOf(context))
   return traced
 }
 

@@ -1,5 +1,5 @@
 import type { Read } from '../sidecar/sidecar.ts'
-import { type Chunk, chunkKey, laneCount, readHeads, slotOf } from './arrival-list.ts'
+import { type Chunk, chunkKey, readHeads, shardCount, slotOf } from './arrival-list.ts'
 
 export interface Page<T> {
   items: T[]
@@ -36,9 +36,9 @@ export class CursorError extends Error {
   }
 }
 
-/** The progress of a reader in a lane: older entries remain. */
+/** The progress of a reader in a shard: older entries remain. */
 interface Position {
-  lane: number
+  shard: number
   n: number
   /** The entries of the chunk from this index on are read; undefined when none is. */
   before: number | undefined
@@ -50,9 +50,9 @@ interface Position {
 }
 
 /**
- * Reads a page, newest arrival first: exactly so within a lane, which is what one writer listed, and by the writers' clocks between
- * lanes. An entry is valid only if its document's `listed` names its slot, so an id that two replicas listed at once appears once.
- * Every chunk in the middle of a lane and every document is read with certainty, so no entry is left out between two others. The newest
+ * Reads a page, newest arrival first: exactly so within a shard, which is what one writer listed, and by the writers' clocks between
+ * shards. An entry is valid only if its document's `listed` names its slot, so an id that two replicas listed at once appears once.
+ * Every chunk in the middle of a shard and every document is read with certainty, so no entry is left out between two others. The newest
  * chunks are searched in bulk: entries may be missing at the top until the page is read again.
  * @throws {CursorError} when the cursor is not one of this list
  */
@@ -92,68 +92,71 @@ interface Entry {
 
 async function newest(read: Read): Promise<Position[]> {
   const heads = await readHeads(read)
-  return heads.map(({ lane, n, chunk }) => ({ lane, n, chunk, before: chunk.ids.length, isGiven: false }))
+  return heads.map(({ shard, n, chunk }) => ({ shard, n, chunk, before: chunk.ids.length, isGiven: false }))
 }
 
 /**
  * Reads the chunks of the positions, unless they are read already, and in the same call the chunks before them that `count` entries are
- * likely to reach. A lane ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
+ * likely to reach. A shard ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
   if (open.length === 0) return
   const share = (2 * count) / positions.length
   const short = positions.filter(({ n, before = share, older }) => n > 0 && before < share && !older)
-  const keys = [...open.map(({ lane, n }) => chunkKey(lane, n)), ...short.map(({ lane, n }) => chunkKey(lane, n - 1))]
+  const keys = [
+    ...open.map(({ shard, n }) => chunkKey(shard, n)),
+    ...short.map(({ shard, n }) => chunkKey(shard, n - 1)),
+  ]
   const found = await scan(keys)
-  const stored = (lane: number, n: number) => found.get(chunkKey(lane, n))?.value as Chunk | undefined
+  const stored = (shard: number, n: number) => found.get(chunkKey(shard, n))?.value as Chunk | undefined
   for (const position of open) {
-    const { lane, n, isGiven } = position
-    const key = chunkKey(lane, n)
-    const chunk = stored(lane, n) ?? ((await read([key])).get(key)?.value as Chunk | undefined)
+    const { shard, n, isGiven } = position
+    const key = chunkKey(shard, n)
+    const chunk = stored(shard, n) ?? ((await read([key])).get(key)?.value as Chunk | undefined)
     if (!chunk && isGiven) throw new CursorError()
     position.chunk = chunk ?? { by: '', ids: [], at: [] }
     position.before = Math.min(position.before ?? position.chunk.ids.length, position.chunk.ids.length)
   }
-  for (const position of short) position.older = stored(position.lane, position.n - 1)
+  for (const position of short) position.older = stored(position.shard, position.n - 1)
 }
 
 /**
- * Takes the newest entries of all lanes, up to `limit` in `entries`, or until the next chunk of a lane must be read first. Returns the
+ * Takes the newest entries of all shards, up to `limit` in `entries`, or until the next chunk of a shard must be read first. Returns the
  * positions behind them.
  */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
   while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
     const newest = positions.reduce((best, position) => (lastOf(position) > lastOf(best) ? position : best))
-    const { lane, n, chunk } = newest
+    const { shard, n, chunk } = newest
     newest.before = (newest.before as number) - 1
-    entries.push({ id: chunk?.ids[newest.before] as string, slot: slotOf(lane, n, newest.before) })
+    entries.push({ id: chunk?.ids[newest.before] as string, slot: slotOf(shard, n, newest.before) })
   }
   return positions.flatMap((position) => {
-    const { lane, n, chunk, older, before } = position
+    const { shard, n, chunk, older, before } = position
     if (before !== 0) return [position]
     if (n === 0 || chunk?.ids.length === 0) return []
-    return [{ lane, n: n - 1, before: older?.ids.length, chunk: older, isGiven: false }]
+    return [{ shard, n: n - 1, before: older?.ids.length, chunk: older, isGiven: false }]
   })
 }
 
 const lastOf = ({ chunk, before = 0 }: Position): number => chunk?.at[before - 1] ?? 0
 
-/** Returns the cursor: `lane.chunk.before` of each lane, in base64url. */
+/** Returns the cursor: `shard.chunk.before` of each shard, in base64url. */
 function encodeCursor(positions: Position[]): string {
-  const text = positions.map(({ lane, n, before = '' }) => `${lane}.${n}.${before}`).join()
+  const text = positions.map(({ shard, n, before = '' }) => `${shard}.${n}.${before}`).join()
   return Buffer.from(text).toString('base64url')
 }
 
 function decodeCursor(cursor: string): Position[] {
   const positions = Buffer.from(cursor, 'base64url').toString().split(',').map(decodePosition)
-  if (new Set(positions.map(({ lane }) => lane)).size < positions.length) throw new CursorError()
+  if (new Set(positions.map(({ shard }) => shard)).size < positions.length) throw new CursorError()
   return positions
 }
 
 function decodePosition(text: string): Position {
   const match = /^(\d{1,2})\.(\d{1,9})\.([1-9]\d{0,8})?$/.exec(text)
-  if (!match || Number(match[1]) >= laneCount) throw new CursorError()
-  const [lane, n] = [Number(match[1]), Number(match[2])]
-  return { lane, n, before: match[3] ? Number(match[3]) : undefined, chunk: undefined, isGiven: true }
+  if (!match || Number(match[1]) >= shardCount) throw new CursorError()
+  const [shard, n] = [Number(match[1]), Number(match[2])]
+  return { shard, n, before: match[3] ? Number(match[3]) : undefined, chunk: undefined, isGiven: true }
 }

@@ -1,13 +1,13 @@
 import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
-import { type Place, placeText } from './record.ts'
+import { positionText, type RecordPosition } from './record.ts'
 
 /**
  * Returns when the broker appended records, by their positions as text, in milliseconds since 1970. There is no entry for a record whose
  * publisher chose its time (`message.timestamp.type=CreateTime`), or that is not in the log any more.
  * @throws what the client throws
  */
-export type AppendTimes = (positions: readonly Place[]) => Promise<ReadonlyMap<string, number>>
+export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<ReadonlyMap<string, number>>
 
 /** A bit of a batch's attributes (Kafka protocol, record batch). */
 export const logAppendTime = 1 << 3
@@ -30,7 +30,7 @@ export function createAppendTimes(settings: StreamSettings): AppendTimes {
   }
 }
 
-async function appendTimes(admin: Admin, positions: readonly Place[]): Promise<Map<string, number>> {
+async function appendTimes(admin: Admin, positions: readonly RecordPosition[]): Promise<Map<string, number>> {
   const names = [...new Set(positions.map(({ topic }) => topic))]
   const metadata = await metadataOf(admin, names)
   const times = new Map<string, number>()
@@ -48,7 +48,7 @@ async function appendTimes(admin: Admin, positions: readonly Place[]): Promise<M
       waiting.splice(0, Math.max(1, inBatch.length))
       if (!batch || !(batch.attributes & logAppendTime)) continue
       for (const position of inBatch.filter((one) => BigInt(one.offset) >= batch.firstOffset)) {
-        times.set(placeText(position), Number(batch.maxTimestamp))
+        times.set(positionText(position), Number(batch.maxTimestamp))
       }
     }
   }

@@ -14,7 +14,15 @@ import {
 } from './event-handler.ts'
 import { faultCodes } from './fault.ts'
 import { type ObservedDelivery, observeDelivery } from './observed.ts'
-import { type BulkEntry, type Delivery, type Place, placeText, positionOf, readDelivery, slices } from './record.ts'
+import {
+  type BulkEntry,
+  type Delivery,
+  positionOf,
+  positionText,
+  type RecordPosition,
+  readDelivery,
+  slices,
+} from './record.ts'
 
 export interface ConsumerOptions
   extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'positionIdsBefore'> {
@@ -82,8 +90,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     const exempt = deliveries.filter(({ arrivedAt }) => !trust.asksForSignature(arrivedAt))
     if (exempt.length === 0) return undefined
     try {
-      const times = await appendTimes(exempt.map(({ place }) => place))
-      for (const delivery of exempt) delivery.appendedAt = times.get(placeText(delivery.place)) ?? Number.NaN
+      const times = await appendTimes(exempt.map(({ position }) => position))
+      for (const delivery of exempt) delivery.appendedAt = times.get(positionText(delivery.position)) ?? Number.NaN
       return undefined
     } catch (error) {
       return { kind: 'infrastructure', error, ids: {} }
@@ -116,7 +124,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 
   /** Handles an entry that met a bug once more, alone, because the other entries may have caused it. */
-  async function deliverAlone(entry: BulkEntry, position: Place, whole: ObservedDelivery): Promise<Result> {
+  async function deliverAlone(entry: BulkEntry, position: RecordPosition, whole: ObservedDelivery): Promise<Result> {
     try {
       const delivery = readDelivery(entry, topic)
       const failure = await completeTimes([delivery])
@@ -140,7 +148,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
   }
 
-  function countDeliveries(positions: Place[], outcomes: Outcome[]): void {
+  function countDeliveries(positions: RecordPosition[], outcomes: Outcome[]): void {
     for (const [index, position] of positions.entries()) {
       if (outcomes[index] !== 'retried') redeliveries.ended(position)
       else if (redeliveries.failed(position) === manyDeliveries + 1)
@@ -157,7 +165,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         const result = results[index] as Result
         if (typeof result === 'string' || result.kind !== 'bug') continue
         const isStopped = brake.reason() !== undefined
-        results[index] = isStopped ? stopped() : await deliverAlone(entry, positions[index] as Place, whole)
+        results[index] = isStopped ? stopped() : await deliverAlone(entry, positions[index] as RecordPosition, whole)
       }
       const failure = results.find((result) => typeof result !== 'string')
       if (failure) log.error({ err: failure.error, topic, ...failure.ids }, 'batch will be delivered again in part')
@@ -220,7 +228,7 @@ function createBrake(topic: string): Brake {
 }
 
 /** A record that is delivered repeatedly. */
-export interface Redelivered extends Place {
+export interface Redelivered extends RecordPosition {
   deliveries: number
 }
 
@@ -233,15 +241,15 @@ const forgottenAfterMs = 60_000
 /** Counts the deliveries of records that cannot be handled now. */
 interface Redeliveries {
   /** Counts a failed delivery of a record, and returns their number. */
-  failed(position: Place): number
+  failed(position: RecordPosition): number
   /** Forgets a record that was handled or became a dead letter. */
-  ended(position: Place): void
+  ended(position: RecordPosition): void
   /** Returns the record of each partition that was delivered most often. */
   worst(): Redelivered[]
 }
 
 function createRedeliveries(now: () => Date): Redeliveries {
-  const counts = new Map<string, { position: Place; deliveries: number; at: number }>()
+  const counts = new Map<string, { position: RecordPosition; deliveries: number; at: number }>()
 
   function forgetOld(): void {
     const oldest = now().getTime() - forgottenAfterMs
@@ -250,14 +258,14 @@ function createRedeliveries(now: () => Date): Redeliveries {
 
   return {
     failed(position) {
-      const key = placeText(position)
+      const key = positionText(position)
       const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
       counts.set(key, { position, deliveries, at: now().getTime() })
       return deliveries
     },
     ended(position) {
       // Saves making the key: the map is nearly always empty.
-      if (counts.size > 0) counts.delete(placeText(position))
+      if (counts.size > 0) counts.delete(positionText(position))
     },
     worst() {
       forgetOld()

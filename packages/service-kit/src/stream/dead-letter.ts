@@ -3,7 +3,7 @@ import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
-import { type Delivery, keyBytes, letterHeaders, type Place, placeText, recordIdOf } from './record.ts'
+import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
 /** Characters. A person reads a detail, so a few kilobytes are enough. */
 const maxDetailLength = 4_000
@@ -11,9 +11,9 @@ const minimalDetailLength = 500
 
 /**
  * Returns the id of an app's dead letters of one record, however often it is delivered and dead-lettered.
- * @param record the record's id; without it the id derives from its place, as for dead letters of 0.1.0
+ * @param record the record's id; without it the id derives from its position, as for dead letters of 0.1.0
  */
-export function deadLetterId(app: string, { topic, partition, offset }: Place, record?: string): string {
+export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
   if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
   return deterministicId('dead-letter', app, topic, String(partition), offset)
 }
@@ -22,7 +22,7 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place, r
  * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and what went wrong in
  * headers. Its id derives from app and record, so that a fault counts once, also if it is delivered or replayed again.
  *
- * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (topic-settings.ts): of its key, value and
+ * A record of at most 256 KiB makes a dead letter below 800 KiB, where 1 MiB is allowed (topic-settings.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
  * another limit may still refuse it.
  */
@@ -33,7 +33,7 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
     ...(traceparent && { traceparent }),
     ...(signature && { [signatureHeader]: signature }),
     // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
-    ...(key === undefined && escapedKey && { [letterHeaders.key]: escapedKey }),
+    ...(key === undefined && escapedKey && { [deadLetterHeaders.key]: escapedKey }),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
 }
@@ -46,7 +46,7 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const headers = {
     ...storyOf(delivery, fault, app, now, minimalDetailLength, recordIdsIn(delivery)),
-    [letterHeaders.cut]: digestOf(delivery.value),
+    [deadLetterHeaders.cut]: digestOf(delivery.value),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
@@ -58,12 +58,12 @@ export const unread = 'unread'
  * Returns the dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event stays
  * where it failed, for as long as the log holds it.
  */
-export function lastResortDeadLetter(position: Place, reason: string, app: string, now: Date): OutgoingEvent {
+export function lastResortDeadLetter(position: RecordPosition, reason: string, app: string, now: Date): OutgoingEvent {
   const detail = `the code around the handler failed on this record, twice; the log of ${app} has the error`
-  const delivery = { origin: position, place: position }
+  const delivery = { origin: position, position }
   const headers = {
     ...storyOf(delivery, { code: reason, detail }, app, now, minimalDetailLength),
-    [letterHeaders.cut]: unread,
+    [deadLetterHeaders.cut]: unread,
   }
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
@@ -74,7 +74,7 @@ export function digestOf(value: Uint8Array): string {
 }
 
 function storyOf(
-  { origin, place }: Pick<Delivery, 'origin' | 'place'>,
+  { origin, position }: Pick<Delivery, 'origin' | 'position'>,
   { code, detail }: Fault,
   app: string,
   now: Date,
@@ -82,16 +82,16 @@ function storyOf(
   { first, record, arrivedAt }: RecordIds = {},
 ) {
   return {
-    [letterHeaders.id]: deadLetterId(app, origin, first),
-    [letterHeaders.reason]: code,
-    [letterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
-    [letterHeaders.app]: app,
-    [letterHeaders.topic]: origin.topic,
-    [letterHeaders.partition]: String(origin.partition),
-    [letterHeaders.offset]: origin.offset,
-    [letterHeaders.time]: now.toISOString(),
-    ...(record && { [letterHeaders.record]: record, [letterHeaders.arrived]: String(arrivedAt) }),
-    ...(origin !== place && { [letterHeaders.resent]: placeText(place) }),
+    [deadLetterHeaders.id]: deadLetterId(app, origin, first),
+    [deadLetterHeaders.reason]: code,
+    [deadLetterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
+    [deadLetterHeaders.app]: app,
+    [deadLetterHeaders.topic]: origin.topic,
+    [deadLetterHeaders.partition]: String(origin.partition),
+    [deadLetterHeaders.offset]: origin.offset,
+    [deadLetterHeaders.time]: now.toISOString(),
+    ...(record && { [deadLetterHeaders.record]: record, [deadLetterHeaders.arrived]: String(arrivedAt) }),
+    ...(origin !== position && { [deadLetterHeaders.replayed]: positionText(position) }),
   }
 }
 
@@ -104,7 +104,7 @@ interface RecordIds {
   arrivedAt?: number
 }
 
-function recordIdsIn({ origin, place, resentRecord, value, escapedKey, arrivedAt }: Delivery): RecordIds {
+function recordIdsIn({ origin, position, replayedRecord, value, escapedKey, arrivedAt }: Delivery): RecordIds {
   const record = recordIdOf({ value, key: keyBytes(escapedKey), arrivedAt })
-  return { first: resentRecord ?? (origin === place ? record : undefined), record, arrivedAt }
+  return { first: replayedRecord ?? (origin === position ? record : undefined), record, arrivedAt }
 }

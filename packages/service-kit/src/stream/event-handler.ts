@@ -33,7 +33,7 @@ import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-le
 import { bugs, type Fault, faultOf, HandlerError, isInfrastructure, thrownBy } from './fault.ts'
 import { type ObservedDelivery, topicAttributes } from './observed.ts'
 import type { PublishRecord } from './publish.ts'
-import { type Delivery, idSourceOf, keyBytes, type Place } from './record.ts'
+import { type Delivery, idSourceOf, keyBytes, type RecordPosition } from './record.ts'
 
 /**
  * A service's handlers for the events of one topic: a function for each event, by name. It gets every version of the event in the newest
@@ -130,7 +130,7 @@ interface EventHandler {
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
   /** Writes a dead letter for a record that our own code fails on, from its position alone. */
-  giveUp(position: Place): Promise<Result>
+  giveUp(position: RecordPosition): Promise<Result>
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
@@ -145,7 +145,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   const intake = createIntake(handlers, judge, onUnhandled)
 
   /** Logs a bug. Masking the line may be what fails: then the line has nothing that must be masked. */
-  function report(error: unknown, position: Place): void {
+  function report(error: unknown, position: RecordPosition): void {
     const message = 'a bug: this service failed on a record'
     try {
       log.error({ err: error, ...position }, message)
@@ -188,15 +188,17 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
     await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {
       const span = handled()?.span
-      const letter = span ? { ...delivery, traceparent: traceparentOf(span.place) } : delivery
-      return publishLetter(deadLetterOf(letter, fault, app, now()), () => minimalDeadLetter(letter, fault, app, now()))
+      const traced = span ? { ...delivery, traceparent: traceparentOf(span.context) } : delivery
+      return publishDeadLetter(deadLetterOf(traced, fault, app, now()), () =>
+        minimalDeadLetter(traced, fault, app, now()),
+      )
     })
     metrics.deadLetter(fault.code)
-    log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+    log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
   /** What its topic refuses would come again for ever: then as much of it as the topic takes. */
-  async function publishLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
+  async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
     try {
       await publish(whole)
     } catch (error) {
@@ -222,7 +224,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
           const cause = thrownBy(error)
           handling.span?.end(errorType(cause))
           if (isInfrastructure(error)) return { kind: 'infrastructure', error: cause, ids: idsOf(handling) }
-          report(cause, delivery.place)
+          report(cause, delivery.position)
           return { kind: 'bug', error: cause, ids: idsOf(handling) }
         }
       })

@@ -1,6 +1,6 @@
 import '@orderflow/envelope/kafka-resets'
 import type { Admin, API, Broker, Connection, RecordsBatch } from '@platformatic/kafka'
-import type { Place } from './record.ts'
+import type { RecordPosition } from './record.ts'
 
 /** Settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). Readiness and operators' commands use them, too. */
 export interface StreamSettings {
@@ -126,7 +126,7 @@ export async function metadataOf(admin: Admin, topics: readonly string[] | null)
 /** Returns the broker that leads a partition, and its topic's id. @throws {Error} if it has no leader */
 export function leaderOf(
   { brokers, topics }: Metadata,
-  { topic, partition }: Pick<Place, 'topic' | 'partition'>,
+  { topic, partition }: Pick<RecordPosition, 'topic' | 'partition'>,
 ): { leader: Leader; topicId: string } {
   const { topicId = '', partitions = [] } = topics.find(({ name }) => name === topic) ?? {}
   const leaderId = partitions.find(({ partitionIndex }) => partitionIndex === partition)?.leaderId

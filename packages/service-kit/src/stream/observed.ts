@@ -4,13 +4,13 @@ import {
   type Handling,
   newTraceId,
   noteIds,
-  placeIn,
   type Span,
+  spanContextIn,
   type Tracing,
   traceIdOf,
 } from '../telemetry/context.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import type { BulkEntry, Delivery, Place } from './record.ts'
+import type { BulkEntry, Delivery, RecordPosition } from './record.ts'
 
 /** Telemetry options for a topic. */
 export interface Observed {
@@ -44,16 +44,16 @@ export function observeDelivery(
   let span: Span | undefined
 
   /** Begins an event's span. Its parent is the span of the record's header; a span of another trace than the TraceId's is a link. */
-  function begin(tracing: Tracing, { traceparent, place }: Delivery, envelope: Envelope): Span | undefined {
+  function begin(tracing: Tracing, { traceparent, position }: Delivery, envelope: Envelope): Span | undefined {
     const traceId = traceIdOf(envelope.TraceId)
-    const publisher = traceparent === undefined ? undefined : placeIn(traceparent)
+    const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
     const parent = publisher?.traceId === traceId ? publisher : undefined
     if (traceId === undefined || !tracing.isSampled(traceId, parent)) return undefined
     span ??= beginWhole(tracing)
     return tracing.begin(`process ${topic}`, traceId, parent, {
       kind: 'consumer',
-      attributes: processAttributes(envelope, place, group),
-      links: publisher && !parent ? [span.place, publisher] : [span.place],
+      attributes: processAttributes(envelope, position, group),
+      links: publisher && !parent ? [span.context, publisher] : [span.context],
     })
   }
 
@@ -119,7 +119,11 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
 }
 
 /** Returns the attributes of an event that was delivered, without its name, which its publisher chooses. */
-function processAttributes(envelope: Envelope, { topic, partition, offset }: Place, group: string): Attributes {
+function processAttributes(
+  envelope: Envelope,
+  { topic, partition, offset }: RecordPosition,
+  group: string,
+): Attributes {
   return {
     ...topicAttributes('process', topic),
     ...eventAttributes(envelope),

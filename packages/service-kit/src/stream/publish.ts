@@ -5,8 +5,8 @@ import {
   ended,
   handled,
   noteIds,
-  placeIn,
   type Span,
+  spanContextIn,
   type Tracing,
   traceIdOf,
   traceparentOf,
@@ -60,7 +60,9 @@ async function inTrace(
 ): Promise<void> {
   const span = tracing && spanOf(topic, key, envelope, tracing)
   if (!span) return publish(handedOn(envelope, tracing))
-  await ended(span, () => within({ ...handled(), document: undefined, span }, () => publish(traceparentOf(span.place))))
+  await ended(span, () =>
+    within({ ...handled(), document: undefined, span }, () => publish(traceparentOf(span.context))),
+  )
 }
 
 /**
@@ -81,7 +83,7 @@ function spanOf(
   if (isSame) return outer?.child(name, options())
   const traceId = traceIdOf(envelope.TraceId ?? '')
   if (traceId === undefined || !tracing.isSampled(traceId, undefined)) return undefined
-  return tracing.begin(name, traceId, undefined, { ...options(), links: outer ? [outer.place] : [] })
+  return tracing.begin(name, traceId, undefined, { ...options(), links: outer ? [outer.context] : [] })
 }
 
 /**
@@ -92,7 +94,7 @@ function spanOf(
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
   if (traceparent === undefined) return undefined
-  const before = placeIn(traceparent)
+  const before = spanContextIn(traceparent)
   if (!before || (TraceId !== undefined && before.traceId !== traceIdOf(TraceId))) return undefined
   return tracing ? traceparentOf({ ...before, isSampled: false }) : traceparent
 }

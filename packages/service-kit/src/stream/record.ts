@@ -1,16 +1,16 @@
 import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope'
-import { placeIn } from '../telemetry/context.ts'
+import { spanContextIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
 /** Position of a record in the log. The offset is a decimal string, because Kafka's offsets have 64 bits. */
-export interface Place {
+export interface RecordPosition {
   topic: string
   partition: number
   offset: string
 }
 
 /** Returns a position as text, such as `a-topic/2/17`. */
-export const placeText = ({ topic, partition, offset }: Place): string => `${topic}/${partition}/${offset}`
+export const positionText = ({ topic, partition, offset }: RecordPosition): string => `${topic}/${partition}/${offset}`
 
 const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/
 
@@ -18,26 +18,26 @@ const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?
 const lastOffset = 2n ** 63n - 1n
 
 /** Returns the position that a text names; undefined if it names none. */
-export function parsePlace(text: string | undefined): Place | undefined {
-  const named = form.exec(text ?? '')?.groups as Record<keyof Place, string> | undefined
+export function parsePosition(text: string | undefined): RecordPosition | undefined {
+  const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
   if (!named || BigInt(named.offset) > lastOffset) return undefined
   return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
 }
 
 /** Returns whether both positions are in one partition and the first is the older. Records of different partitions have no order. */
-export function precedes(first: Place, second: Place): boolean {
+export function precedes(first: RecordPosition, second: RecordPosition): boolean {
   return (
     first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
   )
 }
 
-// Names of record headers. Logs are kept for ever, so these names never change. Where a name says "replay", the code says "resend".
+// Names of record headers. Logs are kept for ever, so these names never change.
 
 /** Header of a replayed record: the position where its event first was, as text. See `originOf`. */
-export const resentFrom = 'replayed-from'
+export const replayedFrom = 'replayed-from'
 
 /** Header of a replayed record: the id of the record that failed first (`recordIdOf`). It is a claim, like `replayed-from`. */
-export const resentRecord = 'replayed-record'
+export const replayedRecord = 'replayed-record'
 
 /**
  * Header of a reaction: when its cause reached the log, by the broker's clock, in milliseconds since 1970. Only metrics use it: on a topic
@@ -46,7 +46,7 @@ export const resentRecord = 'replayed-record'
 export const causedAt = 'caused-at'
 
 /** Headers of a dead letter (docs/operations.md). */
-export const letterHeaders = {
+export const deadLetterHeaders = {
   id: 'deadletter-id',
   reason: 'deadletter-reason',
   detail: 'deadletter-detail',
@@ -56,7 +56,7 @@ export const letterHeaders = {
   offset: 'deadletter-offset',
   time: 'deadletter-time',
   /** Position of the record that failed, as text, if it was a replayed one. */
-  resent: 'deadletter-replay',
+  replayed: 'deadletter-replay',
   /** A key that is not text, as it was delivered: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
   /** Id and time (milliseconds since 1970) of the record that failed. Last-resort dead letters and those of 0.1.0 have neither. */
@@ -84,9 +84,9 @@ export const noteHeaders = {
  * dead letter then has the other event's id. But it also names its own record, and the list joins only what a note on the dead-letter
  * topic joins, where publishers cannot write (operations/dead-letters/entries.ts).
  */
-export function originOf(place: Place, header: string | undefined): Place {
-  const origin = parsePlace(header)
-  return origin && precedes(origin, place) ? origin : place
+export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
+  const origin = parsePosition(header)
+  return origin && precedes(origin, position) ? origin : position
 }
 
 /**
@@ -102,7 +102,7 @@ export function momentOf(positionIdsBefore: string): number {
  * @param positionIdsBefore see `momentOf`
  */
 export function idSourceOf(
-  { value, key, arrivedAt, origin }: RecordContent & { arrivedAt: number; origin: Place },
+  { value, key, arrivedAt, origin }: RecordContent & { arrivedAt: number; origin: RecordPosition },
   positionIdsBefore = Number.NEGATIVE_INFINITY,
 ): IdSource {
   return arrivedAt < positionIdsBefore ? origin : { value, key }
@@ -123,13 +123,13 @@ export function keyBytes(escaped: string | undefined): Buffer | undefined {
 /** One Kafka record as the sidecar delivered it. */
 export interface Delivery extends Evidence {
   entryId: string
-  place: Place
+  position: RecordPosition
   /** When it reached the log, or what its publisher says, as its topic is set: milliseconds since 1970. */
   arrivedAt: number
-  /** Position where the event first was. It differs from `place` if the record is a replayed dead letter. */
-  origin: Place
+  /** Position where the event first was. It differs from `position` if the record is a replayed dead letter. */
+  origin: RecordPosition
   /** Id of the record that failed first, as a replayed record claims. */
-  resentRecord?: string | undefined
+  replayedRecord?: string | undefined
   /** The partition key, if it is text. */
   key: string | undefined
   /** The key as it was delivered, URL-escaped. */
@@ -153,7 +153,7 @@ export interface BulkEntry {
  * Returns the position of the record in an entry of a bulk delivery.
  * @throws {Error} the sidecar does not name it: then not even a dead letter can be written about the record
  */
-export function positionOf({ metadata }: BulkEntry, topic: string): Place {
+export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata
   if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
   return { topic, partition: Number(partition), offset }
@@ -166,15 +166,15 @@ export function positionOf({ metadata }: BulkEntry, topic: string): Place {
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   const { entryId, event, metadata } = entry
   const { __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
-  const place = positionOf(entry, topic)
+  const position = positionOf(entry, topic)
   return {
     entryId,
-    place,
-    origin: originOf(place, unescaped(metadata[resentFrom])),
-    resentRecord: guidIn(metadata[resentRecord]),
+    position,
+    origin: originOf(position, unescaped(metadata[replayedFrom])),
+    replayedRecord: guidIn(metadata[replayedRecord]),
     key: unescaped(escapedKey),
     escapedKey,
-    traceparent: placeIn(traceparent) && traceparent,
+    traceparent: spanContextIn(traceparent) && traceparent,
     causedAt: momentIn(metadata[causedAt]),
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),

@@ -21,7 +21,7 @@ export interface Handling extends Ids {
   /** The span of the current operation, if the trace is recorded. */
   span?: Span | undefined
   /** The spans of other requests or events that share this operation. */
-  links?: readonly SpanPlace[]
+  links?: readonly SpanContext[]
 }
 
 const current = new AsyncLocalStorage<Handling | undefined>()
@@ -107,7 +107,7 @@ export function onBehalfOf<T>(spans: readonly (Span | undefined)[], work: () => 
   const [span, ...others] = spans.filter((one) => one !== undefined)
   // The current span may belong to another request, which has ended.
   if (!span && !handled()?.span) return work()
-  const links = others.slice(0, maxLinks).map(({ place }) => place)
+  const links = others.slice(0, maxLinks).map(({ context }) => context)
   return within(span && { document: undefined, span, ...(links.length > 0 && { links }) }, work)
 }
 
@@ -117,7 +117,7 @@ const traceId = /^(?!0{32})[0-9a-f]{32}$/
 const sampledBit = 1
 
 /** A span's position in a trace, as in a W3C `traceparent` (https://www.w3.org/TR/trace-context/). */
-export interface SpanPlace {
+export interface SpanContext {
   /** 32 hex digits in lower case, at least one of them not zero. */
   traceId: string
   /** 16 hex digits in lower case, at least one of them not zero. */
@@ -127,13 +127,13 @@ export interface SpanPlace {
 }
 
 /** Returns the position in a `traceparent`; undefined when the header is missing or not valid. */
-export function placeIn(header: string | undefined): SpanPlace | undefined {
+export function spanContextIn(header: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] = traceparent.exec(header ?? '') ?? []
   if (!traceId || !spanId || !flags) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & sampledBit) !== 0 }
 }
 
-export function traceparentOf({ traceId, spanId, isSampled }: SpanPlace): string {
+export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
@@ -162,17 +162,17 @@ export interface SpanOptions {
   kind: SpanKind
   attributes?: Attributes
   /** Further spans that caused the operation or share it. */
-  links?: readonly SpanPlace[]
+  links?: readonly SpanContext[]
 }
 
 /** A recorded operation. It is sent to the collector after it has ended. */
 export interface Span {
-  readonly place: SpanPlace
+  readonly context: SpanContext
   /** Begins a part of this operation. */
   child(name: string, options: SpanOptions): Span
   rename(name: string): void
   set(attributes: Attributes): void
-  link(place: SpanPlace): void
+  link(context: SpanContext): void
   /** @param error the failure's code, never a message; undefined for success */
   end(error?: string): void
 }
@@ -183,9 +183,9 @@ export interface Tracing {
    * Returns whether a trace is recorded: as `parent` states if the sampler uses it, else by the trace's id. So all services decide alike.
    * @param traceId 32 hex digits
    */
-  isSampled(traceId: string, parent: SpanPlace | undefined): boolean
+  isSampled(traceId: string, parent: SpanContext | undefined): boolean
   /** Begins a child of `parent`, or the first span of a trace. Call it only for a sampled trace. */
-  begin(name: string, traceId: string, parent: SpanPlace | undefined, options: SpanOptions): Span
+  begin(name: string, traceId: string, parent: SpanContext | undefined, options: SpanOptions): Span
   /** Sends the remaining spans, and no later ones. */
   stop(): Promise<void>
 }

@@ -22,7 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { Span, SpanKind, SpanOptions, SpanPlace, Tracing } from './context.ts'
+import type { Span, SpanContext, SpanKind, SpanOptions, Tracing } from './context.ts'
 import type { TraceSettings } from './trace-settings.ts'
 
 // This module is loaded only if there is a collector: the SDK takes memory, and a part of a second.
@@ -99,7 +99,7 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, context: Cont
     {
       kind: kinds[kind],
       attributes: attributes as ApiAttributes,
-      links: links.map((place) => ({ context: contextOf(place) })),
+      links: links.map((link) => ({ context: contextOf(link) })),
     },
     context,
   )
@@ -109,11 +109,11 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, context: Cont
 function recorded(tracer: Tracer, span: ApiSpan): Span {
   const { traceId, spanId } = span.spanContext()
   return {
-    place: { traceId, spanId, isSampled: true },
+    context: { traceId, spanId, isSampled: true },
     child: (name, options) => begin(tracer, name, options, trace.setSpan(ROOT_CONTEXT, span)),
     rename: (name) => void span.updateName(name),
     set: (attributes) => void span.setAttributes(attributes as ApiAttributes),
-    link: (place) => void span.addLink({ context: contextOf(place) }),
+    link: (context) => void span.addLink({ context: contextOf(context) }),
     end(error) {
       if (error !== undefined) {
         span.setStatus({ code: SpanStatusCode.ERROR })
@@ -124,6 +124,6 @@ function recorded(tracer: Tracer, span: ApiSpan): Span {
   }
 }
 
-function contextOf({ traceId, spanId, isSampled }: SpanPlace) {
+function contextOf({ traceId, spanId, isSampled }: SpanContext) {
   return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE }
 }

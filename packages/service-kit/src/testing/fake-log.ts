@@ -1,5 +1,5 @@
 import { type LogReader, type LogRecord, mergeByTime } from '../operations/log-reader.ts'
-import type { Place } from '../stream/record.ts'
+import type { RecordPosition } from '../stream/record.ts'
 
 /** What a test puts into the log. */
 export interface FakeRecord {
@@ -17,7 +17,7 @@ export interface FakeRecord {
 export class FakeLog implements LogReader {
   readonly records: LogRecord[] = []
 
-  /** Appends a record and answers its place. */
+  /** Appends a record and returns its position. */
   append({
     topic,
     partition = 0,
@@ -26,7 +26,7 @@ export class FakeLog implements LogReader {
     key,
     value = '',
     headers = {},
-  }: FakeRecord): Place {
+  }: FakeRecord): RecordPosition {
     const offset = BigInt(this.#in(topic, partition).length)
     this.records.push({
       topic,
@@ -47,7 +47,7 @@ export class FakeLog implements LogReader {
     return [...new Set(this.records.map(({ topic }) => topic))]
   }
 
-  async has({ partition }: Place): Promise<boolean> {
+  async has({ partition }: RecordPosition): Promise<boolean> {
     return partition < 3
   }
 
@@ -65,8 +65,8 @@ export class FakeLog implements LogReader {
   /** Two records of a partition at a time. */
   async *read(topic: string, spans: { partition: number; start: bigint; end: bigint }[]) {
     const cursors = spans.map((span) => ({ ...span }))
-    yield* mergeByTime(cursors, async (hungry) =>
-      hungry.map((cursor) => {
+    yield* mergeByTime(cursors, async (empty) =>
+      empty.map((cursor) => {
         const next = cursor.start + 2n
         const stop = next < cursor.end ? next : cursor.end
         const records = this.#in(topic, cursor.partition).slice(Number(cursor.start), Number(stop))
@@ -76,7 +76,7 @@ export class FakeLog implements LogReader {
     )
   }
 
-  async at({ topic, partition, offset }: Place): Promise<LogRecord | undefined> {
+  async at({ topic, partition, offset }: RecordPosition): Promise<LogRecord | undefined> {
     return this.#in(topic, partition)[Number(offset)]
   }
 

@@ -21,7 +21,7 @@ export function publisherOf(event: string): App {
   ]
   const found = known.find(({ topics }) => Object.values(topics).flat().includes(event))
   if (found) return { id: found.id, name: found.name }
-  if (unlisted === 'taken-in') return { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'older-application' }
+  if (unlisted === 'accept') return { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'older-application' }
   throw new Error(`components/trust/trust.json lists no application that publishes ${event}`)
 }
 

@@ -1,2 +1,2 @@
-export { readStanding, readTrust, type Standing, type TrustSettings } from './read-trust.ts'
+export { type Listing, readListing, readTrust, type TrustSettings } from './read-trust.ts'
 export { type Evidence, signatureHeader, signatureIn, type Trust, UntrustedError } from './trust.ts'

@@ -32,16 +32,16 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
 }
 
 /** The kind of a publisher: one of our services, an application that trust.json lists, or neither. */
-export type Standing = 'service' | 'listed' | 'unlisted'
+export type Listing = 'service' | 'listed' | 'unlisted'
 
 /**
- * Returns a function from an AppId, in lower case, to the standing of its publisher. It is for display only: `Trust` decides what to accept.
+ * Returns a function from an AppId, in lower case, to the listing of its publisher. It is for display only: `Trust` decides what to accept.
  * @param root the service's folder
  */
-export function readStanding(
+export function readListing(
   root: URL,
   { File, Publishers: generated }: TrustSettings,
-): (appId: string | null) => Standing {
+): (appId: string | null) => Listing {
   const publishers = readPublishers(root, generated)
   const idsOf = (entries: object) => new Set(Object.keys(entries).map((id) => id.toLowerCase()))
   const [services, listed] = [

@@ -12,7 +12,7 @@ export interface Publishers {
 
 /** components/trust/trust.json: what applications outside may say, by AppId (trust.schema.json). */
 export interface TrustFile {
-  unlisted: 'taken-in' | 'set-aside'
+  unlisted: 'accept' | 'reject'
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
@@ -122,14 +122,19 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 
   /** @param mustBe whether it has to be listed, whatever the file says of those that are not */
-  function requireListed(topic: string, { AppId, AppName, Name, TenantID = '' }: Claim, mend: string, mustBe = false) {
+  function requireListed(
+    topic: string,
+    { AppId, AppName, Name, TenantID = '' }: Claim,
+    remedy: string,
+    mustBe = false,
+  ) {
     const publisher = listed.get(AppId)
     if (!publisher) {
-      if (file.unlisted === 'taken-in' && !mustBe) return
-      throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${mend}`)
+      if (file.unlisted === 'accept' && !mustBe) return
+      throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${remedy}`)
     }
     const { name, topics, tenants } = publisher
-    const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mend}`)
+    const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedy}`)
     if (AppName !== name) throw refuse('with another AppName')
     if (!topics.get(topic)?.has(Name)) throw refuse(`and ${doesNot(topic, Name)} by it`)
     if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
@@ -145,7 +150,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     requireGenuine: isOurs,
 
     requireTrusted(topic, claim, evidence) {
-      if (!isOurs(topic, claim, evidence)) requireListed(topic, claim, mendOnStream)
+      if (!isOurs(topic, claim, evidence)) requireListed(topic, claim, remedyOnStream)
     },
 
     requireAdmitted(topic, claim, caller) {
@@ -153,10 +158,11 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       const service = services.get(AppId)
       if (service) throw new UntrustedError(`its AppId is that of ${service.name}, which speaks for itself`)
       isOurs(topic, claim, unsigned)
-      requireListed(topic, claim, mendAtDoor, caller !== undefined)
+      requireListed(topic, claim, remedyAtGateway, caller !== undefined)
       if (!caller) return
       const { apiKey, tenants } = listed.get(AppId) ?? {}
-      const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mendAtDoor}`)
+      const refuse = (why: string) =>
+        new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedyAtGateway}`)
       if (apiKey === undefined) throw refuse('without an apiKey that may speak for it')
       if (caller.key !== apiKey) throw refuse('with another apiKey than the one that sent this')
       if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
@@ -181,8 +187,8 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 /** Of an event that came without a signature, now. */
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
-const mendOnStream = 'if it should be taken in, change that, restart the services and resend its dead letter'
-const mendAtDoor = 'if it should be taken in, change that, restart the services and send it again'
+const remedyOnStream = 'if it should be taken in, change that, restart the services and replay its dead letter'
+const remedyAtGateway = 'if it should be taken in, change that, restart the services and send it again'
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 

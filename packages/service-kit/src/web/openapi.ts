@@ -104,7 +104,7 @@ const invalidRequest = (inputs: readonly Input<unknown>[]) =>
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
-  const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to mend it.']))
+  const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to fix it.']))
   meanings.set(400, invalidRequest(inputs))
   const own = codes.map((code) => {
     const refusal = refusals[code]

@@ -136,7 +136,7 @@ function pathProblem(error: unknown): HttpProblem | undefined {
  *         type: { type: string }
  *         title: { type: string }
  *         status: { type: integer }
- *         detail: { type: string, description: 'What is wrong, and how to mend it.' }
+ *         detail: { type: string, description: 'What is wrong, and how to fix it.' }
  *         instance: { type: string }
  *         errors:
  *           type: array

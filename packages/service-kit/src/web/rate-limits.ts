@@ -62,7 +62,7 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
 }
 
 /** The state of a quota after a request. Times are in milliseconds. */
-export interface Standing {
+export interface RateState {
   /** The number of further requests that would be accepted now. */
   left: number
   /** Time until the quota is full again. */
@@ -72,7 +72,7 @@ export interface Standing {
 }
 
 /** Counts a request against the quota of its key. A refused request does not count. */
-export type Rate = (key: string) => Standing
+export type Rate = (key: string) => RateState
 
 const minuteMs = 60_000
 

@@ -1,7 +1,15 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Auth } from '../auth/auth.ts'
-import { guidOf, type Handling, newTraceId, placeIn, type Span, type Tracing, within } from '../telemetry/context.ts'
+import {
+  guidOf,
+  type Handling,
+  newTraceId,
+  type Span,
+  spanContextIn,
+  type Tracing,
+  within,
+} from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Documented, openapiOf, pageSignIn, secured } from './openapi.ts'
@@ -177,7 +185,7 @@ export function healthRoutes(readiness: Readiness, redelivered: () => readonly R
 function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
   return (request, response, next) => {
     const traceparent = request.get('traceparent')
-    const client = placeIn(traceparent)
+    const client = spanContextIn(traceparent)
     const traceId = client?.traceId ?? newTraceId()
     const handling: Handling = { document: undefined, traceId: guidOf(traceId), traceparent: client && traceparent }
     if (tracing?.isSampled(traceId, client)) {

@@ -3,24 +3,24 @@ import fc from 'fast-check'
 import { mergeByTime } from '../../src/operations/log-reader.ts'
 
 interface Item {
-  lane: number
+  source: number
   index: number
   timestamp: number
 }
 
-/** Lanes of timestamps, read a few at a time; some reads find nothing, as those of a transaction's marker do. */
-async function merged(lanes: number[][], sizes: Iterator<number>): Promise<Item[]> {
-  const cursors = lanes.map((times, lane) => ({ lane, start: 0n, end: BigInt(times.length * 2) }))
+/** Sources of timestamps, read a few at a time; some reads find nothing, as those of a transaction's marker do. */
+async function merged(sources: number[][], sizes: Iterator<number>): Promise<Item[]> {
+  const cursors = sources.map((times, source) => ({ source, start: 0n, end: BigInt(times.length * 2) }))
   const items: Item[] = []
-  const chunks = mergeByTime(cursors, async (hungry) =>
-    hungry.map((cursor) => {
+  const chunks = mergeByTime(cursors, async (empty) =>
+    empty.map((cursor) => {
       const until = Math.min(Number(cursor.start) + 1 + ((sizes.next().value as number) % 5), Number(cursor.end))
       const found: Item[] = []
-      // Every other place holds no record.
-      for (let place = Number(cursor.start); place < until; place += 1) {
-        if (place % 2 === 1) continue
-        const index = place / 2
-        found.push({ lane: cursor.lane, index, timestamp: lanes[cursor.lane]?.[index] ?? 0 })
+      // Every other offset has no record.
+      for (let offset = Number(cursor.start); offset < until; offset += 1) {
+        if (offset % 2 === 1) continue
+        const index = offset / 2
+        found.push({ source: cursor.source, index, timestamp: sources[cursor.source]?.[index] ?? 0 })
       }
       cursor.start = BigInt(until)
       return found
@@ -39,8 +39,10 @@ describe('merging partitions by time', () => {
       fc.infiniteStream(fc.nat()),
       async (all, sizes) => {
         const items = await merged(all, sizes)
-        for (const [lane, own] of all.entries()) {
-          expect(items.filter((item) => item.lane === lane).map(({ index }) => index)).to.deep.equal([...own.keys()])
+        for (const [source, own] of all.entries()) {
+          expect(items.filter((item) => item.source === source).map(({ index }) => index)).to.deep.equal([
+            ...own.keys(),
+          ])
         }
       },
     )

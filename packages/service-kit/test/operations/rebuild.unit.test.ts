@@ -12,7 +12,7 @@ import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.t
 import { OperationError } from '../../src/operations/terminal.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
-import { type Place, placeText } from '../../src/stream/record.ts'
+import { positionText, type RecordPosition } from '../../src/stream/record.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { createSigner, createTrust } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
@@ -71,13 +71,15 @@ describe('a rebuild from a topic', () => {
   }
 
   /** The dead letter that an app has of a record. */
-  function deadLetter(place: Place, app: string, origin = place): void {
-    const { value, timestamp: arrivedAt } = log.records.find((one) => whereIs(one) === placeText(place)) as LogRecord
+  function deadLetter(position: RecordPosition, app: string, origin = position): void {
+    const { value, timestamp: arrivedAt } = log.records.find(
+      (one) => whereIs(one) === positionText(position),
+    ) as LogRecord
     const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, causedAt: undefined }
     const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt, appendedAt: arrivedAt }
     const fault = { code: 'conflicting-order', detail: '' }
-    const letter = deadLetterOf({ ...delivery, place, origin, value }, fault, app, new Date())
-    log.append({ ...letter, topic: deadLetterTopic('orderevents') })
+    const event = deadLetterOf({ ...delivery, position, origin, value }, fault, app, new Date())
+    log.append({ ...event, topic: deadLetterTopic('orderevents') })
   }
 
   it('hands over all events in the order of arrival and counts what came of them', async () => {
@@ -115,7 +117,7 @@ describe('a rebuild from a topic', () => {
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('takes a dead letter that was resent, unless that failed too, with the ids of the first record', async () => {
+  it('takes a dead letter that was replayed, unless that failed too, with the ids of the first record', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
@@ -124,13 +126,13 @@ describe('a rebuild from a topic', () => {
     deadLetter(again, 'order-service', first)
     const counts = await rebuild()
     expect([counts.applied, counts.aside]).to.deep.equal([1, { 'conflicting-order': 2 }])
-    const resent = seen[0]?.Id
+    const replayed = seen[0]?.Id
     log.records.length = 0
     log.append({ topic: 'orderevents.dead' })
     append(reduced)
     seen = []
     await rebuild()
-    expect(seen[0]?.Id).to.equal(resent)
+    expect(seen[0]?.Id).to.equal(replayed)
   })
 
   describe('after its topic was created again', () => {
@@ -201,7 +203,7 @@ describe('a rebuild from a topic', () => {
         outside: ['orderevents'],
         services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
       },
-      file: { unlisted: 'set-aside', publishers: {} },
+      file: { unlisted: 'reject', publishers: {} },
       signer,
       signedSince: 100,
     })

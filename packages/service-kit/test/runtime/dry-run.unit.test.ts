@@ -1,6 +1,6 @@
 import type { Envelope, FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { createDryRun, type TriedRecord } from '../../src/runtime/dry-run.ts'
+import { createDryRun, type DryRunRecord } from '../../src/runtime/dry-run.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import type { Publish } from '../../src/stream/publish.ts'
@@ -8,7 +8,7 @@ import { createMask } from '../../src/telemetry/mask.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
 
-const place = { topic: 'orderevents', partition: 0, offset: '7' }
+const position = { topic: 'orderevents', partition: 0, offset: '7' }
 const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 const created = (payload: object = { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 }) => ({
   AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003',
@@ -18,8 +18,8 @@ const created = (payload: object = { OrderId, CustomerName: 'Grace Hopper', Cust
   CreationDate: '2026-01-01T00:00:00Z',
   Payload: payload,
 })
-const record = (document: unknown): TriedRecord => ({
-  place,
+const record = (document: unknown): DryRunRecord => ({
+  position,
   value: Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)).toString('base64'),
   arrivedAt: 0,
   isVouchedFor: false,

@@ -128,7 +128,7 @@ describe('settings', () => {
     }
   })
 
-  it('name every problem with the variable that mends it', () => {
+  it('name every problem with the variable that fixes it', () => {
     expect(
       problemsOf({ ...tokens, Web__HttpPort: 'eighty', Policy__ApproveUpTo: '', Web__HtpPort: '1' }),
     ).to.have.members([

@@ -313,8 +313,8 @@ describe('group commit', () => {
     await Promise.all([as(first, 1), as(second, 2), add(3), add(4), add(5), add(6), as(third, 7)])
     const told = spans().map(({ name, parent, links }) => ({ name, parent, links }))
     expect(told).to.deep.equal([
-      { name: 'flush of 1,2,3', parent: first.place.spanId, links: [second.place.spanId] },
-      { name: 'flush of 7', parent: third.place.spanId, links: [] },
+      { name: 'flush of 1,2,3', parent: first.context.spanId, links: [second.context.spanId] },
+      { name: 'flush of 7', parent: third.context.spanId, links: [] },
     ])
   })
 })

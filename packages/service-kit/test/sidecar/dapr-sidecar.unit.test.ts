@@ -98,11 +98,15 @@ describe('sidecar client', () => {
     const { tracing, spans } = recordedSpans()
     const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
     handlers.GetState = () => ({})
-    const other = { ...span.place, traceId: newTraceId() }
+    const other = { ...span.context, traceId: newTraceId() }
     await within({ document: undefined, span, links: [other] }, () => sidecar.readOne('a'))
     const [made] = spans()
-    expect(traceparent).to.equal(`00-${span.place.traceId}-${made?.spanId}-01`)
-    expect(made).to.include({ name: 'dapr.proto.runtime.v1.Dapr/GetState', kind: 'client', parent: span.place.spanId })
+    expect(traceparent).to.equal(`00-${span.context.traceId}-${made?.spanId}-01`)
+    expect(made).to.include({
+      name: 'dapr.proto.runtime.v1.Dapr/GetState',
+      kind: 'client',
+      parent: span.context.spanId,
+    })
     expect(made?.links).to.deep.equal([other.spanId])
     expect(made?.attributes).to.include({ 'rpc.system': 'grpc', 'rpc.method': 'GetState' })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createArrivalLists, laneCount } from '../../src/state/arrival-list.ts'
+import { createArrivalLists, shardCount } from '../../src/state/arrival-list.ts'
 import { createReader } from '../../src/state/documents.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork } from '../../src/state/unit-of-work.ts'
@@ -74,7 +74,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(7)).items).to.have.length(7)
     })
 
-    it('ends where a chunk is missing, and goes on in the lanes of others', async () => {
+    it('ends where a chunk is missing, and goes on in the shards of others', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'oldest')
       clock += 1
@@ -82,8 +82,8 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       clock += 1
       for (let id = 0; id < 150; id += 1) await add(one, `${id}`)
       const [first] = sidecar.chunkKeys()
-      const [, lane] = first?.split('/') ?? []
-      sidecar.documents.delete(`list/${lane}/1`)
+      const [, shard] = first?.split('/') ?? []
+      sidecar.documents.delete(`list/${shard}/1`)
       const shown = await all(20)
       expect(shown.slice(0, 2).concat(shown.slice(-2))).to.deep.equal(['149', '148', '127', 'others'])
     })
@@ -149,7 +149,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
     })
 
-    it('gives writers that begin at the same time a lane each, and more of them than there are lanes room', async () => {
+    it('gives writers that begin at the same time a shard each, and more of them than there are shards room', async () => {
       const writers = Array.from({ length: 24 }, writer)
       const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
       for (let round = 0; round < 200; round += 1) {
@@ -158,7 +158,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await all(200)).toSorted()).to.deep.equal(ids.toSorted())
     })
 
-    it('has a writer that comes later go on in an idle lane, so that a page needs no more reads', async () => {
+    it('has a writer that comes later go on in an idle shard, so that a page needs no more reads', async () => {
       for (let restart = 0; restart < 10; restart += 1) {
         await add(writer(), `${restart}`)
         clock += 60_000
@@ -210,7 +210,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     })
 
     it('adds to no chunk of another writer, in a store that was emptied and filled again', async () => {
-      const writers = Array.from({ length: laneCount }, writer)
+      const writers = Array.from({ length: shardCount }, writer)
       for (const [index, commit] of writers.entries()) await add(commit, `old ${index}`)
       sidecar.documents.clear()
       const other = writer()
@@ -218,7 +218,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       for (const [index, commit] of writers.entries()) await add(commit, `new ${index}`)
       const items = await all(200)
       expect(items.filter((item) => item.startsWith('rebuilt'))).to.have.length(100)
-      expect(items).to.have.length(100 + laneCount)
+      expect(items).to.have.length(100 + shardCount)
     })
 
     it('goes on where a store ends that was put back to an earlier time', async () => {
@@ -238,15 +238,15 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) await add(commit, id)
       const own = Buffer.from((await page(1)).next ?? '', 'base64url').toString()
-      const [lane] = own.split('.')
+      const [shard] = own.split('.')
       const made = [
         `x${own}`,
         `${own}x`,
         `${own},${own}`,
         '16.0.1',
-        `${lane}.7.1`,
-        `${lane}.0.0`,
-        `${lane}..1`,
+        `${shard}.7.1`,
+        `${shard}.0.0`,
+        `${shard}..1`,
         '0.0',
       ].map(encoded)
       for (const cursor of ['', 'x', '../..', ...made]) {
@@ -282,12 +282,12 @@ describe('a list of a million entries by eight writers', () => {
   it('is read page by page, 100 entries in at most five calls', async () => {
     const sidecar = new FakeSidecar()
     const chunks = 1_000_000 / 64 / 8
-    for (let lane = 0; lane < 8; lane += 1) {
+    for (let shard = 0; shard < 8; shard += 1) {
       for (let n = 0; n < chunks; n += 1) {
-        const at = Array.from({ length: 64 }, (_, index) => begun + 8 * (n * 64 + index) + lane)
-        sidecar.set(`list/${lane}/${n}`, { ids: at.map(String), at })
+        const at = Array.from({ length: 64 }, (_, index) => begun + 8 * (n * 64 + index) + shard)
+        sidecar.set(`list/${shard}/${n}`, { ids: at.map(String), at })
       }
-      sidecar.set(`list/${lane}`, Math.ceil(chunks) - 1)
+      sidecar.set(`list/${shard}`, Math.ceil(chunks) - 1)
     }
     const readIds = (cursor?: string) =>
       readPage(createReader(sidecar), { limit: 100, cursor }, async (ids) =>

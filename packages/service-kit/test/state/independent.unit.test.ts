@@ -39,7 +39,7 @@ describe('independent unit of work', () => {
   it('saves each document on its own condition, and reads nothing back', async () => {
     await Promise.all([write('a', 1), write('b', 1)])
     expect(saves).to.deep.equal([['a', 'b']])
-    // Two of them find a lane for the list, once.
+    // Two of them find a shard for the list, once.
     expect(sidecar.calls).to.include({ read: 3, save: 1 })
     await write('c', 1)
     expect(sidecar.calls).to.include({ read: 4, save: 2 })
@@ -152,8 +152,8 @@ describe('independent unit of work', () => {
       throw lost()
     })
     await write('a', '', (view) => view.write({ listed: view.list('a') }))
-    const [lane, n, index] = listedOf('a').split(':')
-    expect(sidecar.documents.get(`list/${lane}/${n}`)?.value).to.have.nested.property(`ids[${index}]`, 'a')
+    const [shard, n, index] = listedOf('a').split(':')
+    expect(sidecar.documents.get(`list/${shard}/${n}`)?.value).to.have.nested.property(`ids[${index}]`, 'a')
   })
 
   it('has several batches under way, and each listed in a slot of its own', async () => {
@@ -173,8 +173,8 @@ describe('independent unit of work', () => {
     const slots = keys.map(listedOf)
     expect(new Set(slots).size).to.equal(1_000)
     for (const [index, slot] of slots.entries()) {
-      const [lane, n, place] = slot.split(':')
-      expect(sidecar.documents.get(`list/${lane}/${n}`)?.value).to.have.nested.property(`ids[${place}]`, keys[index])
+      const [shard, n, place] = slot.split(':')
+      expect(sidecar.documents.get(`list/${shard}/${n}`)?.value).to.have.nested.property(`ids[${place}]`, keys[index])
     }
   })
 })

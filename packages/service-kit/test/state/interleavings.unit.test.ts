@@ -31,15 +31,15 @@ describe('units of work and the list, in the interleavings that the models find'
     const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
     return items.toSorted()
   }
-  /** A lane that nobody has written to for a while: whoever begins takes it. */
-  async function leaveIdleLane(): Promise<void> {
+  /** A shard that nobody has written to for a while: whoever begins takes it. */
+  async function leaveIdleShard(): Promise<void> {
     await add(process(), 'a')
     clock += 60_000
   }
   const lost = () => new SidecarError('save state', new Error('connection lost'))
 
   it('two processes that begin the same chunk lose no entry (BeginCreateOnly)', async () => {
-    await leaveIdleLane()
+    await leaveIdleShard()
     const chunks: string[] = []
     const save = sidecar.save.bind(sidecar)
     const begun: (() => void)[] = []
@@ -58,7 +58,7 @@ describe('units of work and the list, in the interleavings that the models find'
   })
 
   it('a chunk that may not have been begun is begun again, and leaves no hole (KnowBegun)', async () => {
-    await leaveIdleLane()
+    await leaveIdleShard()
     const save = sidecar.save.bind(sidecar)
     sidecar.save = async () => {
       sidecar.save = save

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { laneCount } from '../../src/state/arrival-list.ts'
+import { shardCount } from '../../src/state/arrival-list.ts'
 import { createDocuments, type DocumentsOf, spaceOf } from '../../src/state/documents.ts'
 import type { View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -79,8 +79,8 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
         return documents('a').change({ key: id, bytes: 10, decide })
       }
-      // One in each lane, so that one of them had the very chunk that the other begins.
-      const processes = Array.from({ length: laneCount }, process)
+      // One in each shard, so that one of them had the very chunk that the other begins.
+      const processes = Array.from({ length: shardCount }, process)
       for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()
       const other = process()

@@ -19,7 +19,7 @@ for (const [type, call] of [
       sidecar = new FakeSidecar(type)
       change = createUnitOfWork(sidecar, list())
     })
-    /** The first batch finds a lane for the list. */
+    /** The first batch finds a shard for the list. */
     const readsToBegin = 2
 
     const increment = (key: string) =>

@@ -130,9 +130,9 @@ describe('an error that nobody foresaw', () => {
     }
     const consumer = consumerOf(() => Promise.reject(broken), { publish })
     expect(await statuses(consumer, orderEntry(7))).to.deep.equal(['SUCCESS'])
-    const [letter] = sidecar.published
-    expect(letter).to.include({ topic: 'orderevents.dead', key: undefined })
-    expect(letter?.headers).to.include({
+    const [deadLetter] = sidecar.published
+    expect(deadLetter).to.include({ topic: 'orderevents.dead', key: undefined })
+    expect(deadLetter?.headers).to.include({
       'deadletter-reason': 'internal-error',
       'deadletter-app': 'order-service',
       'deadletter-topic': topic,
@@ -153,7 +153,7 @@ describe('an error that nobody foresaw', () => {
   it('waits while Kafka does not take the last dead letter, for whatever reason', async () => {
     const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
     const consumer = consumerOf(() => Promise.reject(broken))
-    // The whole letter and the minimal one, twice, and the one from the position alone.
+    // The whole dead letter and the minimal one, twice, and the one from the position alone.
     sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['RETRY'])
     sidecar.failures.publish.length = 0

@@ -15,7 +15,7 @@ import type { AppendTimes } from '../../src/stream/append-times.ts'
 import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { createPublisher, recordOf } from '../../src/stream/publish.ts'
-import { type BulkEntry, placeText, readDelivery } from '../../src/stream/record.ts'
+import { type BulkEntry, positionText, readDelivery } from '../../src/stream/record.ts'
 import { createMask } from '../../src/telemetry/mask.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -137,7 +137,7 @@ describe('consumer', () => {
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
       publishers: { outside: [], services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } } },
-      file: { unlisted: 'taken-in', publishers: {} },
+      file: { unlisted: 'accept', publishers: {} },
       signer,
       signedSince: Date.parse('2026-11-21T09:00:00Z'),
     })
@@ -154,10 +154,10 @@ describe('consumer', () => {
     const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
     const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
 
-    it('makes a dead letter of it that says what would mend it, and calls no handler', async () => {
+    it('makes a dead letter of it that says what would fix it, and calls no handler', async () => {
       expect(await consumeTrusted(entry(envelope))).to.deep.equal(['untrusted'])
-      const [letter] = sidecar.published
-      expect(letter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
+      const [deadLetter] = sidecar.published
+      expect(deadLetter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
       expect(handled).to.deep.equal([])
       expect(lines()[0]).to.include({ reason: 'untrusted' })
     })
@@ -166,7 +166,7 @@ describe('consumer', () => {
     const dated = (record: BulkEntry) => withHeaders(record, { __timestamp: String(moment) })
     /** A topic that keeps the broker's time. */
     const appendedAsDated: AppendTimes = async (positions) =>
-      new Map(positions.map((position) => [placeText(position), moment]))
+      new Map(positions.map((position) => [positionText(position), moment]))
 
     it('asks for the signature of an event that its publisher dated back', async () => {
       expect(await consumeTrusted(dated(entry(ours)), dated(signed(entry(ours))))).to.deep.equal(['untrusted'])
@@ -176,7 +176,7 @@ describe('consumer', () => {
     it('asks Kafka for the time of records only that need no signature if it is the broker’s', async () => {
       const asked: string[] = []
       appendTimes = async (positions) => {
-        for (const position of positions) asked.push(placeText(position))
+        for (const position of positions) asked.push(positionText(position))
         return appendedAsDated(positions)
       }
       await consumeTrusted(signed(entry(ours)), entry(ours))
@@ -228,9 +228,9 @@ describe('consumer', () => {
     it(`makes a dead letter of an amount of ${total}, which would change when it is read`, async () => {
       const text = JSON.stringify(envelope).replace(/"Total":[\d.]+/, `"Total":${total}`)
       await consume(entry(text))
-      const [letter] = sidecar.published
-      expect(letter?.headers['deadletter-reason']).to.equal('invalid-payload')
-      expect(letter?.headers['deadletter-detail']).to.match(/"\/Payload\/Total".*at most 15 digits/)
+      const [deadLetter] = sidecar.published
+      expect(deadLetter?.headers['deadletter-reason']).to.equal('invalid-payload')
+      expect(deadLetter?.headers['deadletter-detail']).to.match(/"\/Payload\/Total".*at most 15 digits/)
       expect(handled).to.deep.equal([])
     })
   }
@@ -323,20 +323,20 @@ describe('consumer', () => {
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
 
-  it('gives a resent event the ids it had where it first stood', async () => {
+  it('gives a replayed event the ids it had where it first stood', async () => {
     await consume(entry(envelope))
-    const resent = entry(envelope)
-    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    await consume(resent)
+    const replayed = entry(envelope)
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(replayed)
     expect(handled[1]).to.deep.equal(handled[0])
   })
 
-  it('files the dead letter of a resent event under the event, and says which record it was', async () => {
+  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
     await consume(timedEntry('{'))
-    const resent = timedEntry('{')
-    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    resent.metadata['replayed-record'] = sidecar.published[0]?.headers['deadletter-record'] ?? ''
-    await consume(resent)
+    const replayed = timedEntry('{')
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    replayed.metadata['replayed-record'] = sidecar.published[0]?.headers['deadletter-record'] ?? ''
+    await consume(replayed)
     const [first, second] = sidecar.published.map(({ headers }) => headers)
     expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
     expect(second?.['deadletter-record']).not.to.equal(first?.['deadletter-record'])
@@ -351,7 +351,7 @@ describe('consumer', () => {
     'orderevents/2/1e3',
     '%ff',
     'a/b/c',
-    // Nothing is resent to another partition, nor to before its origin: the log would have to know what is to come.
+    // Nothing is replayed to another partition, nor to before its origin: the log would have to know what is to come.
     'orderevents/0/0',
     'orderevents/99/0',
     'orderevents/2/1',
@@ -359,7 +359,7 @@ describe('consumer', () => {
     'orderevents/2/9223372036854775807',
     'orderevents/2/9999999999999999999',
   ]) {
-    it(`takes "${header}" for no place that an event was resent from`, async () => {
+    it(`ignores "${header}", because no event can have been replayed from there`, async () => {
       const odd = entry('{')
       odd.metadata['replayed-from'] = encodeURIComponent(header)
       await consume(odd)
@@ -376,10 +376,10 @@ describe('consumer', () => {
       'SUCCESS',
     ])
     expect(handled).to.have.length(2)
-    const [letter] = sidecar.published
-    expect(letter).to.include({ topic: 'orderevents.dead', key: 'a b/c' })
-    expect(Buffer.from(letter?.value ?? []).toString()).to.equal(bad)
-    expect(letter?.headers).to.include({
+    const [deadLetter] = sidecar.published
+    expect(deadLetter).to.include({ topic: 'orderevents.dead', key: 'a b/c' })
+    expect(Buffer.from(deadLetter?.value ?? []).toString()).to.equal(bad)
+    expect(deadLetter?.headers).to.include({
       'deadletter-reason': 'not-an-envelope',
       'deadletter-app': 'order-service',
       'deadletter-topic': 'orderevents',
@@ -387,7 +387,7 @@ describe('consumer', () => {
       'deadletter-offset': '2',
       'deadletter-time': '2026-11-21T10:00:00.000Z',
     })
-    expect(letter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
+    expect(deadLetter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
   })
 
   it('gives the dead letter of one origin the same id whenever it is delivered', async () => {
@@ -455,10 +455,10 @@ describe('consumer', () => {
   it('logs no personal data of a bad event', async () => {
     await consume(entry({ ...envelope, Version: 'one' }), entry(`${JSON.stringify(envelope)}}`))
     expect(logged.join('')).not.to.contain('SECRET-TAX-ID')
-    const place = { topic: 'orderevents', partition: 2, level: 40, msg: 'event dead-lettered' }
-    expect(lines()[0]).to.include({ ...place, offset: '1', reason: 'not-an-envelope' })
+    const expected = { topic: 'orderevents', partition: 2, level: 40, msg: 'event dead-lettered' }
+    expect(lines()[0]).to.include({ ...expected, offset: '1', reason: 'not-an-envelope' })
     expect(lines()[0].detail).to.contain('/Version')
-    expect(lines()[1]).to.include({ ...place, offset: '2', reason: 'not-json' })
+    expect(lines()[1]).to.include({ ...expected, offset: '2', reason: 'not-json' })
   })
 
   const telling: Record<string, () => Error> = {
@@ -564,10 +564,12 @@ describe('consumer', () => {
 
   it('dead-letters a tombstone, which is no event', async () => {
     await consume(entry(null, ''))
-    const [letter] = sidecar.published
-    expect(letter).to.include({ key: undefined }).and.to.have.deep.property('value', Buffer.alloc(0))
-    expect(letter?.headers).to.include({ 'deadletter-reason': 'not-json' }).and.not.to.have.property('deadletter-key')
-    expect(letter?.headers['deadletter-detail']).to.contain('tombstone')
+    const [deadLetter] = sidecar.published
+    expect(deadLetter).to.include({ key: undefined }).and.to.have.deep.property('value', Buffer.alloc(0))
+    expect(deadLetter?.headers)
+      .to.include({ 'deadletter-reason': 'not-json' })
+      .and.not.to.have.property('deadletter-key')
+    expect(deadLetter?.headers['deadletter-detail']).to.contain('tombstone')
   })
 
   it('takes over a trace only when it is one, and keeps a binary key readable', async () => {

@@ -6,11 +6,11 @@ import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
 import { deadLetterId, deadLetterOf, minimalDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { Delivery } from '../../src/stream/record.ts'
 
-const place = { topic: 'orderevents', partition: 2, offset: '9' }
+const position = { topic: 'orderevents', partition: 2, offset: '9' }
 const delivery: Delivery = {
   entryId: '1',
-  place,
-  origin: { ...place, offset: '7' },
+  position,
+  origin: { ...position, offset: '7' },
   key: 'k',
   escapedKey: 'k',
   traceparent: undefined,
@@ -36,26 +36,26 @@ const overhead = 1_024
 
 describe('a dead letter', () => {
   it('has an id that never changes, since logs are kept for ever', () => {
-    expect(deadLetterId('order-service', place)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
+    expect(deadLetterId('order-service', position)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
     const record = '42f62fdb-709c-5265-90ba-675b8e0624f6'
     const id = deterministicId('dead-letter', 'order-service', 'orderevents', record)
-    expect(deadLetterId('order-service', place, record)).to.equal(id)
+    expect(deadLetterId('order-service', position, record)).to.equal(id)
   })
 
   it('names its record by value, key and time, so that another record at its position has another one', () => {
     const of = (changes = {}) => {
-      const { headers } = deadLetterOf({ ...delivery, origin: place, ...changes }, fault, 'order-service', now)
+      const { headers } = deadLetterOf({ ...delivery, origin: position, ...changes }, fault, 'order-service', now)
       return [headers['deadletter-record'], headers['deadletter-id']]
     }
     const [record, id] = of()
     expect(record).to.equal(recordId({ value: delivery.value, key: Buffer.from('k'), timestamp: 0 }))
-    expect(id).to.equal(deadLetterId('order-service', place, record))
+    expect(id).to.equal(deadLetterId('order-service', position, record))
     for (const other of [{ value: Buffer.from('[') }, { key: 'l', escapedKey: 'l' }, { arrivedAt: 1 }]) {
       expect(of(other)[0]).not.to.equal(record)
       expect(of(other)[1]).not.to.equal(id)
     }
-    const elsewhere = { ...place, partition: 0, offset: '1' }
-    expect(of({ place: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
+    const elsewhere = { ...position, partition: 0, offset: '1' }
+    expect(of({ position: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
   })
 
   it('fits into its topic whatever fits into the topic of the event', () => {
@@ -66,14 +66,19 @@ describe('a dead letter', () => {
         const escapedKey = (isBinary ? '%FF' : '%41').repeat(keyBytes)
         const key = isBinary ? undefined : 'A'.repeat(keyBytes)
         const value = Buffer.alloc(topicBytes - keyBytes)
-        const letter = deadLetterOf({ ...delivery, key, escapedKey, value }, { ...fault, detail }, 'order-service', now)
-        expect(bytesOf(letter) + overhead).to.be.below(deadTopicBytes)
+        const deadLetter = deadLetterOf(
+          { ...delivery, key, escapedKey, value },
+          { ...fault, detail },
+          'order-service',
+          now,
+        )
+        expect(bytesOf(deadLetter) + overhead).to.be.below(deadTopicBytes)
       }),
       { numRuns: 20, examples: [[{ key: 1, isBinary: true }, '\u0800'.repeat(9_000)]] },
     )
   })
 
-  it('is small without its event, of which it keeps the place, the story and a digest', () => {
+  it('is small without its event, and keeps the position, the history and a digest of it', () => {
     const large = {
       ...delivery,
       key: 'x'.repeat(1_000_000),
@@ -84,10 +89,14 @@ describe('a dead letter', () => {
     const detail = '\u0800'.repeat(1_000_000)
     const app = '🚀'.repeat(200)
     const whole = deadLetterOf(large, { ...fault, detail }, app, now)
-    const letter = minimalDeadLetter(large, { ...fault, detail }, app, now)
-    expect(bytesOf(letter)).to.be.below(4_096)
-    expect([letter.topic, letter.key, letter.value.byteLength]).to.deep.equal(['orderevents.dead', undefined, 0])
-    const { 'deadletter-detail': cut, 'deadletter-cut': digest, ...story } = letter.headers
+    const deadLetter = minimalDeadLetter(large, { ...fault, detail }, app, now)
+    expect(bytesOf(deadLetter)).to.be.below(4_096)
+    expect([deadLetter.topic, deadLetter.key, deadLetter.value.byteLength]).to.deep.equal([
+      'orderevents.dead',
+      undefined,
+      0,
+    ])
+    const { 'deadletter-detail': cut, 'deadletter-cut': digest, ...story } = deadLetter.headers
     const { 'deadletter-detail': _, traceparent: __, ...wholeStory } = whole.headers
     expect(story).to.deep.equal(wholeStory)
     expect(detail.startsWith(cut ?? '?')).to.equal(true)

@@ -6,7 +6,7 @@ import { createDocuments } from '../../src/state/documents.ts'
 import { createConsumer } from '../../src/stream/consumer.ts'
 import { createForward, createPublish, createPublisher } from '../../src/stream/publish.ts'
 import type { BulkEntry } from '../../src/stream/record.ts'
-import { guidOf, newTraceId, placeIn, traceIdOf, within } from '../../src/telemetry/context.ts'
+import { guidOf, newTraceId, spanContextIn, traceIdOf, within } from '../../src/telemetry/context.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -70,7 +70,7 @@ describe('the traces of events', () => {
   const publishAs = (tracing: typeof recorded.tracing | undefined) =>
     createPublish(createPublisher(sidecar), { sign: () => undefined }, tracing)
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)
-  const headerOf = (index = 0) => placeIn(sidecar.published[index]?.headers.traceparent)
+  const headerOf = (index = 0) => spanContextIn(sidecar.published[index]?.headers.traceparent)
 
   it('go on below the span that published the event, and link to the span of its delivery', async () => {
     const traceId = newTraceId()
@@ -116,8 +116,8 @@ describe('the traces of events', () => {
     expect(spans.map((span) => span.traceId)).to.have.members([traceId, traceId, traceIdOf(others.TraceId)])
     for (const [index, span] of spans.entries()) {
       expect(headerOf(index)).to.include({ traceId: span.traceId, isSampled: true })
-      if (span.traceId === traceId) expect(span.parent).to.equal(request.place.spanId)
-      else expect(span.links).to.deep.equal([request.place.spanId])
+      if (span.traceId === traceId) expect(span.parent).to.equal(request.context.spanId)
+      else expect(span.links).to.deep.equal([request.context.spanId])
     }
   })
 
@@ -166,17 +166,17 @@ describe('the traces of events', () => {
     expect(sent?.attributes).to.include({ 'orderflow.event.type': 'OrderCreated@1' })
   })
 
-  it('say why an event was put aside, and go on from there when it is resent', async () => {
+  it('say why an event was put aside, and go on from there when it is replayed', async () => {
     const traceId = newTraceId()
     const broken = { ...eventOf(traceId).envelope, Payload: { OrderId: personal } }
     await consume([entryOf(JSON.stringify(broken), `00-${traceId}-${spanId}-01`)])
     const [event] = named('process orderevents')
-    const [letter] = named('send orderevents.dead')
+    const [deadLetter] = named('send orderevents.dead')
     expect(event).to.include({ isError: true, traceId })
     expect(event?.attributes).to.include({ 'error.type': 'invalid-payload' })
-    expect(letter).to.include({ parent: event?.spanId, kind: 'producer' })
-    expect(letter?.attributes).to.include({ 'orderflow.dead_letter.reason': 'invalid-payload' })
-    expect(headerOf()).to.deep.equal({ traceId, spanId: letter?.spanId, isSampled: true })
+    expect(deadLetter).to.include({ parent: event?.spanId, kind: 'producer' })
+    expect(deadLetter?.attributes).to.include({ 'orderflow.dead_letter.reason': 'invalid-payload' })
+    expect(headerOf()).to.deep.equal({ traceId, spanId: deadLetter?.spanId, isSampled: true })
   })
 
   it('have one for what is no event at all', async () => {
@@ -248,7 +248,7 @@ describe('the traces of events', () => {
     expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
   })
 
-  it('leave the log to say what to mend, whatever words the event has', async () => {
+  it('leave the log to say what to fix, whatever words the event has', async () => {
     const { envelope } = eventOf(newTraceId())
     const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
     await consume([entryOf(JSON.stringify(broken))])

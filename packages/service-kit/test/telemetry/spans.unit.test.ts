@@ -73,8 +73,8 @@ describe('spans', () => {
   it('of work that several share are below the first of them that is recorded, and link to the others', async () => {
     const [first, second] = [begin('first'), begin('second')]
     await onBehalfOf([undefined, first, second], () => asSpan('shared', internal, async () => {}))
-    expect(named('shared')).to.include({ parent: first.place.spanId, traceId: first.place.traceId })
-    expect(named('shared').links).to.deep.equal([second.place.spanId])
+    expect(named('shared')).to.include({ parent: first.context.spanId, traceId: first.context.traceId })
+    expect(named('shared').links).to.deep.equal([second.context.spanId])
   })
 
   it('are none of shared work that nobody has recorded, whoever began it', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { guidOf, newTraceId, placeIn, traceIdOf, traceparentOf } from '../../src/telemetry/context.ts'
+import { guidOf, newTraceId, spanContextIn, traceIdOf, traceparentOf } from '../../src/telemetry/context.ts'
 
 const guid = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
 const traceId = guid.replaceAll('-', '')
@@ -19,15 +19,15 @@ describe('trace', () => {
 
   it('reads what a traceparent says, whether it is recorded, too', () => {
     for (const isSampled of [true, false]) {
-      const place = { traceId, spanId, isSampled }
-      expect(placeIn(traceparentOf(place))).to.deep.equal(place)
+      const context = { traceId, spanId, isSampled }
+      expect(spanContextIn(traceparentOf(context))).to.deep.equal(context)
     }
-    expect(placeIn(`00-${traceId}-${spanId}-03`)).to.include({ isSampled: true })
-    expect(placeIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
+    expect(spanContextIn(`00-${traceId}-${spanId}-03`)).to.include({ isSampled: true })
+    expect(spanContextIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
   })
 
   it('reads a traceparent of a later version, which may have more to say', () => {
-    expect(placeIn(`01-${traceId}-${spanId}-01-more`)).to.deep.equal({ traceId, spanId, isSampled: true })
+    expect(spanContextIn(`01-${traceId}-${spanId}-01-more`)).to.deep.equal({ traceId, spanId, isSampled: true })
   })
 
   it('has ids of its own, others each time', () => {
@@ -50,7 +50,7 @@ describe('trace', () => {
   }
   for (const [what, header] of Object.entries(invalid)) {
     it(`takes nothing from ${what}`, () => {
-      expect(placeIn(header)).to.equal(undefined)
+      expect(spanContextIn(header)).to.equal(undefined)
     })
   }
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
-import { readStanding, readTrust, TrustFileError } from '../../src/trust/read-trust.ts'
+import { readListing, readTrust, TrustFileError } from '../../src/trust/read-trust.ts'
 import { createSigner } from '../../src/trust/trust.ts'
 
 const service = '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01'
@@ -63,32 +63,32 @@ describe('the trust file', () => {
   const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
 
   it('says of an AppId how its application stands, as people are shown it', () => {
-    read({ unlisted: 'set-aside', publishers: { [legacy.toUpperCase()]: entry } })
-    const standingOf = readStanding(pathToFileURL(join(folder, 'a-service/')), settings)
+    read({ unlisted: 'reject', publishers: { [legacy.toUpperCase()]: entry } })
+    const listingOf = readListing(pathToFileURL(join(folder, 'a-service/')), settings)
     const other = '00000000-0000-4000-8000-000000000000'
-    expect([service, legacy, other, null].map(standingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
+    expect([service, legacy, other, null].map(listingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
   })
 
   it('lists applications by their AppIds, in either case', () => {
     for (const id of [legacy, legacy.toUpperCase()]) {
-      const trust = read({ unlisted: 'set-aside', publishers: { [id]: entry } })
+      const trust = read({ unlisted: 'reject', publishers: { [id]: entry } })
       trust.requireTrusted('orderevents', claim, evidence)
     }
-    const none = read({ unlisted: 'set-aside', publishers: {} })
+    const none = read({ unlisted: 'reject', publishers: {} })
     expect(() => none.requireTrusted('orderevents', claim, evidence)).to.throw('not listed')
   })
 
   it('may be another file, seen from the service’s folder or from the root', () => {
     const other = join(folder, 'other.json')
-    writeFileSync(other, JSON.stringify({ unlisted: 'taken-in', publishers: {} }))
+    writeFileSync(other, JSON.stringify({ unlisted: 'accept', publishers: {} }))
     for (const File of ['../other.json', other]) {
-      read({ unlisted: 'set-aside', publishers: {} }, { File }).requireTrusted('orderevents', claim, evidence)
+      read({ unlisted: 'reject', publishers: {} }, { File }).requireTrusted('orderevents', claim, evidence)
     }
   })
 
   it('asks services for signatures once there are keys, of what is not older than it should be', () => {
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
-    const content = { unlisted: 'taken-in', publishers: {} }
+    const content = { unlisted: 'accept', publishers: {} }
     read(content).requireGenuine('orderevents', own, evidence)
     const SigningKeys = 'k'.repeat(32)
     const since = { SigningKeys, SignedSince: '2026-11-21T11:00:00+01:00' }
@@ -103,7 +103,7 @@ describe('the trust file', () => {
   it('signs by the first of several keys, and accepts what any of them made', () => {
     const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
-    const trust = read({ unlisted: 'taken-in', publishers: {} }, { SigningKeys: `${newer},${older}` })
+    const trust = read({ unlisted: 'accept', publishers: {} }, { SigningKeys: `${newer},${older}` })
     const value = Buffer.from('an envelope')
     expect(trust.sign('orderevents', own, value)).to.equal(createSigner([newer]).sign(value))
     for (const key of [older, newer]) {
@@ -113,47 +113,47 @@ describe('the trust file', () => {
 
   const wrong: [what: string, content: unknown, problems: (string | RegExp)[]][] = [
     ['nothing', '', [/^Trust__File: cannot be read: /]],
-    ['no JSON', '{"unlisted": taken-in}', [/^Trust__File: cannot be read: /]],
+    ['no JSON', '{"unlisted": accept}', [/^Trust__File: cannot be read: /]],
     ['a list', [], ['Trust__File: the file: must be object']],
     ['no fields', {}, ['Trust__File: /unlisted: is missing', 'Trust__File: /publishers: is missing']],
     [
       'a word that is none of its own',
       { unlisted: 'maybe', publishers: {}, listed: 1 },
-      ['Trust__File: /listed: no such field', 'Trust__File: /unlisted: must be one of taken-in, set-aside'],
+      ['Trust__File: /listed: no such field', 'Trust__File: /unlisted: must be one of accept, reject'],
     ],
     [
       'a name for an AppId',
-      { unlisted: 'taken-in', publishers: { legacy: entry } },
+      { unlisted: 'accept', publishers: { legacy: entry } },
       [/\/publishers\/legacy: is no AppId/],
     ],
     [
       'an application that may say nothing',
-      { unlisted: 'taken-in', publishers: { [legacy]: { name: 'legacy', topics: {}, tenants: [] } } },
+      { unlisted: 'accept', publishers: { [legacy]: { name: 'legacy', topics: {}, tenants: [] } } },
       [/topics: must NOT have fewer than 1/, /tenants: must NOT have fewer than 1/],
     ],
     [
       'a service of ours',
-      { unlisted: 'taken-in', publishers: { [service.toUpperCase()]: entry } },
+      { unlisted: 'accept', publishers: { [service.toUpperCase()]: entry } },
       [/: is a-service; what our own services publish stands in services\.json$/],
     ],
     [
       'the name of a service of ours',
-      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, name: 'a-service' } } },
+      { unlisted: 'accept', publishers: { [legacy]: { ...entry, name: 'a-service' } } },
       [/\/name: is that of a service of ours$/],
     ],
     [
       'an application twice',
-      { unlisted: 'taken-in', publishers: { [legacy]: entry, [legacy.toUpperCase()]: entry } },
+      { unlisted: 'accept', publishers: { [legacy]: entry, [legacy.toUpperCase()]: entry } },
       [new RegExp(`^Trust__File: /publishers/${legacy.toUpperCase()}: is listed twice$`)],
     ],
     [
       'a topic that is ours',
-      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, topics: { ours: ['OrderCreated'] } } } },
+      { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { ours: ['OrderCreated'] } } } },
       [/\/topics\/ours: is not for others to write \(outside, in services\.json\): orderevents$/],
     ],
     [
       'an event that there is not',
-      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
+      { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
       [/\/topics\/orderevents: OrderCraeted is no event; there are .*OrderCreated/],
     ],
   ]

@@ -25,7 +25,7 @@ const publishers = {
   },
 }
 const file: TrustFile = {
-  unlisted: 'set-aside',
+  unlisted: 'reject',
   publishers: { [legacy.toUpperCase()]: { name: 'legacy', topics: { sales: ['Sold'] }, tenants: ['north', 'south'] } },
 }
 const signer = createSigner(['k'.repeat(32)])
@@ -67,7 +67,7 @@ describe('what a service hands on for others', () => {
     publisher: TrustFile['publishers'][string] = entry,
     topic = 'sales',
   ): string | undefined {
-    const listed: TrustFile = { unlisted: 'taken-in', publishers: { [legacy]: publisher } }
+    const listed: TrustFile = { unlisted: 'accept', publishers: { [legacy]: publisher } }
     const trust = createTrust({ publishers, file: listed, signer: undefined, signedSince: 0 })
     try {
       trust.requireAdmitted(topic, claim, sender)
@@ -145,7 +145,7 @@ describe('trust', () => {
   for (const [what, topic, claim, why] of forged) {
     it(`refuses ${what}, whatever the file says`, () => {
       const listed = { name: claim.AppName, topics: { [topic]: [claim.Name] } }
-      for (const unlisted of ['taken-in', 'set-aside'] as const) {
+      for (const unlisted of ['accept', 'reject'] as const) {
         const generous = { unlisted, publishers: { [claim.AppId]: listed } }
         expect(whyNot(topic, claim, { file: generous })).to.contain(why)
         expect(whyNot(topic, claim, { signer: undefined })).to.contain(why)
@@ -160,15 +160,15 @@ describe('trust', () => {
     expect(why).to.equal('only shop or bank publishes to payments')
   })
 
-  it('takes in who is not listed, or sets him aside, as the file says, with what mends it', () => {
-    expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'taken-in' } })).to.equal(undefined)
+  it('takes in who is not listed, or sets him aside, as the file says, with what fixes it', () => {
+    expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)
-      .and.to.contain('restart the services and resend')
+      .and.to.contain('restart the services and replay')
   })
 
   it('holds who is listed to his name, topics, events and tenants, also where others are taken in', () => {
-    const generous = { file: { ...file, unlisted: 'taken-in' as const } }
+    const generous = { file: { ...file, unlisted: 'accept' as const } }
     const cases: [Claim, string][] = [
       [{ ...claims.legacy, AppName: 'legacy 2' }, 'with another AppName'],
       [{ ...claims.legacy, Name: 'Returned' }, 'does not publish Returned to sales'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { placeIn } from '../../src/telemetry/context.ts'
+import { spanContextIn } from '../../src/telemetry/context.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 import { call, type Sent } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
@@ -30,7 +30,7 @@ describe('the traces of requests', () => {
   it('have a span for each, by the route and never by the path', async () => {
     const { span } = await spanOf(`/v1/things/${thingId}?name=${personal}`, { headers: { traceparent: header('01') } })
     expect(span).to.include({ name: 'GET /v1/things/{id}', kind: 'server', isError: false })
-    const { traceId, spanId } = placeIn(header('01')) ?? {}
+    const { traceId, spanId } = spanContextIn(header('01')) ?? {}
     expect(span).to.include({ traceId, parent: spanId })
     expect(span?.attributes).to.deep.equal({
       'http.request.method': 'GET',

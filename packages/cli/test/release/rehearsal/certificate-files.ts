@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeCertificate } from '@orderflow/stack'
+import { makeCertificate } from '@orderflow/cli'
 
 export interface CertificateFiles {
   /** PEM files: the certificate, its key, and both in one. */

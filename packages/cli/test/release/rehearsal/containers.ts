@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePorts, poll } from '@orderflow/stack'
+import { freePorts, poll } from '@orderflow/cli'
 import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 

@@ -1,7 +1,7 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brokerRules, denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
+import { brokerRules, denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/cli'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 

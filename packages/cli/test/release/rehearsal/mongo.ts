@@ -1,4 +1,4 @@
-import { mongoImage } from '@orderflow/stack'
+import { mongoImage } from '@orderflow/cli'
 import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/stack'
+import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/cli'
 import { CliError } from '../../../src/lib/error.ts'
 
 const lockTimeoutMs = 10 * 60_000

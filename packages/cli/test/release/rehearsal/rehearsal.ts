@@ -9,7 +9,7 @@ import {
   type KafkaConnection,
   kafkaImage,
   mongoImage,
-} from '@orderflow/stack'
+} from '@orderflow/cli'
 import { writeCertificate } from './certificate-files.ts'
 import { machineName, openContainers } from './containers.ts'
 import { startKafka } from './kafka.ts'

@@ -1,10 +1,10 @@
 import {
   type Attempt,
+  type DeadLetter,
   entriesOf,
-  type Letter,
-  placeText,
+  positionText,
   type ReadUpTo,
-  type ResendNote,
+  type ReplayNote,
   readRecord,
 } from '@orderflow/service-kit/log'
 import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-letters.ts'
@@ -18,8 +18,10 @@ import type { EventTuple, Segments } from './segments.ts'
 const maxDeadLetters = 50_000
 
 /** Includes the record, because the topic may have been created again. */
-const deadLetterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
-  `${placeText(stands)} ${record}`
+const deadLetterKey = ({
+  deadLetterPosition,
+  record = '',
+}: Pick<DeadLetter, 'deadLetterPosition' | 'record'>): string => `${positionText(deadLetterPosition)} ${record}`
 
 /**
  * The dead letters of the index, oldest first and grouped by the record that failed, as `make dead-letters` would read
@@ -28,7 +30,7 @@ const deadLetterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'
 export class DeadLetterBook {
   #seq = 0
   /** In the order of writing. */
-  #ours: (Letter | ResendNote)[] = []
+  #ours: (DeadLetter | ReplayNote)[] = []
   #deadLetterCount = 0
   #facts = new Map<string, DeadLetterFacts>()
   #others = 0
@@ -81,7 +83,7 @@ export class DeadLetterBook {
       value: Buffer.alloc(0),
       headers: (body.headers ?? []).map(({ name, value }) => [Buffer.from(name), Buffer.from(value)]),
     })
-    if (record.kind === 'letter') {
+    if (record.kind === 'dead-letter') {
       this.#ours.push(record)
       this.#deadLetterCount += 1
       this.#facts.set(deadLetterKey(record), { kind, faults: body.faults ?? [] })

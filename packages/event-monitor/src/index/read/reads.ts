@@ -1,5 +1,5 @@
 import type { Reaction } from '@orderflow/service-kit/application'
-import { currentAttempt, openAttempt, placeText } from '@orderflow/service-kit/log'
+import { currentAttempt, openAttempt, positionText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'
@@ -77,7 +77,7 @@ export function createReads(reactions: readonly Reaction[]) {
           .map(rowOf)
           .find((one) => one.id === id && !one.of)
       const related = withGuid(segments, row.id, { limit: 1_000, ascending: true }).map(rowOf)
-      const about = withGuid(segments, placeText(position), { limit: maxEffects })
+      const about = withGuid(segments, positionText(position), { limit: maxEffects })
         .filter(
           (one) => one.kind.validity !== 'dead-letter' || eventAbout(segments, one.body, one.at)?.seq === record.seq,
         )
@@ -104,11 +104,11 @@ export function createReads(reactions: readonly Reaction[]) {
     /** Returns the dead-letter entries of these rows. */
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
-      const positions = new Set(rows.map(({ position }) => placeText(position)))
+      const positions = new Set(rows.map(({ position }) => positionText(position)))
       return book
         .read(segments)
         .causes.filter(({ rejections }) =>
-          rejections.flat().some(({ attempt }) => positions.has(placeText(attempt.stands))),
+          rejections.flat().some(({ attempt }) => positions.has(positionText(attempt.deadLetterPosition))),
         )
         .map((cause) => {
           const { id, services, reason, state, attempts } = entryView(cause, book.factsOf)
@@ -217,7 +217,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return {
         chosen: causes
           .filter(isChosen)
-          .map(({ entry }) => ({ id: entry.id, attempt: placeText(currentAttempt(entry).place) })),
+          .map(({ entry }) => ({ id: entry.id, attempt: positionText(currentAttempt(entry).position) })),
         unknown: ids?.find((id) => !byId?.has(id)),
       }
     },
@@ -257,5 +257,5 @@ const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
 /** Returns the notes of replays of a dead letter, which show whether it was edited. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
-  return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')
+  return withGuid(segments, positionText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')
 }

@@ -1,5 +1,5 @@
 import { parseGuid } from '@orderflow/envelope'
-import { parsePlace, placeText } from '@orderflow/service-kit/log'
+import { parsePosition, positionText } from '@orderflow/service-kit/log'
 import type { EventFilter, RecordPosition } from '../../api/events.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
 import { type Indexed, indexedIds, payloadGuids, spelledIds } from '../../model/row.ts'
@@ -24,11 +24,11 @@ interface Query {
 /** Compiles a filter. A GUID and a record position among the words of `q` are looked up as such. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
-  const position = words.map(parsePlace).find((one) => one !== undefined)
+  const position = words.map(parsePosition).find((one) => one !== undefined)
   const guids = words.map(parseGuid)
   const guid: string | undefined = filter.guid ?? guids.find((each) => each !== undefined)
   const rest = words
-    .filter((word, index) => !parsePlace(word) && (guid === undefined || guids[index] !== guid))
+    .filter((word, index) => !parsePosition(word) && (guid === undefined || guids[index] !== guid))
     .map((word) => word.toLowerCase())
   const kinds: KindFilter = { ...filter, words: rest }
   return {
@@ -181,7 +181,7 @@ function isFoundBy({ body }: Indexed, guid: string): boolean {
   const { id, correlationId, traceId, causationId } = indexedIds(body)
   if ([id, correlationId, traceId, causationId].includes(guid) || parseGuid(body.key) === guid) return true
   if ([...spelledIds(body.document), ...payloadGuids(body.document)].includes(guid)) return true
-  return body.of !== undefined && placeText(body.of) === guid
+  return body.of !== undefined && positionText(body.of) === guid
 }
 
 export interface KindCount {

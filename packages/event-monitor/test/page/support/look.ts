@@ -1,6 +1,6 @@
 // packages/cli/node packages/event-monitor/test/page/support/look.ts FOLDER: pictures of each view with made-up answers, wide and narrow.
 import { join } from 'node:path'
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser } from '@orderflow/cli/browser'
 import { type Picture, takePictures } from '../../../page/screenshots.ts'
 import { builtPage } from './built-page.ts'
 import { FakeMonitor } from './monitor.ts'

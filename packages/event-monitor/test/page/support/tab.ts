@@ -1,4 +1,4 @@
-import { openPage, watchErrors } from '@orderflow/stack/browser'
+import { openPage, watchErrors } from '@orderflow/cli/browser'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
 /** A page that is tested: what it wrote to its console as errors, and what it asked of others than its monitor. */

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { KafkaConnection } from '../../stream/kafka.ts'
-import { parsePlace, placeText } from '../../stream/record.ts'
+import { parsePosition, positionText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
 import { meansYes, OperationError, printLines } from '../terminal.ts'
 import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
-import { deadLetterEnds, followNotes, lost, readEvent } from './letters.ts'
-import { checkResend } from './replay-record.ts'
+import { deadLetterEnds, followNotes, lost, readEvent } from './records.ts'
+import { type ReplayOptions, replayDeadLetters } from './replay.ts'
+import { checkReplay } from './replay-record.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
-import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
 /** Runs `dead-letters` and returns the exit code: 1 if something was refused that should have been replayed. */
 export async function deadLettersCommand(
@@ -25,18 +25,18 @@ export async function deadLettersCommand(
   const log = openLog(kafka)
   try {
     const readUpTo = await deadLetterEnds(log)
-    const letters = await readDeadLetters(log)
+    const deadLetters = await readDeadLetters(log)
     if (asked.command === 'list') {
-      printLines(asked.what ? entryTable(selectEntries(letters.entries, asked.what)) : groupLines(letters))
+      printLines(asked.what ? entryTable(selectEntries(deadLetters.entries, asked.what)) : groupLines(deadLetters))
       return 0
     }
-    const chosen = selectEntries(letters.entries, asked.what)
-    if (asked.command === 'resend') {
+    const chosen = selectEntries(deadLetters.entries, asked.what)
+    if (asked.command === 'replay') {
       requireAttempt(chosen, asked)
       // Taken before editing: an event that is replayed meanwhile has another attempt.
-      const attempts = new Map(chosen.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
+      const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
-      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
+      return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
     }
     const entry = only(chosen)
     printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values, positionIdsBefore))
@@ -46,16 +46,16 @@ export async function deadLettersCommand(
   }
 }
 
-type ResendCommand = Extract<DeadLettersCommand, { command: 'resend' }>
+type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>
 
-async function resendAll(
+async function replayAll(
   kafka: KafkaConnection,
   chosen: Entry[],
   dryRun: boolean,
-  options: Omit<ResendOptions, 'dryRun'>,
+  options: Omit<ReplayOptions, 'dryRun'>,
 ): Promise<number> {
-  const counts = { resent: 0, ready: 0, refused: 0, done: 0 }
-  for await (const outcome of resendDeadLetters(kafka, chosen, { ...options, dryRun })) {
+  const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
+  for await (const outcome of replayDeadLetters(kafka, chosen, { ...options, dryRun })) {
     counts[outcome.result] += 1
     printLines(outcomeLines(outcome))
   }
@@ -68,10 +68,10 @@ async function resendAll(
  * Requires that the command means the current attempt. A file may be an edit of any earlier attempt, so an entry with several needs a name.
  * @throws {OperationError} the named attempt is not the one to replay now, or several exist and none is named
  */
-function requireAttempt(chosen: Entry[], { attempt, file }: ResendCommand): void {
+function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
   if (attempt === undefined && file === undefined) return
   const entry = only(chosen)
-  const newest = placeText(currentAttempt(entry).place)
+  const newest = positionText(currentAttempt(entry).position)
   if (attempt === undefined && entry.attempts.length > 1) {
     throw new OperationError(
       `this dead letter has ${entry.attempts.length} attempts, and the file may be for any of them`,
@@ -91,27 +91,27 @@ function requireAttempt(chosen: Entry[], { attempt, file }: ResendCommand): void
 async function editedEvent(
   log: LogReader,
   chosen: Entry[],
-  { edit, file }: ResendCommand,
-  { trust, readUpTo }: Pick<ResendOptions, 'trust' | 'readUpTo'>,
+  { edit, file }: ReplayCommand,
+  { trust, readUpTo }: Pick<ReplayOptions, 'trust' | 'readUpTo'>,
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
-  if (!attempt) throw new OperationError('it was resent and has not failed since')
+  if (!attempt) throw new OperationError('it was replayed and has not failed since')
   if (file !== undefined) return readBytes(file)
   const event = await readEvent(log, attempt)
   if (!event?.value) throw new OperationError(lost, { nextStep: 'give the event with FILE=event.json' })
   const { topic } = attempt.origin
   const refusalOf = (value: Buffer) => {
-    const checked = checkResend({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
+    const checked = checkReplay({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
     return 'why' in checked ? checked.why : []
   }
   const replayOf = async () => {
     const notes = followNotes(log, readUpTo)
     await notes.catchUp([topic])
     const note = notes.noteOf(attempt)
-    return note && placeText(note.as)
+    return note && positionText(note.as)
   }
-  return await editEvent(event.value, process.env, placeText(attempt.place), refusalOf, replayOf)
+  return await editEvent(event.value, process.env, positionText(attempt.position), refusalOf, replayOf)
 }
 
 function readBytes(file: string): Buffer {
@@ -130,16 +130,16 @@ function only(entries: Entry[]): Entry {
 
 const usage = `dead-letters [list [GROUP]]             what could not be handled, by reason and app; or the entries of a group
 dead-letters show ID [--values]         one of them; --values shows personal data too
-dead-letters resend ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
-dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in a file
-dead-letters resend ID --attempt POSITION      only if the newest failed attempt is still the record at this position
+dead-letters replay ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
+dead-letters replay ID --edit | --file FILE    the same, edited in $EDITOR or in a file
+dead-letters replay ID --attempt POSITION      only if the newest failed attempt is still the record at this position
 --flag=yes and --flag=no say it in words; so do 1, true, and 0, false`
 
 type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
   | { command: 'show'; what: string; values: boolean }
   | {
-      command: 'resend'
+      command: 'replay'
       what: string
       dryRun: boolean
       edit: boolean
@@ -154,11 +154,11 @@ export function readArguments(args: string[]): DeadLettersCommand {
   const [command = 'list', what, surplus] = positionals
   if (surplus !== undefined) throw misuse(`what is "${surplus}"?`)
   if (command === 'list') return { command, what }
-  if (command !== 'show' && command !== 'resend') throw misuse(`unknown command ${command}`)
+  if (command !== 'show' && command !== 'replay') throw misuse(`unknown command ${command}`)
   if (!what) throw misuse('which one?')
   if (command === 'show') return { command, what, values: values.values }
   const { edit, file, attempt } = values
-  if (attempt !== undefined && !parsePlace(attempt))
+  if (attempt !== undefined && !parsePosition(attempt))
     throw misuse(`${attempt} is not a position: topic/partition/offset`)
   return { command, what, dryRun: values['dry-run'], edit, file, attempt }
 }
@@ -232,6 +232,6 @@ async function editEvent(
   }
   rmSync(folder, { recursive: true })
   if (error || status !== 0) throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to one that runs' })
-  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is resent')
+  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is replayed')
   return after
 }

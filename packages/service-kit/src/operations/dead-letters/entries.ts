@@ -1,13 +1,13 @@
 import { deadLetterTopic, parseGuid } from '@orderflow/envelope'
 import { deadLetterId } from '../../stream/dead-letter.ts'
-import { type Place, placeText, precedes } from '../../stream/record.ts'
+import { positionText, precedes, type RecordPosition } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
-import { type Letter, type ResendNote, readLetters } from './letters.ts'
+import { type DeadLetter, type ReplayNote, readDeadLetterTopic } from './records.ts'
 
 /** One record of the event that an app could not handle: the first one, or a replayed one. */
-export interface Attempt extends Omit<Letter, 'kind' | 'app'> {
-  resent?: ResendNote
+export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
+  replayed?: ReplayNote
 }
 
 /** The failures of one event in one app, however often it was delivered, dead-lettered and replayed. */
@@ -18,7 +18,7 @@ export interface Entry {
   /** Id of the record that failed first, as far as notes lead back. */
   record: string | undefined
   /** Position where the event first was, as far as notes lead back. */
-  origin: Place
+  origin: RecordPosition
   /** Oldest first, at least one. */
   attempts: Attempt[]
 }
@@ -37,11 +37,11 @@ const suffix = deadLetterTopic('')
  * of its origin: any publisher can claim an origin. A replayed record without a note (yet) has an entry of its own.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
-  const ours: (Letter | ResendNote)[] = []
+  const ours: (DeadLetter | ReplayNote)[] = []
   let others = 0
   const topics = (await log.topics()).filter((topic) => topic.endsWith(suffix)).sort()
   for (const topic of topics) {
-    for await (const read of readLetters(log, topic)) {
+    for await (const read of readDeadLetterTopic(log, topic)) {
       if (read.kind === 'other') others += 1
       else ours.push(read)
     }
@@ -49,25 +49,25 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(ours), others }
 }
 
-/** Returns letters and notes as entries. Those of one topic are in the order in which they were written. */
-export function entriesOf(ours: readonly (Letter | ResendNote)[]): Entry[] {
+/** Returns dead letters and notes as entries. Those of one topic are in the order in which they were written. */
+export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
   const attempts = new Map<string, Attempt>()
-  for (const [index, letter] of ours.entries()) {
-    if (letter.kind !== 'letter') continue
-    const { kind: _, app, ...failure } = letter
-    const { place: origin, record } = lineage.first(letter)
+  for (const [index, deadLetter] of ours.entries()) {
+    if (deadLetter.kind !== 'dead-letter') continue
+    const { kind: _, app, ...failure } = deadLetter
+    const { position: origin, record } = lineage.first(deadLetter)
     const id = deadLetterId(app, origin, record)
-    const key = `${id} ${lineage.failureOf(letter, index)}`
+    const key = `${id} ${lineage.failureOf(deadLetter, index)}`
     const known = attempts.get(key)
     if (known) {
-      // The letter of a redelivered record comes again; the newest has the current reason.
-      Object.assign(known, { reason: letter.reason, stands: letter.stands })
+      // The dead letter of a redelivered record comes again; the newest has the current reason.
+      Object.assign(known, { reason: deadLetter.reason, deadLetterPosition: deadLetter.deadLetterPosition })
       continue
     }
-    const note = lineage.answerTo(letter, index)
-    const attempt: Attempt = { ...failure, ...(note && { resent: note }) }
+    const note = lineage.answerTo(deadLetter, index)
+    const attempt: Attempt = { ...failure, ...(note && { replayed: note }) }
     attempts.set(key, attempt)
     const entry = entries.get(id)
     if (entry) entry.attempts.push(attempt)
@@ -78,7 +78,7 @@ export function entriesOf(ours: readonly (Letter | ResendNote)[]): Entry[] {
 
 /** Returns the newest attempt that was not replayed; undefined if all were replayed and none failed again. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {
-  return attempts.findLast(({ resent }) => !resent)
+  return attempts.findLast(({ replayed }) => !replayed)
 }
 
 export function newestAttempt({ attempts }: Entry): Attempt {
@@ -91,14 +91,14 @@ export function currentAttempt(entry: Entry): Attempt {
 }
 
 /** Returns a text that identifies the record of an attempt. It is the same for all apps that could not handle the record. */
-export function recordOf({ record, place }: Pick<Attempt, 'record' | 'place'>): string {
-  return record === undefined ? placeText(place) : `${place.topic} ${record}`
+export function recordOf({ record, position }: Pick<Attempt, 'record' | 'position'>): string {
+  return record === undefined ? positionText(position) : `${position.topic} ${record}`
 }
 
-type Failed = Pick<Letter, 'place' | 'record'>
+type Failed = Pick<DeadLetter, 'position' | 'record'>
 
-/** A letter or note, and its position among those of the topic. */
-interface Standing<T> {
+/** A dead letter or note, and its position among those of the topic. */
+interface Indexed<T> {
   one: T
   index: number
 }
@@ -106,71 +106,71 @@ interface Standing<T> {
 /** Joins dead letters and notes. */
 interface Lineage {
   /** Returns the note that a failed record was replayed; undefined if it was not. */
-  answerTo(letter: Letter, index: number): ResendNote | undefined
-  /** Returns a text that is the same for all letters of one failure. Letters without the record's id are of one failure until a note answers it. */
-  failureOf(letter: Letter, index: number): string
+  answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
+  /** Returns a text that is the same for all dead letters of one failure. Dead letters without the record's id are of one failure until a note answers it. */
+  failureOf(deadLetter: DeadLetter, index: number): string
   /** Returns the record that failed first, back along the notes. */
-  first(letter: Letter): Failed
+  first(deadLetter: DeadLetter): Failed
 }
 
 /**
  * Finds which note answers a dead letter, and which records were replayed as which. A record is identified by its id. A position is not
- * enough: after its topic was created again, another record is there. Only letters and notes without ids (0.1.0) are joined by positions,
- * and then a note answers only letters that were written before it.
+ * enough: after its topic was created again, another record is there. Only dead letters and notes without ids (0.1.0) are joined by positions,
+ * and then a note answers only dead letters that were written before it.
  */
-function createLineage(ours: readonly (Letter | ResendNote)[]): Lineage {
-  const answers = new Map<string, ResendNote>()
-  const sources = new Map<string, ResendNote>()
-  const answersByPlace = new Map<string, Standing<ResendNote>[]>()
-  const sourcesByPlace = new Map<string, ResendNote>()
-  const indexes = new Map<ResendNote, number>()
-  const letters = new Map<string, Standing<Letter>[]>()
+function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
+  const answers = new Map<string, ReplayNote>()
+  const sources = new Map<string, ReplayNote>()
+  const answersByPosition = new Map<string, Indexed<ReplayNote>[]>()
+  const sourcesByPosition = new Map<string, ReplayNote>()
+  const indexes = new Map<ReplayNote, number>()
+  const deadLetters = new Map<string, Indexed<DeadLetter>[]>()
   for (const [index, one] of ours.entries()) {
-    if (one.kind === 'letter') {
-      add(letters, placeText(one.place), { one, index })
+    if (one.kind === 'dead-letter') {
+      add(deadLetters, positionText(one.position), { one, index })
       continue
     }
     indexes.set(one, index)
     if (one.ofRecord !== undefined) answers.set(keyOf(one.of, one.ofRecord), one)
-    else add(answersByPlace, placeText(one.of), { one, index })
+    else add(answersByPosition, positionText(one.of), { one, index })
     if (one.asRecord !== undefined) sources.set(keyOf(one.as, one.asRecord), one)
     // A note that leads forwards, or to another partition, was not written by a replay.
-    if (precedes(one.of, one.as)) sourcesByPlace.set(placeText(one.as), one)
+    if (precedes(one.of, one.as)) sourcesByPosition.set(positionText(one.as), one)
   }
 
-  function sourceOf({ place, record, origin }: Failed & { origin?: Place }): ResendNote | undefined {
-    const known = record === undefined ? undefined : sources.get(keyOf(place, record))
+  function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
+    const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The letter of a replayed record names another origin. A letter that does not is about another record at this position.
-    if (origin && placeText(origin) === placeText(place)) return undefined
-    const note = sourcesByPlace.get(placeText(place))
+    // The dead letter of a replayed record names another origin. A dead letter that does not is about another record at this position.
+    if (origin && positionText(origin) === positionText(position)) return undefined
+    const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
   }
 
   /** Returns the id of the record at a position that a note without ids is about. */
-  function failedAt(place: Place, index = 0): string | undefined {
-    const own = letters.get(placeText(place)) ?? []
-    return (own.findLast((letter) => letter.index < index) ?? own[0])?.one.record
+  function failedAt(position: RecordPosition, index = 0): string | undefined {
+    const own = deadLetters.get(positionText(position)) ?? []
+    return (own.findLast((deadLetter) => deadLetter.index < index) ?? own[0])?.one.record
   }
 
   return {
-    answerTo({ record, place }, index) {
-      const known = record === undefined ? undefined : answers.get(keyOf(place, record))
-      return known ?? answersByPlace.get(placeText(place))?.find((note) => note.index > index)?.one
+    answerTo({ record, position }, index) {
+      const known = record === undefined ? undefined : answers.get(keyOf(position, record))
+      return known ?? answersByPosition.get(positionText(position))?.find((note) => note.index > index)?.one
     },
 
-    failureOf({ record, place }, index) {
-      if (record !== undefined) return keyOf(place, record)
-      const notes = answersByPlace.get(placeText(place)) ?? []
-      return `${placeText(place)} ${notes.filter((note) => note.index < index).length}`
+    failureOf({ record, position }, index) {
+      if (record !== undefined) return keyOf(position, record)
+      const notes = answersByPosition.get(positionText(position)) ?? []
+      return `${positionText(position)} ${notes.filter((note) => note.index < index).length}`
     },
 
-    first(letter) {
-      let first: Failed = letter
-      const seen = new Set<ResendNote>()
-      for (let note = sourceOf(letter); note && !seen.has(note); note = sourceOf(first)) {
+    first(deadLetter) {
+      let first: Failed = deadLetter
+      const seen = new Set<ReplayNote>()
+      for (let note = sourceOf(deadLetter); note && !seen.has(note); note = sourceOf(first)) {
         seen.add(note)
-        first = { place: note.of, record: note.ofRecord ?? failedAt(note.of, indexes.get(note)) }
+        first = { position: note.of, record: note.ofRecord ?? failedAt(note.of, indexes.get(note)) }
       }
       return first
     },
@@ -178,7 +178,7 @@ function createLineage(ours: readonly (Letter | ResendNote)[]): Lineage {
 }
 
 /** Returns a key for a record. It has the topic, because the same bytes can be in two topics at the same time. */
-const keyOf = ({ topic }: Place, record: string): string => `${topic} ${record}`
+const keyOf = ({ topic }: RecordPosition, record: string): string => `${topic} ${record}`
 
 function add<T>(map: Map<string, T[]>, key: string, one: T): void {
   const known = map.get(key)

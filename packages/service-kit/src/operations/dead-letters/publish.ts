@@ -1,15 +1,15 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { noteHeaders, type Place, parsePlace, placeText, recordIdOf } from '../../stream/record.ts'
+import { noteHeaders, parsePosition, positionText, type RecordPosition, recordIdOf } from '../../stream/record.ts'
 import { type LogReader, type LogRecord, type Span, whereIs } from '../log-reader.ts'
-import type { Mended } from './replay-record.ts'
+import type { ReplayRecord } from './replay-record.ts'
 
 /** A client whose records are bytes as they are. */
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>
 type Outgoing = Parameters<Client['send']>[0]['messages'][number]
 
 /** Result of one replay: the position of the new record, or why its topic refuses it. */
-export type Published = { result: 'resent'; as: string } | { result: 'refused'; why: string[] }
+export type Published = { result: 'replayed'; as: string } | { result: 'refused'; why: string[] }
 
 /** Errors of the broker that concern only this record. Any other error would also meet the next record. */
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
@@ -19,16 +19,16 @@ const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'
  * @param log where the new record is read again, for its time and so its id
  * @throws what the client throws, unless the error concerns only this record
  */
-export async function publishMended(
+export async function publishReplay(
   producer: Client,
-  { origin: { topic, partition }, of, record: ofRecord, edited, key, value, headers, publishedAs }: Mended,
+  { origin: { topic, partition }, of, record: ofRecord, edited, key, value, headers, publishedAs }: ReplayRecord,
   log: Pick<LogReader, 'at'>,
 ): Promise<Published> {
   const record = { topic, partition, ...(key && { key }), value, headers: new Map(headers) }
-  const known = parsePlace(publishedAs)
+  const known = parsePosition(publishedAs)
   const sent = known ?? (await send(producer, record).catch((error: Error) => refusalIn(error, topic)))
   if (!('offset' in sent)) return sent
-  const as = placeText(sent)
+  const as = positionText(sent)
   const asRecord = await recordAt(log, sent)
   const note = {
     [noteHeaders.of]: of,
@@ -39,12 +39,12 @@ export async function publishMended(
   }
   const noteBytes = Object.entries(note).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)
   await send(producer, { topic: deadLetterTopic(topic), value: Buffer.alloc(0), headers: new Map(noteBytes) })
-  return { result: 'resent', as }
+  return { result: 'replayed', as }
 }
 
 /** Returns the id of the new record; undefined if it cannot be read. It was published, so the note is written even then. */
-async function recordAt(log: Pick<LogReader, 'at'>, place: Place): Promise<string | undefined> {
-  const record = await log.at(place).catch(() => undefined)
+async function recordAt(log: Pick<LogReader, 'at'>, position: RecordPosition): Promise<string | undefined> {
+  const record = await log.at(position).catch(() => undefined)
   return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
 }
 
@@ -61,11 +61,11 @@ function refusalIn(error: Error, topic: string): Published {
  * Publishes to all replicas in sync and returns the record's position. The client omits offsets only if it asked the broker for none
  * (acks: 0). A note of an unknown position would be worse than none.
  */
-async function send(producer: Client, message: Outgoing): Promise<Place> {
+async function send(producer: Client, message: Outgoing): Promise<RecordPosition> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
-  const [place] = offsets ?? []
-  if (!place) throw new Error(`the client does not say where the record for ${message.topic} stands`)
-  return { ...place, offset: String(place.offset) }
+  const [position] = offsets ?? []
+  if (!position) throw new Error(`the client does not say where the record for ${message.topic} stands`)
+  return { ...position, offset: String(position.offset) }
 }
 
 /** A replay that is about to be published. */
@@ -87,26 +87,30 @@ export interface ReplayJournal {
 }
 
 /** Stores the intents of replays, and finds records that an interrupted replay already published. */
-export async function withIntents(log: LogReader, due: Mended[], journal: ReplayJournal): Promise<Mended[]> {
-  const interrupted = new Map(due.flatMap((mended) => [[mended, journal.begun(mended.of)]] as const))
+export async function withIntents(
+  log: LogReader,
+  due: ReplayRecord[],
+  journal: ReplayJournal,
+): Promise<ReplayRecord[]> {
+  const interrupted = new Map(due.flatMap((replay) => [[replay, journal.begun(replay.of)]] as const))
   const intents: ReplayIntent[] = []
-  const found = new Map<Mended, string>()
+  const found = new Map<ReplayRecord, string>()
   for (const [topic, own] of Map.groupBy(due, ({ origin }) => origin.topic)) {
     const spans = await log.spans(topic)
     const endOf = (partition: number) => spans.find((span) => span.partition === partition)?.end ?? 0n
     for (const { of, origin } of own) intents.push({ of, from: endOf(origin.partition) })
     for (const span of spans) {
-      const sought = own.flatMap((mended) => {
-        const intent = interrupted.get(mended)
-        return intent && mended.origin.partition === span.partition ? [{ mended, from: intent.from }] : []
+      const sought = own.flatMap((replay) => {
+        const intent = interrupted.get(replay)
+        return intent && replay.origin.partition === span.partition ? [{ replay, from: intent.from }] : []
       })
-      for (const [mended, position] of await recordsOf(log, topic, span, sought)) found.set(mended, position)
+      for (const [replay, position] of await recordsOf(log, topic, span, sought)) found.set(replay, position)
     }
   }
   journal.begin(intents)
-  return due.map((mended) => {
-    const publishedAs = found.get(mended)
-    return publishedAs === undefined ? mended : { ...mended, publishedAs }
+  return due.map((replay) => {
+    const publishedAs = found.get(replay)
+    return publishedAs === undefined ? replay : { ...replay, publishedAs }
   })
 }
 
@@ -115,16 +119,16 @@ async function recordsOf(
   log: LogReader,
   topic: string,
   { partition, start, end }: Span,
-  sought: { mended: Mended; from: bigint }[],
-): Promise<Map<Mended, string>> {
-  const found = new Map<Mended, string>()
+  sought: { replay: ReplayRecord; from: bigint }[],
+): Promise<Map<ReplayRecord, string>> {
+  const found = new Map<ReplayRecord, string>()
   const first = sought.reduce((least, { from }) => (from < least ? from : least), end)
   if (first >= end) return found
   const part = { partition, start: first > start ? first : start, end }
   for await (const records of log.read(topic, [part])) {
     for (const record of records) {
-      const same = sought.find(({ mended, from }) => record.offset >= from && isRecordOf(mended, record))
-      if (same && !found.has(same.mended)) found.set(same.mended, whereIs(record))
+      const same = sought.find(({ replay, from }) => record.offset >= from && isRecordOf(replay, record))
+      if (same && !found.has(same.replay)) found.set(same.replay, whereIs(record))
     }
     if (found.size === sought.length) break
   }
@@ -132,7 +136,7 @@ async function recordsOf(
 }
 
 /** Any publisher can write the header `replayed-from`, so bytes, key and all headers must be the same. */
-function isRecordOf({ key, value, headers }: Mended, record: LogRecord): boolean {
+function isRecordOf({ key, value, headers }: ReplayRecord, record: LogRecord): boolean {
   return (
     record.value.equals(value) &&
     (key === undefined ? record.key === undefined : record.key?.equals(key) === true) &&

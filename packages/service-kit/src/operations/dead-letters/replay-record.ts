@@ -11,16 +11,16 @@ import {
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { ourFaults } from '../../stream/fault.ts'
-import { idSourceOf, type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
+import { idSourceOf, positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
-import { type FailedEvent, lost, readEvent } from './letters.ts'
+import { type FailedEvent, lost, readEvent } from './records.ts'
 
 /** A record that is ready to be published. */
-export interface Mended {
+export interface ReplayRecord {
   /** Position where its event first was. It is published to that topic and partition. */
-  origin: Place
+  origin: RecordPosition
   /** Position of the record that failed, as text, and its id. */
   of: string
   record: string | undefined
@@ -34,7 +34,7 @@ export interface Mended {
   publishedAs?: string
 }
 
-interface MendOptions {
+interface ReplayRecordOptions {
   /** Bytes to publish instead of the event's own. */
   edited: Uint8Array | undefined
   trust: Trust
@@ -49,35 +49,35 @@ interface MendOptions {
  * attempt, or the one that follows from an edit (`keyAfter`). An event of our services gets a new signature if it was edited, or is older
  * than the time since when services sign.
  */
-export async function mend(
+export async function makeReplayRecord(
   log: LogReader,
   attempt: Attempt,
-  { edited, trust, first, positionIdsBefore }: MendOptions,
-): Promise<Mended | { why: string[] }> {
-  const { place, origin, record, reason, stands } = attempt
+  { edited, trust, first, positionIdsBefore }: ReplayRecordOptions,
+): Promise<ReplayRecord | { why: string[] }> {
+  const { position, origin, record, reason, deadLetterPosition } = attempt
   // The partition of the origin must exist: a client may use partition 0 instead of a missing 99.
   if (!(await log.has(origin))) return { why: [`there is no partition ${origin.partition} of ${origin.topic}`] }
   const event = await readEvent(log, attempt)
-  if (!event) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
+  if (!event) return { why: [`the dead letter is not at ${positionText(deadLetterPosition)} any more`] }
   const bytes = edited ?? event.value
   if (!bytes) return { why: [lost] }
   const key = edited ? keyAfter(event, edited, origin.topic) : event.key
   const value = withKnownIds(bytes, { event, key, origin, positionIdsBefore })
   const signature = headerOf(event, signatureHeader)
   const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
-  const checked = checkResend(
+  const checked = checkReplay(
     { topic: origin.topic, value, reason: edited ? undefined : reason, signature, isVouchedFor },
     trust,
   )
   if ('why' in checked) return checked
-  const replaced = [resentFrom, resentRecord, ...(isVouchedFor ? [signatureHeader] : [])]
+  const replaced = [replayedFrom, replayedRecord, ...(isVouchedFor ? [signatureHeader] : [])]
   const headers = event.headers.filter(([name]) => !replaced.includes(name.toString()))
-  headers.push(header(resentFrom, placeText(origin)))
-  if (first !== undefined) headers.push(header(resentRecord, first))
+  headers.push(header(replayedFrom, positionText(origin)))
+  if (first !== undefined) headers.push(header(replayedRecord, first))
   if (isVouchedFor && checked.signature) headers.push(header(signatureHeader, checked.signature))
   return {
     origin,
-    of: placeText(place),
+    of: positionText(position),
     record,
     failed: recordOf(attempt),
     edited: edited !== undefined,
@@ -90,13 +90,13 @@ export async function mend(
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
 /** Reasons that are decided again, by the current schemas and trust file. */
-const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
+const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
 /** Returns whether an event with this reason may be replayed unchanged. With any other reason it contradicts the service's data. */
-export const isDecidedAnew = (reason: string): boolean => decidedAnew.has(reason)
+export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
 /** An event that is to be replayed. */
-interface Resend {
+interface ReplayedEvent {
   topic: string
   value: Uint8Array
   /** Reason of the dead letter; undefined for an event that was edited. */
@@ -108,14 +108,14 @@ interface Resend {
 }
 
 /** Returns why a replayed event would become a dead letter again, in one line for each problem; otherwise the signature to send with it. */
-export function checkResend(
-  { topic, value, reason, signature, isVouchedFor }: Resend,
+export function checkReplay(
+  { topic, value, reason, signature, isVouchedFor }: ReplayedEvent,
   trust: Trust,
 ): { why: string[] } | { signature: string | undefined } {
   try {
     const event = parseEvent(value)
     requireExactFields(event, value)
-    if (reason !== undefined && !isDecidedAnew(reason)) {
+    if (reason !== undefined && !isReplayable(reason)) {
       return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature
@@ -146,7 +146,7 @@ interface KnownIdsOptions {
   event: FailedEvent
   /** The key to replay it under. */
   key: Buffer | undefined
-  origin: Place
+  origin: RecordPosition
   /** See `momentOf`. */
   positionIdsBefore: number | undefined
 }

@@ -8,16 +8,16 @@ import {
   parseEnvelope,
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
-import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
+import { idSourceOf, positionText, type RecordPosition } from '../../stream/record.ts'
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
-import { type FailedEvent, lost } from './letters.ts'
-import type { Outcome } from './resend.ts'
+import { type FailedEvent, lost } from './records.ts'
+import type { Outcome } from './replay.ts'
 
 const shortId = ({ id }: Entry) => id.slice(0, 8)
-const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'resent')
+const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'replayed')
 
 export function groupLines({ entries, others }: DeadLetters): string[] {
   const foreign = others > 0 ? [`${others} other records on the dead-letter topics are none of ours`] : []
@@ -27,7 +27,7 @@ export function groupLines({ entries, others }: DeadLetters): string[] {
     ...foreign,
     '',
     'next: make dead-letters LIST=... lists its entries',
-    '      make dead-letters RESEND=all DRY_RUN=1 says what could be resent',
+    '      make dead-letters REPLAY=all DRY_RUN=1 says what could be replayed',
   ]
 }
 
@@ -40,13 +40,13 @@ function groupRow({ name, entries }: Group): string[] {
 export function entryTable(entries: Entry[]): string[] {
   const rows = entries.map((entry) => {
     const { reason, time } = newestAttempt(entry)
-    const origin = placeText(entry.origin)
+    const origin = positionText(entry.origin)
     return [shortId(entry), stateOf(entry), String(entry.attempts.length), time, origin, reason, entry.app]
   })
   return [
     ...table([['ID', 'STATE', 'ATTEMPTS', 'NEWEST', 'ORIGIN', 'REASON', 'APP'], ...rows]),
     '',
-    'next: make dead-letters SHOW=ID, make dead-letters RESEND=ID',
+    'next: make dead-letters SHOW=ID, make dead-letters REPLAY=ID',
   ]
 }
 
@@ -62,13 +62,15 @@ export function entryLines(
   values: boolean,
   positionIdsBefore?: number,
 ): string[] {
-  const story = entry.attempts.flatMap(({ place, time, reason, resent }) => [
-    `  ${time}  ${placeText(place)} failed: ${reason}`,
-    ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${placeText(resent.as)}`] : []),
+  const story = entry.attempts.flatMap(({ position, time, reason, replayed }) => [
+    `  ${time}  ${positionText(position)} failed: ${reason}`,
+    ...(replayed
+      ? [`  ${replayed.time}  replayed${replayed.edited ? ', edited,' : ''} as ${positionText(replayed.as)}`]
+      : []),
   ])
   return [
     `${entry.id}  ${stateOf(entry)}`,
-    `${newestAttempt(entry).reason} in ${entry.app}, first at ${placeText(entry.origin)}`,
+    `${newestAttempt(entry).reason} in ${entry.app}, first at ${positionText(entry.origin)}`,
     ...story,
     ...claimLines(entry),
     '',
@@ -80,8 +82,8 @@ export function entryLines(
 
 /** Returns a line about a claimed replay without a note. A command was killed, or a publisher made the claim up. */
 function claimLines({ attempts: [first] }: Entry): string[] {
-  if (!first || placeText(first.origin) === placeText(first.place)) return []
-  return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
+  if (!first || positionText(first.origin) === positionText(first.position)) return []
+  return [`  it says that it was replayed from ${positionText(first.origin)}, of which there is no note`]
 }
 
 function eventLines(event: FailedEvent, { TraceId, CorrelationId }: TraceIds, values: boolean): string[] {
@@ -98,7 +100,7 @@ function eventLines(event: FailedEvent, { TraceId, CorrelationId }: TraceIds, va
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
 /** Returns the ids by which traces and logs know an event (stream/consumer.ts): its own, or those that derive from its record. */
-function idsIn({ value, key, arrivedAt }: FailedEvent, origin: Place, positionIdsBefore?: number): TraceIds {
+function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
   const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
   try {
@@ -126,10 +128,10 @@ function shownKey(key: Buffer, values: boolean): string {
 export function outcomeLines(outcome: Outcome): string[] {
   const line = `${shortId(outcome.entry)}  ${groupOf(outcome.entry)}`
   switch (outcome.result) {
-    case 'resent':
-      return [`${line}  resent as ${outcome.as}`]
+    case 'replayed':
+      return [`${line}  replayed as ${outcome.as}`]
     case 'ready':
-      return [`${line}  would be resent`]
+      return [`${line}  would be replayed`]
     case 'done':
       return [`${line}  already replayed as ${outcome.as}`]
     case 'refused':
@@ -138,15 +140,15 @@ export function outcomeLines(outcome: Outcome): string[] {
 }
 
 export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: boolean): string[] {
-  const { resent, ready, refused, done } = counts
+  const { replayed, ready, refused, done } = counts
   const next =
     refused > 0
-      ? ['next: make dead-letters RESEND=ID EDIT=1 mends one that is refused']
+      ? ['next: make dead-letters REPLAY=ID EDIT=1 edits and replays one that is refused']
       : ready > 0
         ? ['next: the same without DRY_RUN']
         : []
-  const first = dryRun ? `${ready} would be resent` : `${resent} resent`
-  return ['', `${first}, ${refused} refused, ${done} resent before`, ...next]
+  const first = dryRun ? `${ready} would be replayed` : `${replayed} replayed`
+  return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
 }
 
 /**

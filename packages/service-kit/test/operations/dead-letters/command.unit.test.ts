@@ -10,8 +10,8 @@ describe('the command dead-letters', () => {
 
   it('shows personal data and publishes only when that is said', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
-    const resend = { command: 'resend', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
-    expect(readArguments(['resend', 'all', '--dry-run'])).to.deep.equal(resend)
+    const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
+    expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)
   })
 
   const yes = ['1', 'yes', 'true', 'TRUE', ' 1 ']
@@ -22,22 +22,22 @@ describe('the command dead-letters', () => {
   ] as const) {
     it(`takes ${words.map((word) => `"${word}"`).join(', ')} for ${meant ? 'yes' : 'no'}`, () => {
       for (const word of words) {
-        const resend = readArguments(['resend', 'ab', `--dry-run=${word}`, `--edit=${word}`])
-        expect(resend).to.include({ dryRun: meant, edit: meant })
+        const replay = readArguments(['replay', 'ab', `--dry-run=${word}`, `--edit=${word}`])
+        expect(replay).to.include({ dryRun: meant, edit: meant })
         expect(readArguments(['show', 'ab', `--values=${word}`])).to.include({ values: meant })
       }
     })
   }
 
   const wrong: [args: string[], message: string][] = [
-    [['resend'], 'which one?'],
+    [['replay'], 'which one?'],
     [['show', ''], 'which one?'],
     [['fly'], 'unknown command fly'],
     [['--fly'], "Unknown option '--fly'"],
     [['list', 'a', 'b'], 'what is "b"?'],
-    [['resend', 'a', '--file'], 'argument missing'],
-    [['resend', 'a', '--attempt', 'orderevents'], 'orderevents is not a position'],
-    [['resend', 'a', '--dry-run=maybe'], '--dry-run=maybe is neither yes nor no'],
+    [['replay', 'a', '--file'], 'argument missing'],
+    [['replay', 'a', '--attempt', 'orderevents'], 'orderevents is not a position'],
+    [['replay', 'a', '--dry-run=maybe'], '--dry-run=maybe is neither yes nor no'],
     [['show', 'a', '--values=2'], '--values=2 is neither yes nor no'],
   ]
   for (const [args, message] of wrong) {
@@ -51,7 +51,7 @@ describe('the command dead-letters', () => {
       })()
       expect(error).to.be.instanceOf(OperationError)
       expect((error as OperationError).message).to.contain(message)
-      expect((error as OperationError).nextStep).to.contain('dead-letters resend')
+      expect((error as OperationError).nextStep).to.contain('dead-letters replay')
     })
   }
 })

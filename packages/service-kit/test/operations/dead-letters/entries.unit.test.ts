@@ -9,9 +9,9 @@ import {
 } from '../../../src/operations/dead-letters/entries.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
-import { placeText } from '../../../src/stream/record.ts'
+import { positionText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
-import { fail, failOld, note } from './letters.ts'
+import { fail, failOld, note } from './records.ts'
 
 describe('dead letters', () => {
   let log: FakeLog
@@ -19,9 +19,9 @@ describe('dead letters', () => {
     log = new FakeLog()
   })
   const entries = async () => (await readDeadLetters(log)).entries
-  const openPlace = (entry: Entry | undefined) => {
+  const openPosition = (entry: Entry | undefined) => {
     const attempt = entry && openAttempt(entry)
-    return attempt && placeText(attempt.place)
+    return attempt && positionText(attempt.position)
   }
 
   it('are one entry for each app and origin, however often they were written', async () => {
@@ -54,74 +54,77 @@ describe('dead letters', () => {
     fail(log, 'order-service', 1, 'not-json', { topic: 'paymentevents' })
     log.append({ topic: 'paymentevents.dead', value: 'x' })
     log.append({ topic: 'orderevents.dead', headers: { 'deadletter-reason': 'x', 'deadletter-app': 'y' } })
-    const [letter] = log.records
-    log.append({ topic: 'paymentevents.dead', headers: letter?.headers ?? [] })
+    const [deadLetter] = log.records
+    log.append({ topic: 'paymentevents.dead', headers: deadLetter?.headers ?? [] })
     const found = await readDeadLetters(log)
-    expect(found.entries.map(({ origin }) => placeText(origin))).to.deep.equal(['orderevents/0/1', 'paymentevents/0/1'])
+    expect(found.entries.map(({ origin }) => positionText(origin))).to.deep.equal([
+      'orderevents/0/1',
+      'paymentevents/0/1',
+    ])
     expect(found.others).to.equal(3)
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('are open until they are resent, for both apps that failed', async () => {
+  it('are open until they are replayed, for both apps that failed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
-    expect((await entries()).map(openPlace)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
+    expect((await entries()).map(openPosition)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
     note(log, 'orderevents/0/1', 'orderevents/0/9')
     expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
   })
 
-  it('stay one entry when what was resent fails again, and are open again for the app that failed', async () => {
+  it('stay one entry when what was replayed fails again, and are open again for the app that failed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     note(log, 'orderevents/0/1', 'orderevents/0/9')
-    fail(log, 'payment-service', 9, 'conflicting-order', { resentFrom: 'orderevents/0/1' })
+    fail(log, 'payment-service', 9, 'conflicting-order', { replayedFrom: 'orderevents/0/1' })
     const [order, payment, ...others] = await entries()
     expect([others.length, order && openAttempt(order)]).to.deep.equal([0, undefined])
-    expect(payment?.attempts.map(({ place, reason }) => `${placeText(place)} ${reason}`)).to.deep.equal([
+    expect(payment?.attempts.map(({ position, reason }) => `${positionText(position)} ${reason}`)).to.deep.equal([
       'orderevents/0/1 invalid-payload',
       'orderevents/0/9 conflicting-order',
     ])
-    expect(openPlace(payment)).to.equal('orderevents/0/9')
+    expect(openPosition(payment)).to.equal('orderevents/0/9')
   })
 
-  it('are open again when what was resent fails before it is noted', async () => {
+  it('are open again when what was replayed fails before it is noted', async () => {
     fail(log, 'order-service', 1)
-    fail(log, 'order-service', 9, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
+    fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
     note(log, 'orderevents/0/1', 'orderevents/0/9')
     const [entry] = await entries()
-    expect(openPlace(entry)).to.equal('orderevents/0/9')
+    expect(openPosition(entry)).to.equal('orderevents/0/9')
   })
 
   describe('after their topic was created again', () => {
     const storiesOf = (found: Entry[]) =>
-      found.map((entry) => [openAttempt(entry) ? 'open' : 'resent', ...entry.attempts.map(({ reason }) => reason)])
+      found.map((entry) => [openAttempt(entry) ? 'open' : 'replayed', ...entry.attempts.map(({ reason }) => reason)])
 
     for (const [record, value] of [
       ['another event', Buffer.from('[')],
       ['the same bytes', Buffer.from('{')],
     ] as const) {
-      it(`are open with their own reason, although ${record} failed at the same position and was resent`, async () => {
+      it(`are open with their own reason, although ${record} failed at the same position and was replayed`, async () => {
         fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
         note(log, 'orderevents/0/1', 'orderevents/0/9')
         const [before] = await entries()
         fail(log, 'order-service', 1, 'untrusted', { arrivedAt: 2_000, value })
         const found = await entries()
         expect(storiesOf(found)).to.deep.equal([
-          ['resent', 'not-json'],
+          ['replayed', 'not-json'],
           ['open', 'untrusted'],
         ])
         expect(found[0]).to.deep.equal(before)
       })
     }
 
-    it('are open, although a note of 0.1.0 says that the record at their position was resent', async () => {
+    it('are open, although a note of 0.1.0 says that the record at their position was replayed', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       const [before] = await entries()
       fail(log, 'order-service', 1, 'untrusted', { value: Buffer.from('[') })
       const found = await entries()
       expect(storiesOf(found)).to.deep.equal([
-        ['resent', 'not-json'],
+        ['replayed', 'not-json'],
         ['open', 'untrusted'],
       ])
       expect(found[0]).to.deep.equal(before)
@@ -134,12 +137,12 @@ describe('dead letters', () => {
       expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
     })
 
-    it('are no attempt of an event that was resent to their position before', async () => {
+    it('are no attempt of an event that was replayed to their position before', async () => {
       fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
       expect(storiesOf(await entries())).to.deep.equal([
-        ['resent', 'not-json'],
+        ['replayed', 'not-json'],
         ['open', 'untrusted'],
       ])
     })
@@ -167,69 +170,74 @@ describe('dead letters', () => {
         ...Object.entries(failedAgain).map(([a, b]): [Buffer, Buffer] => [Buffer.from(a), Buffer.from(b)]),
       ],
     })
-    const ids = (await entries()).map(({ id, attempts }) => [id, attempts.map(({ place }) => placeText(place)).join()])
+    const ids = (await entries()).map(({ id, attempts }) => [
+      id,
+      attempts.map(({ position }) => positionText(position)).join(),
+    ])
     const idOf = (app: string, offset: string) => deterministicId('dead-letter', app, 'orderevents', '0', offset)
     expect(ids).to.deep.equal([
       [idOf('order-service', '1'), 'orderevents/0/1,orderevents/0/9'],
       [idOf('payment-service', '1'), 'orderevents/0/1'],
       [idOf('order-service', '2'), 'orderevents/0/2'],
     ])
-    expect((await entries()).map((entry) => openPlace(entry))).to.deep.equal([
+    expect((await entries()).map((entry) => openPosition(entry))).to.deep.equal([
       'orderevents/0/9',
       undefined,
       'orderevents/0/2',
     ])
   })
 
-  describe('of a record that says without a note that it was resent', () => {
-    const placesOf = async () =>
+  describe('of a record that says without a note that it was replayed', () => {
+    const positionsOf = async () =>
       (await entries()).map(({ origin, attempts }) => [
-        placeText(origin),
-        attempts.map(({ place }) => placeText(place)).join(),
+        positionText(origin),
+        attempts.map(({ position }) => positionText(position)).join(),
       ])
 
     it('are an entry of their own, which leaves the one that they name as it was', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
-      fail(log, 'order-service', 20, 'not-json', { resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
       const [entry, forged] = await entries()
       expect(entry).to.deep.equal(before)
-      expect(await placesOf()).to.deep.equal([
+      expect(await positionsOf()).to.deep.equal([
         ['orderevents/0/1', 'orderevents/0/1'],
         ['orderevents/0/20', 'orderevents/0/20'],
       ])
       expect(forged && openAttempt(forged)?.reason).to.equal('not-json')
       const story = forged && entryLines(forged, undefined, false).join('\n')
-      expect(story).to.contain('says that it was resent from orderevents/0/1, of which there is no note')
+      expect(story).to.contain('says that it was replayed from orderevents/0/1, of which there is no note')
     })
 
-    it('are not hidden behind one that was resent', async () => {
+    it('are not hidden behind one that was replayed', async () => {
       fail(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
-      fail(log, 'order-service', 20, 'not-json', { resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
       const [done, forged] = await entries()
-      expect([done && openAttempt(done), openPlace(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
+      expect([done && openAttempt(done), openPosition(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
     })
 
-    it('are attempts of one entry once they are noted, however often they were resent', async () => {
+    it('are attempts of one entry once they are noted, however often they were replayed', async () => {
       fail(log, 'order-service', 1)
-      fail(log, 'order-service', 9, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
-      fail(log, 'order-service', 12, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 12, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
       note(log, 'orderevents/0/9', 'orderevents/0/12')
-      expect(await placesOf()).to.deep.equal([
+      expect(await positionsOf()).to.deep.equal([
         ['orderevents/0/1', 'orderevents/0/1'],
         ['orderevents/0/9', 'orderevents/0/9,orderevents/0/12'],
       ])
       note(log, 'orderevents/0/1', 'orderevents/0/9')
-      expect(await placesOf()).to.deep.equal([['orderevents/0/1', 'orderevents/0/1,orderevents/0/9,orderevents/0/12']])
+      expect(await positionsOf()).to.deep.equal([
+        ['orderevents/0/1', 'orderevents/0/1,orderevents/0/9,orderevents/0/12'],
+      ])
     })
 
     it('do not send their reader round in a circle of notes', async () => {
-      fail(log, 'order-service', 9, 'not-json', { resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 9, 'not-json', { replayedFrom: 'orderevents/0/1' })
       note(log, 'orderevents/0/9', 'orderevents/0/9')
       note(log, 'orderevents/0/9', 'orderevents/0/1')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
-      expect(await placesOf()).to.deep.equal([['orderevents/0/1', 'orderevents/0/9']])
+      expect(await positionsOf()).to.deep.equal([['orderevents/0/1', 'orderevents/0/9']])
     })
   })
 
@@ -239,16 +247,16 @@ describe('dead letters', () => {
       'deadletter-reason': 'not-json',
       'deadletter-topic': 'orderevents',
     }
-    for (const [partition, offset, resent] of [
+    for (const [partition, offset, replayed] of [
       ['99', '0', 'orderevents/0/5'],
       ['0', '1000000', 'orderevents/0/6'],
       ['0', '1', 'paymentevents/0/7'],
     ] as const) {
-      const claim = { 'deadletter-partition': partition, 'deadletter-offset': offset, 'deadletter-replay': resent }
+      const claim = { 'deadletter-partition': partition, 'deadletter-offset': offset, 'deadletter-replay': replayed }
       log.append({ topic: 'orderevents.dead', headers: { ...common, ...claim } })
     }
     const { entries: found, others } = await readDeadLetters(log)
-    expect(found.map(({ origin, attempts }) => [placeText(origin), attempts[0]?.origin])).to.deep.equal([
+    expect(found.map(({ origin, attempts }) => [positionText(origin), attempts[0]?.origin])).to.deep.equal([
       ['orderevents/0/5', { topic: 'orderevents', partition: 0, offset: '5' }],
       ['orderevents/0/6', { topic: 'orderevents', partition: 0, offset: '6' }],
     ])

@@ -1,11 +1,11 @@
 import { recordId } from '@orderflow/envelope'
 import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { publishMended } from '../../../src/operations/dead-letters/publish.ts'
-import type { Mended } from '../../../src/operations/dead-letters/replay-record.ts'
+import { publishReplay } from '../../../src/operations/dead-letters/publish.ts'
+import type { ReplayRecord } from '../../../src/operations/dead-letters/replay-record.ts'
 import type { LogReader } from '../../../src/operations/log-reader.ts'
 
-const mended: Mended = {
+const replay: ReplayRecord = {
   origin: { topic: 'orderevents', partition: 1, offset: '7' },
   of: 'orderevents/1/9',
   record: undefined,
@@ -32,8 +32,8 @@ function producer(...ends: (bigint | Error | undefined)[]) {
 }
 /** A log that has the new record, at this time. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
-  at: async ({ offset, ...place }) => ({
-    ...place,
+  at: async ({ offset, ...rest }) => ({
+    ...rest,
     offset: BigInt(offset),
     timestamp,
     appendedAt: timestamp,
@@ -43,13 +43,13 @@ const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
 })
 const content = { key: undefined, value: Buffer.from('{}') }
 const emptyLog: Pick<LogReader, 'at'> = { at: async () => undefined }
-const publish = (kafka: ReturnType<typeof producer>, changes: Partial<Mended> = {}, log = emptyLog) =>
-  publishMended(kafka as unknown as Parameters<typeof publishMended>[0], { ...mended, ...changes }, log)
+const publish = (kafka: ReturnType<typeof producer>, changes: Partial<ReplayRecord> = {}, log = emptyLog) =>
+  publishReplay(kafka as unknown as Parameters<typeof publishReplay>[0], { ...replay, ...changes }, log)
 
 describe('an event that is sent back', () => {
   it('is noted beside its dead letter, with where it stands now', async () => {
     const kafka = producer(12n, 3n)
-    expect(await publish(kafka)).to.deep.equal({ result: 'resent', as: 'orderevents/1/12' })
+    expect(await publish(kafka)).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
     expect(kafka.sent).to.deep.equal([
       { topic: 'orderevents', headers: [] },
       { topic: 'orderevents.dead', headers: ['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'] },
@@ -59,7 +59,7 @@ describe('an event that is sent back', () => {
   it('is only noted when an interrupted replay has published it', async () => {
     const kafka = producer(3n)
     const published = await publish(kafka, { publishedAs: 'orderevents/1/12' })
-    expect(published).to.deep.equal({ result: 'resent', as: 'orderevents/1/12' })
+    expect(published).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
     expect(kafka.sent).to.deep.equal([
       { topic: 'orderevents.dead', headers: ['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'] },
     ])
@@ -80,7 +80,7 @@ describe('an event that is sent back', () => {
     const at = async () => {
       throw new Error('the broker is away')
     }
-    expect(await publish(kafka, {}, { at })).to.have.property('result', 'resent')
+    expect(await publish(kafka, {}, { at })).to.have.property('result', 'replayed')
     expect(kafka.sent[1]?.headers).to.deep.equal(['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'])
   })
 

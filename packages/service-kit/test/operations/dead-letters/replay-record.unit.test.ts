@@ -1,16 +1,16 @@
 import { envelopeErrorCodes } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { checkResend } from '../../../src/operations/dead-letters/replay-record.ts'
+import { checkReplay } from '../../../src/operations/dead-letters/replay-record.ts'
 import { openTrust } from '../../support/open-trust.ts'
-import { bytesOf, event } from './letters.ts'
+import { bytesOf, event } from './records.ts'
 
 function refusalOf(value: Uint8Array, reason: string | undefined): string[] {
-  const resend = { topic: 'orderevents', value, reason, signature: undefined, isVouchedFor: false }
-  const checked = checkResend(resend, openTrust)
+  const replay = { topic: 'orderevents', value, reason, signature: undefined, isVouchedFor: false }
+  const checked = checkReplay(replay, openTrust)
   return 'why' in checked ? checked.why : []
 }
 
-describe('a resend is refused', () => {
+describe('a replay is refused', () => {
   it('as long as the schemas refuse the event, naming every problem', () => {
     const wrong = { ...event, CreationDate: 'today', Payload: { ...event.Payload, Total: '1' } }
     const why = refusalOf(bytesOf(wrong), 'invalid-payload')

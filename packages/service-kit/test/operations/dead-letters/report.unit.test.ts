@@ -3,10 +3,10 @@ import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
-import { readEvent } from '../../../src/operations/dead-letters/letters.ts'
+import { readEvent } from '../../../src/operations/dead-letters/records.ts'
 import { entryLines, shownValue } from '../../../src/operations/dead-letters/report.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
-import { bytesOf, event, fail } from './letters.ts'
+import { bytesOf, event, fail } from './records.ts'
 
 describe('an entry that is shown', () => {
   it('tells its problems and not the values of the event', async () => {
@@ -61,7 +61,7 @@ describe('an entry that is shown', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('TypeError: no SECRET-TAX-ID')
   })
 
-  it('shows the event where it failed when its letter is without it, and says so when it is nowhere', async () => {
+  it('shows the event where it failed when its dead letter is without it, and says so when it is nowhere', async () => {
     const log = new FakeLog()
     for (const isThere of [false, true]) {
       fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })

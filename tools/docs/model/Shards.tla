@@ -1,19 +1,19 @@
-------------------------------- MODULE Lanes -------------------------------
+------------------------------- MODULE Shards ------------------------------
 (* The list, where every write is a call of its own (strategy "independent").                                          *)
 (*                                                                                                                     *)
-(* A lane is a row of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it unguarded. A batch *)
+(* A shard is a row of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it unguarded. A batch *)
 (* gives its document a slot, saves the chunk that has the slot, then creates the document, which names the slot.      *)
 (* A write lands and is answered, or nobody knows: then it has landed, or lands late, or never.                        *)
 EXTENDS Naturals, Sequences, TLC
 
-CONSTANTS Processes, Batches, Lanes, Ids, None,
+CONSTANTS Processes, Batches, Shards, Ids, None,
           ChunkSize,      \* entries that a chunk holds
           MaxNumber,      \* the highest number of a chunk, large enough never to be met
           MaxFaults,      \* answers that are lost and processes that die, together
           (* The guards. FALSE takes one away. *)
           BeginCreateOnly, LeaveUnknown, KnowBegun, ChunkOnlyGrows, ChunkFirst, OneChunkWrite, StopToEmpty
 
-VARIABLES chunk,   \* <<lane, number>> -> ids of the chunk in the store, or None
+VARIABLES chunk,   \* <<shard, number>> -> ids of the chunk in the store, or None
           doc,     \* id -> the slot that its stored document names, or None
           late,    \* writes that nobody waits for and that may land
           mem,     \* process -> the chunk that it goes on with
@@ -23,7 +23,7 @@ VARIABLES chunk,   \* <<lane, number>> -> ids of the chunk in the store, or None
 vars == <<chunk, doc, late, mem, batch, faults, emptied>>
 
 Numbers == 0..MaxNumber
-Places  == Lanes \X Numbers
+Places  == Shards \X Numbers
 Exists(place) == place[2] \in Numbers /\ chunk[place] # None
 
 (* goesOn: the process may rewrite the chunk. known: the chunk is in the store for sure, so the next number may be begun. *)
@@ -37,7 +37,7 @@ Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
 -----------------------------------------------------------------------------
 (* Reading *)
 
-(* The end of a lane as a probe finds it: the first number that is missing. (The hint, which says where to begin, may be *)
+(* The end of a shard as a probe finds it: the first number that is missing. (The hint, which says where to begin, may be *)
 (* behind. It is the number of a chunk that is there, so without holes the end is the same.)                           *)
 End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
 Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id
@@ -63,9 +63,9 @@ FirstStep == IF ChunkFirst THEN "chunk" ELSE "doc"
 After(w)  == IF w.step = FirstStep THEN [w EXCEPT !.step = IF ChunkFirst THEN "doc" ELSE "chunk"] ELSE Idle
 
 (* A batch takes an event whose document is not there, and gives it a slot: in the chunk that its process goes on with, *)
-(* or in a new one, at the end of any lane, or after the chunk that the process remembers.                              *)
+(* or in a new one, at the end of any shard, or after the chunk that the process remembers.                             *)
 CanGoOn(p) == mem[p].goesOn /\ Len(mem[p].ids) < ChunkSize
-Beginnings(p) == {<<l, End(l)>> : l \in Lanes} \cup (IF mem[p].known THEN {<<mem[p].place[1], mem[p].place[2] + 1>>} ELSE {})
+Beginnings(p) == {<<l, End(l)>> : l \in Shards} \cup (IF mem[p].known THEN {<<mem[p].place[1], mem[p].place[2] + 1>>} ELSE {})
 
 Take(p, b, id) ==
   /\ batch[p][b] = Idle /\ doc[id] = None
@@ -137,7 +137,7 @@ Spec == Init /\ [][Next]_vars /\ \A p \in Processes : WF_vars(Step(p))
 -----------------------------------------------------------------------------
 (* What is stored is listed, at any moment: a reader finds it under the slot that it names. *)
 Listed == \A id \in Ids : doc[id] # None => Leads(doc[id], id)
-(* A lane has no holes, which a probe would take for its end. *)
+(* A shard has no holes, which a probe would take for its end. *)
 NoHole == \A p \in Places : chunk[p] # None => \A m \in 0..(p[2] - 1) : chunk[<<p[1], m>>] # None
 (* Every event that is delivered until it is handled gets its document. *)
 AllStored == <>(\A id \in Ids : doc[id] # None)

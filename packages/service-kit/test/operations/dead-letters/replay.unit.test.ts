@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { completeEnvelope, type IdSource, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type Entry, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
-import { deadLetterEnds } from '../../../src/operations/dead-letters/letters.ts'
 import type { Published, ReplayIntent, ReplayJournal } from '../../../src/operations/dead-letters/publish.ts'
-import type { Mended } from '../../../src/operations/dead-letters/replay-record.ts'
-import { type Outcome, resendEntries } from '../../../src/operations/dead-letters/resend.ts'
+import { deadLetterEnds } from '../../../src/operations/dead-letters/records.ts'
+import { type Outcome, replayEntries } from '../../../src/operations/dead-letters/replay.ts'
+import type { ReplayRecord } from '../../../src/operations/dead-letters/replay-record.ts'
 import { headerOf, type LogRecord, whereIs } from '../../../src/operations/log-reader.ts'
 import { lastResortDeadLetter } from '../../../src/stream/dead-letter.ts'
-import { placeText } from '../../../src/stream/record.ts'
+import { positionText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner, createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
 import { openTrust as trust } from '../../support/open-trust.ts'
-import { bytesOf, event, type Failed, fail, failOld, note } from './letters.ts'
+import { bytesOf, event, type Failed, fail, failOld, note } from './records.ts'
 
-describe('dead letters that are resent', () => {
+describe('dead letters that are replayed', () => {
   let log: FakeLog
   beforeEach(() => {
     log = new FakeLog()
@@ -24,16 +24,16 @@ describe('dead letters that are resent', () => {
   const value = bytesOf(event)
 
   /** What came of each entry, by app. */
-  async function resend(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
+  async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
     const outcomes: Outcome[] = []
-    for await (const outcome of resendEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
+    for await (const outcome of replayEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
     const byApp = Map.groupBy(outcomes, ({ entry }) => entry.app)
     return Object.fromEntries([...byApp].map(([app, own]) => [app, own.map(({ result }) => result)]))
   }
-  async function publish({ origin, of, record, ...content }: Mended) {
-    const as = placeText(log.append({ ...origin, ...content }))
+  async function publish({ origin, of, record, ...content }: ReplayRecord) {
+    const as = positionText(log.append({ ...origin, ...content }))
     note(log, of, as, record)
-    return { result: 'resent' as const, as }
+    return { result: 'replayed' as const, as }
   }
   const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
 
@@ -41,11 +41,11 @@ describe('dead letters that are resent', () => {
     for (const app of ['order-service', 'payment-service']) {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, app, offset, 'handler-error', { value })
     }
-    const all = Array.from({ length: 60 }, () => 'resent')
-    expect(await resend(await entries())).to.deep.equal({ 'order-service': all, 'payment-service': all })
+    const all = Array.from({ length: 60 }, () => 'replayed')
+    expect(await replay(await entries())).to.deep.equal({ 'order-service': all, 'payment-service': all })
     expect(published()).to.have.length(60)
     const done = all.map(() => 'done')
-    expect(await resend(await entries())).to.deep.equal({ 'order-service': done, 'payment-service': done })
+    expect(await replay(await entries())).to.deep.equal({ 'order-service': done, 'payment-service': done })
     expect(published()).to.have.length(60)
   })
 
@@ -56,11 +56,11 @@ describe('dead letters that are resent', () => {
     const all = await entries()
     const ours = all.filter(({ origin }) => origin.offset === '1')
     for (const chosen of [all, all.toReversed(), ours, ours.toReversed()]) {
-      const { 'order-service': order, 'payment-service': payment } = await resend(chosen, { dryRun: true })
+      const { 'order-service': order, 'payment-service': payment } = await replay(chosen, { dryRun: true })
       expect([order?.filter((result) => result !== 'refused'), payment]).to.deep.equal([['ready'], ['refused']])
     }
     expect(published()).to.have.length(0)
-    expect(await resend(ours)).to.deep.equal({ 'order-service': ['resent'], 'payment-service': ['refused'] })
+    expect(await replay(ours)).to.deep.equal({ 'order-service': ['replayed'], 'payment-service': ['refused'] })
     expect(published()).to.have.length(1)
   })
 
@@ -68,28 +68,28 @@ describe('dead letters that are resent', () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
-    expect(await resend(await entries(), { dryRun: true })).to.deep.equal({
+    expect(await replay(await entries(), { dryRun: true })).to.deep.equal({
       'order-service': ['ready', 'refused', 'ready'],
     })
     expect(published()).to.have.length(0)
-    expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent', 'refused', 'resent'] })
+    expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed', 'refused', 'replayed'] })
     expect(published()).to.have.length(2)
   })
 
   it('are told of before the failure that ends the others', async () => {
     for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
     const told: string[] = []
-    const failing = async (mended: Mended) => {
-      if (mended.of === 'orderevents/0/2') throw new Error('the broker is away')
-      return await publish(mended)
+    const failing = async (replay: ReplayRecord) => {
+      if (replay.of === 'orderevents/0/2') throw new Error('the broker is away')
+      return await publish(replay)
     }
     const all = (async () => {
-      for await (const { entry, result } of resendEntries(log, failing, await entries(), { trust })) {
+      for await (const { entry, result } of replayEntries(log, failing, await entries(), { trust })) {
         told.push(`${entry.origin.offset} ${result}`)
       }
     })()
     expect(await all.catch((error: Error) => error.message)).to.equal('the broker is away')
-    expect(told).to.deep.equal(['1 resent', '3 resent'])
+    expect(told).to.deep.equal(['1 replayed', '3 replayed'])
   })
 
   describe('of an envelope without ids', () => {
@@ -108,7 +108,7 @@ describe('dead letters that are resent', () => {
 
     it('keep their bytes, from which receivers derive the same ids', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
-      await resend(await entries())
+      await replay(await entries())
       expect(published()[0]?.value).to.deep.equal(value)
       expect(idsOf()).to.deep.equal(derived({ value, key }))
     })
@@ -119,7 +119,7 @@ describe('dead letters that are resent', () => {
     ] as const) {
       it(`have the ids written into them that they had when they are edited from ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
-        await resend(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
+        await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
         expect(parseEnvelope(published()[0]?.value as Buffer).Payload).to.include({ Total: 2 })
       })
@@ -128,20 +128,20 @@ describe('dead letters that are resent', () => {
     it('have the ids written into them that the failed event has itself, when the edit leaves them out', async () => {
       const ids = { Id: randomUUID(), CorrelationId: randomUUID(), TraceId: randomUUID() }
       fail(log, 'order-service', 1, 'invalid-payload', { value: bytesOf({ ...event, ...ids, Version: 'one' }) })
-      await resend(await entries(), { edited })
+      await replay(await entries(), { edited })
       expect(idsOf()).to.deep.equal(ids)
     })
 
     it('keep the ids of their position when 0.1.0 could not handle them', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
-      await resend(await entries(), { positionIdsBefore: arrived + 1 })
+      await replay(await entries(), { positionIdsBefore: arrived + 1 })
       expect(idsOf()).to.deep.equal(derived({ topic: 'orderevents', partition: 0, offset: 7 }))
     })
 
     it('keep their bytes as long as services go by positions, which the mark names', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
-      await resend(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
+      await replay(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
       expect(published()[0]?.value).to.deep.equal(value)
       expect(headerOf(published()[0] as LogRecord, 'replayed-from')).to.equal('orderevents/0/7')
     })
@@ -154,20 +154,20 @@ describe('dead letters that are resent', () => {
     async function replayed(failed: Failed) {
       log = new FakeLog()
       fail(log, 'order-service', 1, 'handler-error', failed)
-      const all: Mended[] = []
-      const collect = async (mended: Mended) => {
-        all.push(mended)
-        return { result: 'resent' as const, as: 'orderevents/0/7' }
+      const all: ReplayRecord[] = []
+      const collect = async (replay: ReplayRecord) => {
+        all.push(replay)
+        return { result: 'replayed' as const, as: 'orderevents/0/7' }
       }
       const publishers = { outside: ['orderevents', 'parcels'], services: {} }
-      const file = { unlisted: 'taken-in' as const, publishers: {} }
+      const file = { unlisted: 'accept' as const, publishers: {} }
       const open = createTrust({ publishers, file, signer: undefined, signedSince: Number.NEGATIVE_INFINITY })
-      for await (const outcome of resendEntries(log, collect, await entries(), { trust: open, edited: corrected }))
-        expect(outcome.result).to.equal('resent')
-      const [mended] = all
-      if (!mended) throw new Error('nothing was published')
-      const { Id } = completeEnvelope(parseEnvelope(mended.value), { value: mended.value, key: mended.key })
-      return { key: mended.key?.toString(), Id }
+      for await (const outcome of replayEntries(log, collect, await entries(), { trust: open, edited: corrected }))
+        expect(outcome.result).to.equal('replayed')
+      const [replay] = all
+      if (!replay) throw new Error('nothing was published')
+      const { Id } = completeEnvelope(parseEnvelope(replay.value), { value: replay.value, key: replay.key })
+      return { key: replay.key?.toString(), Id }
     }
 
     it('have the key of the edited fields, and keep their ids', async () => {
@@ -196,16 +196,16 @@ describe('dead letters that are resent', () => {
     })
   })
 
-  it('are resent by themselves when another record stood at their position', async () => {
+  it('are replayed by themselves when another record stood at their position', async () => {
     for (const arrivedAt of [1_000, 2_000]) fail(log, 'order-service', 1, 'handler-error', { value, arrivedAt })
-    expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent', 'resent'] })
+    expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed', 'replayed'] })
     expect(published()).to.have.length(2)
-    expect(await resend(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
+    expect(await replay(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
   })
 
   it('keep the origin that their record names, noted or not', async () => {
-    fail(log, 'order-service', 9, 'handler-error', { value, resentFrom: 'orderevents/0/1' })
-    await resend(await entries())
+    fail(log, 'order-service', 9, 'handler-error', { value, replayedFrom: 'orderevents/0/1' })
+    await replay(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
 
@@ -213,8 +213,8 @@ describe('dead letters that are resent', () => {
     it('are published once when both listed them before', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
-      await resend(listed)
-      const results = await resend(listed, { readUpTo })
+      await replay(listed)
+      const results = await replay(listed, { readUpTo })
       expect(new Set(results['order-service'])).to.deep.equal(new Set(['done']))
       expect(published()).to.have.length(60)
     })
@@ -223,9 +223,9 @@ describe('dead letters that are resent', () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const listed = await entries()
       const outcomes: Outcome[] = []
-      for await (const outcome of resendEntries(log, publish, listed, { trust })) {
+      for await (const outcome of replayEntries(log, publish, listed, { trust })) {
         // After the first fifty were published, the other process publishes the last one.
-        if (outcomes.length === 0) await resend(listed.slice(-1))
+        if (outcomes.length === 0) await replay(listed.slice(-1))
         outcomes.push(outcome)
       }
       expect(published()).to.have.length(60)
@@ -236,7 +236,7 @@ describe('dead letters that are resent', () => {
       fail(log, 'order-service', 1, 'conflicting-order', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
-      for await (const outcome of resendEntries(log, publish, listed, { trust, dryRun: true })) {
+      for await (const outcome of replayEntries(log, publish, listed, { trust, dryRun: true })) {
         expect(outcome).to.deep.include({ result: 'done', as: 'orderevents/0/7' })
       }
     })
@@ -246,7 +246,7 @@ describe('dead letters that are resent', () => {
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
       const readUpTo = new Map([['orderevents.dead/0', 1_000n]])
-      expect(await resend(listed, { readUpTo })).to.deep.equal({ 'order-service': ['done'] })
+      expect(await replay(listed, { readUpTo })).to.deep.equal({ 'order-service': ['done'] })
     })
   })
 
@@ -254,12 +254,12 @@ describe('dead letters that are resent', () => {
     async function failedAgain(): Promise<Entry> {
       fail(log, 'order-service', 1, 'handler-error', { value })
       note(log, 'orderevents/0/1', 'orderevents/0/7')
-      fail(log, 'order-service', 7, 'handler-error', { value, resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 7, 'handler-error', { value, replayedFrom: 'orderevents/0/1' })
       return (await entries())[0] as Entry
     }
     async function outcomeOf(entry: Entry, attempt: string): Promise<Outcome | undefined> {
       const attempts = new Map([[entry.id, attempt]])
-      for await (const outcome of resendEntries(log, publish, [entry], { trust, attempts })) return outcome
+      for await (const outcome of replayEntries(log, publish, [entry], { trust, attempts })) return outcome
       return undefined
     }
 
@@ -270,7 +270,7 @@ describe('dead letters that are resent', () => {
     })
 
     it('are published for the newest attempt', async () => {
-      expect(await outcomeOf(await failedAgain(), 'orderevents/0/7')).to.deep.include({ result: 'resent' })
+      expect(await outcomeOf(await failedAgain(), 'orderevents/0/7')).to.deep.include({ result: 'replayed' })
     })
 
     it('are refused for an attempt that they do not have', async () => {
@@ -288,19 +288,19 @@ describe('dead letters that are resent', () => {
       begun: (of) => intents.get(of),
     }
     beforeEach(() => intents.clear())
-    /** As `publishMended`, until it is killed between the record and its note. */
-    const killed = async ({ origin, of: _, ...record }: Mended): Promise<never> => {
+    /** As `publishReplay`, until it is killed between the record and its note. */
+    const killed = async ({ origin, of: _, ...record }: ReplayRecord): Promise<never> => {
       log.append({ ...origin, ...record })
       throw new Error('killed')
     }
-    const noteOrPublish = async (mended: Mended) => {
-      if (mended.publishedAs === undefined) return await publish(mended)
-      note(log, mended.of, mended.publishedAs)
-      return { result: 'resent' as const, as: mended.publishedAs }
+    const noteOrPublish = async (replay: ReplayRecord) => {
+      if (replay.publishedAs === undefined) return await publish(replay)
+      note(log, replay.of, replay.publishedAs)
+      return { result: 'replayed' as const, as: replay.publishedAs }
     }
-    async function run(publishing: (mended: Mended) => Promise<Published>): Promise<Outcome[]> {
+    async function run(publishing: (replay: ReplayRecord) => Promise<Published>): Promise<Outcome[]> {
       const outcomes: Outcome[] = []
-      for await (const outcome of resendEntries(log, publishing, await entries(), { trust, journal }))
+      for await (const outcome of replayEntries(log, publishing, await entries(), { trust, journal }))
         outcomes.push(outcome)
       return outcomes
     }
@@ -310,7 +310,7 @@ describe('dead letters that are resent', () => {
       expect(await run(killed).catch((error: Error) => error.message)).to.equal('killed')
       expect(published()).to.have.length(3)
       const outcomes = await run(noteOrPublish)
-      expect(outcomes.map(({ result }) => result)).to.deep.equal(['resent', 'resent', 'resent'])
+      expect(outcomes.map(({ result }) => result)).to.deep.equal(['replayed', 'replayed', 'replayed'])
       expect(outcomes.map((outcome) => 'as' in outcome && outcome.as)).to.have.members(
         published().map((record) => whereIs(record)),
       )
@@ -324,7 +324,7 @@ describe('dead letters that are resent', () => {
       const [intent] = intents.values()
       // A record of another publisher that pretends to be the replay.
       log.append({ topic: 'orderevents', value: '{}', headers: { 'replayed-from': 'orderevents/0/1' } })
-      expect((await run(noteOrPublish))[0]?.result).to.equal('resent')
+      expect((await run(noteOrPublish))[0]?.result).to.equal('replayed')
       expect(published()).to.have.length(2)
       expect([...intents.values()]).to.deep.equal([intent])
     })
@@ -341,13 +341,13 @@ describe('dead letters that are resent', () => {
           outside: ['orderevents'],
           services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
         },
-        file: { unlisted: 'set-aside', publishers: {} },
+        file: { unlisted: 'reject', publishers: {} },
         signer,
         signedSince: Number.NEGATIVE_INFINITY,
         ...changes,
       })
     /** What stands in the log afterwards: the record's signature, or why there is no record. */
-    async function resent(
+    async function replayed(
       value: Buffer,
       options: { signature?: string | undefined; edited?: Buffer; trust?: Trust; appendedAt?: number },
     ) {
@@ -361,55 +361,55 @@ describe('dead letters that are resent', () => {
         ...(signature && { headers: { signature } }),
       })
       fail(log, 'order-service', Number(offset), 'untrusted', { value, arrivedAt: 1_000 })
-      for await (const outcome of resendEntries(log, publish, await entries(), { trust, edited })) {
+      for await (const outcome of replayEntries(log, publish, await entries(), { trust, edited })) {
         if (outcome.result === 'refused') return outcome.why.join()
       }
       return headerOf(published().at(-1) as LogRecord, 'signature')
     }
 
     it('keep their signature', async () => {
-      expect(await resent(ours, { signature: signer.sign(ours) })).to.equal(signer.sign(ours))
+      expect(await replayed(ours, { signature: signer.sign(ours) })).to.equal(signer.sign(ours))
     })
 
     it('are refused when nobody of ours has signed them', async () => {
       for (const signature of [undefined, signer.sign(edited)]) {
-        expect(await resent(ours, { signature })).to.contain(
+        expect(await replayed(ours, { signature })).to.contain(
           'untrusted: its AppId is that of shop, which did not sign it',
         )
       }
     })
 
     it('are signed by the operator who edited them', async () => {
-      const signature = await resent(ours, { edited, signature: signer.sign(ours) })
+      const signature = await replayed(ours, { edited, signature: signer.sign(ours) })
       expect(signature).to.equal(signer.sign(published().at(-1)?.value as Buffer))
     })
 
     it('are signed when they are older than signatures are, and not otherwise', async () => {
-      expect(await resent(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
-      expect(await resent(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain('did not sign it')
+      expect(await replayed(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
+      expect(await replayed(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain('did not sign it')
     })
 
     it('are not signed when their publisher dated them back', async () => {
       const trust = trustWith({ signedSince: 1_001 })
-      expect(await resent(ours, { trust, appendedAt: Number.NaN })).to.contain('did not sign it')
+      expect(await replayed(ours, { trust, appendedAt: Number.NaN })).to.contain('did not sign it')
     })
 
     it('go without a signature where there is no key', async () => {
       const trust = trustWith({ signer: undefined })
-      expect(await resent(ours, { trust })).to.equal(undefined)
-      expect(await resent(ours, { trust, edited, signature: 'x'.repeat(43) })).to.equal(undefined)
+      expect(await replayed(ours, { trust })).to.equal(undefined)
+      expect(await replayed(ours, { trust, edited, signature: 'x'.repeat(43) })).to.equal(undefined)
     })
 
     it('get none when they are another application’s, which the trust file decides about', async () => {
-      const trust = trustWith({ file: { unlisted: 'taken-in', publishers: {} } })
-      expect(await resent(value, { trust, edited: value })).to.equal(undefined)
-      expect(await resent(value, {})).to.contain('is not listed in trust.json')
+      const trust = trustWith({ file: { unlisted: 'accept', publishers: {} } })
+      expect(await replayed(value, { trust, edited: value })).to.equal(undefined)
+      expect(await replayed(value, {})).to.contain('is not listed in trust.json')
     })
 
     it('have it from the dead letter when the log let go of the record', async () => {
-      const letter = { topic: 'orderevents.dead', value: ours }
+      const deadLetter = { topic: 'orderevents.dead', value: ours }
       log.append({
-        ...letter,
+        ...deadLetter,
         headers: {
           signature: signer.sign(ours) ?? '',
           'deadletter-app': 'order-service',
@@ -419,7 +419,7 @@ describe('dead letters that are resent', () => {
           'deadletter-offset': '77',
         },
       })
-      await resend(await entries(), { trust: trustWith() })
+      await replay(await entries(), { trust: trustWith() })
       expect(headerOf(published()[0] as LogRecord, 'signature')).to.equal(signer.sign(ours))
     })
   })
@@ -429,7 +429,7 @@ describe('dead letters that are resent', () => {
       fail(log, 'order-service', offset, 'handler-error', { value: bytes, isCut: true })
     const refusals = async (edited?: Buffer) => {
       const whys: string[] = []
-      for await (const outcome of resendEntries(log, publish, await entries(), { trust, edited })) {
+      for await (const outcome of replayEntries(log, publish, await entries(), { trust, edited })) {
         if (outcome.result === 'refused') whys.push(...outcome.why)
       }
       return whys
@@ -438,7 +438,7 @@ describe('dead letters that are resent', () => {
     it('are sent back as the event stands in the log', async () => {
       const { offset } = log.append({ topic: 'orderevents', key: 'k', value, headers: { 'x-own': '1' } })
       cut(Number(offset))
-      expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent'] })
+      expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed'] })
       const [, again] = published()
       expect([again?.key?.toString(), again?.value, again && headerOf(again, 'x-own')]).to.deep.equal(['k', value, '1'])
     })
@@ -455,17 +455,17 @@ describe('dead letters that are resent', () => {
     it('are sent back as the event stands in the log, when the service could not even read the record', async () => {
       const { offset } = log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset }
-      const letter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
-      log.append({ ...letter, timestamp: 1_000_001 })
-      expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent'] })
+      const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
+      log.append({ ...deadLetter, timestamp: 1_000_001 })
+      expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed'] })
       expect(published()[1]?.value).to.deep.equal(value)
     })
 
     it('are refused when the record at their position is newer than they are, as in a topic that was created again', async () => {
       log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset: '0' }
-      const letter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
-      log.append({ ...letter, timestamp: 1_000_000 })
+      const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
+      log.append({ ...deadLetter, timestamp: 1_000_000 })
       expect((await refusals()).join()).to.contain('the log has it no more')
     })
 

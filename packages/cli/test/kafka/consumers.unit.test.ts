@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
 import { repository } from '../../src/lib/paths.ts'
-import { lanes, membersOf, partitions } from '../../src/lib/services.ts'
+import { consumerComponents, membersOf, partitions } from '../../src/lib/services.ts'
 
 /** Client ids of the components that bring what is waited for, as components/kafka.yaml has them, without the app's name. */
 const clientIds = parseAllDocuments(readFileSync(join(repository, 'components/kafka.yaml'), 'utf8'))
   .map((document) => document.toJS() as { metadata: { name: string }; spec: { metadata: Setting[] } })
-  .filter(({ metadata }) => lanes.includes(metadata.name))
+  .filter(({ metadata }) => consumerComponents.includes(metadata.name))
   .map(
     ({ spec }) => spec.metadata.find(({ name }) => name === 'clientId')?.value?.replace('{appID}', 'x-service') ?? '',
   )
@@ -30,8 +30,8 @@ function sharesOf(replicas: number, ids: string[], count: number): number[] {
     .flat()
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   const shares = Array<number>(replicas).fill(0)
-  for (const [place, { replica }] of members.entries()) {
-    const extra = place < count % members.length ? 1 : 0
+  for (const [index, { replica }] of members.entries()) {
+    const extra = index < count % members.length ? 1 : 0
     shares[replica] = (shares[replica] ?? 0) + Math.floor(count / members.length) + extra
   }
   return shares
@@ -51,12 +51,12 @@ describe('the partitions of a topic', () => {
     })
   }
 
-  it('would not be, if the lanes of all replicas had one name', () => {
+  it('would not be, if the consumers of all replicas had one name', () => {
     const spreads = Array.from({ length: 50 }, () =>
       spread(
         sharesOf(
           5,
-          lanes.map(() => 'x-service'),
+          consumerComponents.map(() => 'x-service'),
           partitions.containers,
         ),
       ),
@@ -64,14 +64,14 @@ describe('the partitions of a topic', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('would be with ten lanes and more, too, whose numbers are not in the order of their names', () => {
+  it('would be with ten consumers and more, too, whose numbers are not in the order of their names', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })
 
-  it('have a member for each lane, and one for all topics that are not urgent', () => {
-    expect(membersOf({ consumes: { a: 'prompt', b: 'prompt' } })).to.equal(lanes.length)
-    expect(membersOf({ consumes: { a: 'prompt', b: 'background' } })).to.equal(lanes.length + 1)
+  it('have a member for each consumer component, and one for all topics that are not urgent', () => {
+    expect(membersOf({ consumes: { a: 'prompt', b: 'prompt' } })).to.equal(consumerComponents.length)
+    expect(membersOf({ consumes: { a: 'prompt', b: 'background' } })).to.equal(consumerComponents.length + 1)
     expect(membersOf({ consumes: { b: 'background' } })).to.equal(1)
     expect(membersOf({ consumes: {} })).to.equal(0)
   })

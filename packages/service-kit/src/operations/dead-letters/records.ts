@@ -1,43 +1,43 @@
 import { deadLetterTopic, isGuid } from '@orderflow/envelope'
 import { digestOf, unread } from '../../stream/dead-letter.ts'
 import {
+  deadLetterHeaders,
   keyBytes,
-  letterHeaders,
   noteHeaders,
   originOf,
-  type Place,
-  parsePlace,
-  placeText,
+  parsePosition,
+  positionText,
+  type RecordPosition,
 } from '../../stream/record.ts'
 import { signatureHeader } from '../../trust/trust.ts'
-import { headerOf, type LogReader, type LogRecord, placeOf, recordAt, type Span } from '../log-reader.ts'
+import { headerOf, type LogReader, type LogRecord, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
 
 /** A dead letter on `<topic>.dead`, without the event's bytes. Written by `deadLetterOf`. */
-export interface Letter {
-  kind: 'letter'
+export interface DeadLetter {
+  kind: 'dead-letter'
   app: string
   reason: string
   /** Position of the record that failed. */
-  place: Place
+  position: RecordPosition
   /** Position where the event first was, as its record claims: that position, or an earlier one if the record was replayed. */
-  origin: Place
-  /** Id of that record, and when it reached the log, in milliseconds since 1970. Letters of 0.1.0 and last-resort ones have neither. */
+  origin: RecordPosition
+  /** Id of that record, and when it reached the log, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
   record: string | undefined
   arrivedAt: number | undefined
-  /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a letter without its event. */
+  /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a dead letter without its event. */
   digest: string | undefined
   /** ISO 8601, UTC. */
   time: string
   /** Position of the dead letter itself. */
-  stands: Place
+  deadLetterPosition: RecordPosition
 }
 
-/** A note on `<topic>.dead` that the record at a position was replayed. Written by `publishMended`. */
-export interface ResendNote {
+/** A note on `<topic>.dead` that the record at a position was replayed. Written by `publishReplay`. */
+export interface ReplayNote {
   kind: 'note'
-  of: Place
-  as: Place
-  /** Ids of both records; undefined in notes of 0.1.0, for a letter without an id, and if the new record could not be read. */
+  of: RecordPosition
+  as: RecordPosition
+  /** Ids of both records; undefined in notes of 0.1.0, for a dead letter without an id, and if the new record could not be read. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
@@ -46,51 +46,51 @@ export interface ResendNote {
 }
 
 /**
- * Reads the records of a dead-letter topic, in order. A record that is neither letter nor note is not ours.
+ * Reads the records of a dead-letter topic, in order. A record that is neither dead letter nor note is not ours.
  * @param spans the parts to read; the whole topic by default
  */
-export async function* readLetters(
+export async function* readDeadLetterTopic(
   log: LogReader,
   topic: string,
   spans?: Span[],
-): AsyncGenerator<Letter | ResendNote | { kind: 'other' }> {
+): AsyncGenerator<DeadLetter | ReplayNote | { kind: 'other' }> {
   for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
-/** Returns a record of a dead-letter topic as letter or note. */
-export function readRecord(record: LogRecord): Letter | ResendNote | { kind: 'other' } {
-  return letterOf(record) ?? noteOf(record) ?? { kind: 'other' }
+/** Returns a record of a dead-letter topic as dead letter or note. */
+export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind: 'other' } {
+  return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
-/** Characters of an app's name (as of AppName, envelope-schema) and of a reason. A letter with longer ones is not ours. */
+/** Characters of an app's name (as of AppName, envelope-schema) and of a reason. A dead letter with longer ones is not ours. */
 const maxAppLength = 200
 const maxReasonLength = 100
 
-function letterOf(record: LogRecord): Letter | undefined {
-  const header = (name: keyof typeof letterHeaders) => headerOf(record, letterHeaders[name])
-  const [app, reason, resent] = [header('app'), header('reason'), header('resent')]
+function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
+  const header = (name: keyof typeof deadLetterHeaders) => headerOf(record, deadLetterHeaders[name])
+  const [app, reason, replayed] = [header('app'), header('reason'), header('replayed')]
   const [id, arrived = ''] = [guidIn(header('record')), header('arrived')]
   if (!app || !reason || app.length > maxAppLength || reason.length > maxReasonLength) return undefined
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
-  const place = parsePlace(resent ?? claimed)
-  if (!place || deadLetterTopic(place.topic) !== record.topic) return undefined
+  const position = parsePosition(replayed ?? claimed)
+  if (!position || deadLetterTopic(position.topic) !== record.topic) return undefined
   // The claimed origin is checked here, too, because a replay publishes to its topic and partition.
   return {
-    kind: 'letter',
+    kind: 'dead-letter',
     app,
     reason,
-    place,
-    origin: originOf(place, claimed),
+    position,
+    origin: originOf(position, claimed),
     record: id,
     arrivedAt: id !== undefined && /^-?\d{1,15}$/.test(arrived) ? Number(arrived) : undefined,
     digest: id === undefined ? digestIn(record) : undefined,
     time: isoTime(record),
-    stands: placeOf(record),
+    deadLetterPosition: positionOfRecord(record),
   }
 }
 
-function noteOf(record: LogRecord): ResendNote | undefined {
-  const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)].map(parsePlace)
+function noteOf(record: LogRecord): ReplayNote | undefined {
+  const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)].map(parsePosition)
   if (!of || !as || deadLetterTopic(of.topic) !== record.topic) return undefined
   return {
     kind: 'note',
@@ -106,7 +106,7 @@ function noteOf(record: LogRecord): ResendNote | undefined {
 const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)
 
 function digestIn(record: LogRecord): string | undefined {
-  return headerOf(record, letterHeaders.cut) ?? (record.value.length > 0 ? digestOf(record.value) : undefined)
+  return headerOf(record, deadLetterHeaders.cut) ?? (record.value.length > 0 ? digestOf(record.value) : undefined)
 }
 
 function isoTime({ timestamp }: LogRecord): string {
@@ -138,17 +138,18 @@ export const lost = 'the dead letter is without the event, and the log has it no
  */
 export async function readEvent(
   log: LogReader,
-  { place, stands, arrivedAt }: Pick<Letter, 'place' | 'stands' | 'arrivedAt'>,
+  { position, deadLetterPosition, arrivedAt }: Pick<DeadLetter, 'position' | 'deadLetterPosition' | 'arrivedAt'>,
 ): Promise<FailedEvent | undefined> {
-  const letter = await log.at(stands)
-  if (!letter) return undefined
-  const record = await recordAt(log, place)
-  const digest = headerOf(letter, letterHeaders.cut)
-  const isSame = record && isOf(record, letter, digest) && (arrivedAt === undefined || record.timestamp === arrivedAt)
-  const value = digest === undefined ? letter.value : undefined
-  const { key, headers, timestamp, ...own } = isSame ? record : { value, ...remainsOf(letter) }
-  const detail = headerOf(letter, letterHeaders.detail) ?? ''
-  const appendedAt = isSame ? record.appendedAt : letter.timestamp
+  const deadLetter = await log.at(deadLetterPosition)
+  if (!deadLetter) return undefined
+  const record = await recordAt(log, position)
+  const digest = headerOf(deadLetter, deadLetterHeaders.cut)
+  const isSame =
+    record && isOf(record, deadLetter, digest) && (arrivedAt === undefined || record.timestamp === arrivedAt)
+  const value = digest === undefined ? deadLetter.value : undefined
+  const { key, headers, timestamp, ...own } = isSame ? record : { value, ...remainsOf(deadLetter) }
+  const detail = headerOf(deadLetter, deadLetterHeaders.detail) ?? ''
+  const appendedAt = isSame ? record.appendedAt : deadLetter.timestamp
   return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
@@ -156,18 +157,18 @@ export async function readEvent(
 const maxClockSkewMs = 60_000
 
 /** Returns whether a dead letter is about this record. After the topic was deleted and created again, another record may have its position. */
-function isOf(record: LogRecord, letter: LogRecord, digest: string | undefined): boolean {
+function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefined): boolean {
   // A dead letter whose record was not read only shows that the record is older.
-  if (digest === unread) return record.timestamp <= letter.timestamp + maxClockSkewMs
-  return digestOf(record.value) === (digest ?? digestOf(letter.value))
+  if (digest === unread) return record.timestamp <= deadLetter.timestamp + maxClockSkewMs
+  return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
 
 /** Returns the record's key and headers as its dead letter has them. A binary key is URL-escaped there. */
-function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
-  const { timestamp } = letter
-  const headers = letter.headers.filter(([name]) => carried.has(name.toString()))
-  const escaped = headerOf(letter, letterHeaders.key)
-  if (escaped === undefined) return { key: letter.key, headers, timestamp }
+function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
+  const { timestamp } = deadLetter
+  const headers = deadLetter.headers.filter(([name]) => carried.has(name.toString()))
+  const escaped = headerOf(deadLetter, deadLetterHeaders.key)
+  if (escaped === undefined) return { key: deadLetter.key, headers, timestamp }
   return { key: keyBytes(escaped), headers, timestamp }
 }
 
@@ -179,7 +180,7 @@ interface ReplayNotes {
   /** Reads the dead-letter topics of these topics up to their present ends. */
   catchUp(topics: Iterable<string>): Promise<void>
   /** Returns the note that a record was replayed: the newest one for its position that is not about another record. */
-  noteOf(failed: { place: Place; record: string | undefined }): ResendNote | undefined
+  noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
 }
 
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
@@ -187,7 +188,7 @@ const partitionText = (topic: string, partition: number) => `${topic}/${partitio
 /** Follows the notes from where a list of dead letters ends; from the oldest record without `readUpTo`. */
 export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
   const next = new Map(readUpTo)
-  const notes = new Map<string, ResendNote[]>()
+  const notes = new Map<string, ReplayNote[]>()
 
   async function readOn(topic: string): Promise<void> {
     const spans = (await log.spans(topic)).map((span) => {
@@ -196,8 +197,8 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
       return { ...span, start: from > span.end || from < span.start ? span.start : from }
     })
     const unread = spans.filter(({ start, end }) => start < end)
-    for await (const read of readLetters(log, topic, unread))
-      if (read.kind === 'note') notes.set(placeText(read.of), [...(notes.get(placeText(read.of)) ?? []), read])
+    for await (const read of readDeadLetterTopic(log, topic, unread))
+      if (read.kind === 'note') notes.set(positionText(read.of), [...(notes.get(positionText(read.of)) ?? []), read])
     for (const { partition, end } of spans) next.set(partitionText(topic, partition), end)
   }
 
@@ -205,9 +206,9 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
     async catchUp(topics) {
       for (const topic of new Set(topics)) await readOn(deadLetterTopic(topic))
     },
-    noteOf: ({ place, record }) =>
+    noteOf: ({ position, record }) =>
       notes
-        .get(placeText(place))
+        .get(positionText(position))
         ?.findLast(({ ofRecord }) => ofRecord === undefined || record === undefined || ofRecord === record),
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deterministicId } from '@orderflow/envelope'
 import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
-import { type BulkEntry, type Place, readDelivery } from '../../../src/stream/record.ts'
+import { type BulkEntry, type RecordPosition, readDelivery } from '../../../src/stream/record.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'
 
 export const event = {
@@ -18,13 +18,13 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
-  /** Whether the topic refused the letter with the event in it. */
+  /** Whether the topic refused the dead letter with the event in it. */
   isCut?: boolean
   /** When the record reached the log; each offset has its own time. */
   arrivedAt?: number
   key?: string
   /** The header by which the record says where its event first stood. */
-  resentFrom?: string
+  replayedFrom?: string
 }
 
 /** What a service writes when it cannot handle the record at an offset. Answers where the dead letter stands. */
@@ -38,25 +38,31 @@ export function fail(
     partition = 0,
     value = Buffer.from('{'),
     key = 'k',
-    resentFrom,
+    replayedFrom,
     isCut = false,
     arrivedAt = offset,
   }: Failed = {},
-): Place {
+): RecordPosition {
   const metadata: BulkEntry['metadata'] = {
     __partition: String(partition),
     __offset: String(offset),
     __key: key,
     __timestamp: String(arrivedAt),
   }
-  if (resentFrom) metadata['replayed-from'] = encodeURIComponent(resentFrom)
+  if (replayedFrom) metadata['replayed-from'] = encodeURIComponent(replayedFrom)
   const delivery = readDelivery({ entryId: '', event: value.toString('base64'), metadata }, topic)
-  const letterOf = isCut ? minimalDeadLetter : deadLetterOf
-  return log.append(letterOf(delivery, { code: reason, detail: 'd' }, app, new Date()))
+  const make = isCut ? minimalDeadLetter : deadLetterOf
+  return log.append(make(delivery, { code: reason, detail: 'd' }, app, new Date()))
 }
 
 /** What 0.1.0 wrote when it could not handle the record at an offset (`deadLetterOf` of that version). */
-export function failOld(log: FakeLog, app: string, offset: number, reason: string, value = Buffer.from('{')): Place {
+export function failOld(
+  log: FakeLog,
+  app: string,
+  offset: number,
+  reason: string,
+  value = Buffer.from('{'),
+): RecordPosition {
   const headers = {
     'deadletter-id': deterministicId('dead-letter', app, 'orderevents', '0', String(offset)),
     'deadletter-reason': reason,
@@ -70,7 +76,7 @@ export function failOld(log: FakeLog, app: string, offset: number, reason: strin
   return log.append({ topic: 'orderevents.dead', key: 'k', value, headers })
 }
 
-/** What stands on the dead-letter topic once an event was resent; 0.1.0 named no record. */
+/** What stands on the dead-letter topic once an event was replayed; 0.1.0 named no record. */
 export function note(log: FakeLog, of: string, as: string, record?: string): void {
   const ofRecord = record && { 'replay-of-record': record }
   log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as, ...ofRecord } })

@@ -1,24 +1,24 @@
 import { Producer } from '@platformatic/kafka'
 import type { KafkaConnection } from '../../stream/kafka.ts'
-import { placeText } from '../../stream/record.ts'
+import { positionText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'
 import { kafkaError, openLog } from '../open-log.ts'
 import { type Attempt, currentAttempt, type Entry, openAttempt, recordOf } from './entries.ts'
-import { followNotes, type ReadUpTo } from './letters.ts'
-import { type Client, type Published, publishMended, type ReplayJournal, withIntents } from './publish.ts'
-import { type Mended, mend } from './replay-record.ts'
+import { type Client, type Published, publishReplay, type ReplayJournal, withIntents } from './publish.ts'
+import { followNotes, type ReadUpTo } from './records.ts'
+import { makeReplayRecord, type ReplayRecord } from './replay-record.ts'
 
 /**
  * Result of replaying one entry:
- * - `resent`: published as the record at `as`; `ready`: would be published without the dry run;
+ * - `replayed`: published as the record at `as`; `ready`: would be published without the dry run;
  * - `refused`: would become a dead letter again, or cannot be published, because of `why`;
  * - `done`: this attempt was replayed before, as the record at `as`.
  */
 export type Outcome = { entry: Entry } & Result
 type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
-export interface ResendOptions {
+export interface ReplayOptions {
   /** The current trust file, as services read it. */
   trust: Trust
   /** Checks everything and publishes nothing. */
@@ -49,37 +49,37 @@ const atOnce = 50
  * An event that failed in two apps is published once. Both apps receive it, even the one where it is `refused`.
  * @throws {OperationError} Kafka failed; everything published until then has its note
  */
-export async function* resendDeadLetters(
+export async function* replayDeadLetters(
   kafka: KafkaConnection,
   entries: Entry[],
-  options: ResendOptions,
+  options: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const log = openLog(kafka)
   const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
-  const publish = (mended: Mended) =>
-    publishMended(producer, mended, log).catch((error: unknown) => {
-      throw kafkaError('not all could be resent', kafka, error)
+  const publish = (replay: ReplayRecord) =>
+    publishReplay(producer, replay, log).catch((error: unknown) => {
+      throw kafkaError('not all could be replayed', kafka, error)
     })
   try {
-    yield* resendEntries(log, publish, entries, options)
+    yield* replayEntries(log, publish, entries, options)
   } finally {
     await Promise.all([log.close(), producer.close()])
   }
 }
 
 /** Replays dead letters with any log, and any way to publish a record and its note. */
-export async function* resendEntries(
+export async function* replayEntries(
   log: LogReader,
-  publish: (mended: Mended) => Promise<Published>,
+  publish: (replay: ReplayRecord) => Promise<Published>,
   entries: Entry[],
-  { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ResendOptions,
+  { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
   /** Results by the record that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
   /** Publishes records and returns the first failure, after all have ended, so that the published ones are reported first. */
-  async function publishAll(all: Mended[]): Promise<PromiseRejectedResult | undefined> {
+  async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
       const result = results[index]
@@ -91,25 +91,25 @@ export async function* resendEntries(
   for (let at = 0; at < entries.length; at += atOnce) {
     const chunk = entries.slice(at, at + atOnce)
     const results = new Map<Entry, Result>()
-    const prepared = new Map<Entry, { attempt: Attempt; mended: Mended | { why: string[] } }>()
+    const prepared = new Map<Entry, { attempt: Attempt; replay: ReplayRecord | { why: string[] } }>()
     for (const entry of chunk) {
       const attempt = attemptToReplay(entry, attempts?.get(entry.id))
       if ('result' in attempt) results.set(entry, attempt)
       else
         prepared.set(entry, {
           attempt,
-          mended: await mend(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
+          replay: await makeReplayRecord(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
         })
     }
     // As late as possible: another process may be replaying the same dead letters.
     await notes.catchUp([...prepared.values()].map(({ attempt }) => attempt.origin.topic))
-    const due = new Map<string, Mended>()
-    for (const [entry, { attempt, mended }] of prepared) {
+    const due = new Map<string, ReplayRecord>()
+    for (const [entry, { attempt, replay }] of prepared) {
       const failed = recordOf(attempt)
       const note = settled.has(failed) ? undefined : notes.noteOf(attempt)
-      if (note) results.set(entry, { result: 'done', as: placeText(note.as) })
-      else if ('why' in mended) results.set(entry, { result: 'refused', why: mended.why })
-      else if (!settled.has(failed)) due.set(failed, mended)
+      if (note) results.set(entry, { result: 'done', as: positionText(note.as) })
+      else if ('why' in replay) results.set(entry, { result: 'refused', why: replay.why })
+      else if (!settled.has(failed)) due.set(failed, replay)
     }
     if (dryRun) for (const failed of due.keys()) settled.set(failed, { result: 'ready' })
     const records = [...due.values()]
@@ -128,10 +128,12 @@ export async function* resendEntries(
 function attemptToReplay(entry: Entry, wanted: string | undefined): Attempt | Result {
   const open = openAttempt(entry)
   const attempt =
-    wanted === undefined ? currentAttempt(entry) : entry.attempts.find(({ place }) => placeText(place) === wanted)
+    wanted === undefined
+      ? currentAttempt(entry)
+      : entry.attempts.find(({ position }) => positionText(position) === wanted)
   if (!attempt) return { result: 'refused', why: [`this dead letter has no attempt at ${wanted}`] }
-  if (attempt.resent) return { result: 'done', as: placeText(attempt.resent.as) }
+  if (attempt.replayed) return { result: 'done', as: positionText(attempt.replayed.as) }
   if (attempt === open) return attempt
-  const newest = open ? placeText(open.place) : ''
+  const newest = open ? positionText(open.position) : ''
   return { result: 'refused', why: [`it failed again as ${newest}: replay that attempt instead of ${wanted}`] }
 }
