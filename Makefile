@@ -51,13 +51,16 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 ##@ Work on it
 .PHONY: check test new-service generate
 
-check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release: [AGAINST=a folder or a commit]
+check: ## Lint (scripts, Dockerfiles, workflows and language, too), types, and schemas against the last release: [AGAINST=a folder or a commit]
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(bin)/tsc --noEmit -p packages/envelope
 	@$(bin)/tsc --noEmit -p packages/event-monitor/page
 	@$(orderflow) lint
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
+ifneq ($(wildcard tools/language),)
+	@$(run) tools/language/main.ts --converted
+endif
 
 # An application of its own has neither tools/ nor the tests of this repository (docs/own-domain.md).
 test: ## All tests, with everything they need: before a merge (8 minutes; 10 where nothing is remembered, at first 20)
