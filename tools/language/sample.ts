@@ -1,0 +1,59 @@
+/** Prints 100 random texts for judges, 20 of each group. The seed is fixed, so each run on a commit draws the same texts. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { subjectsSince } from './subjects.ts'
+import { filesWithTexts, repository, textsOf } from './texts/files.ts'
+import { lineOf, plain, shown } from './texts/plain.ts'
+import type { Kind } from './texts/text.ts'
+
+const seed = 20261125
+const size = 20
+/** A text of one or two words is easy to read, so it is not drawn. */
+const fewestWords = 3
+
+const groups: Record<string, Kind[]> = {
+  docs: ['prose', 'heading'],
+  comments: ['doc comment', 'comment'],
+  'test titles': ['test title', 'suite title'],
+  'UI and CLI texts': ['UI text', 'API description', 'message', 'help', 'schema'],
+}
+
+const texts = filesWithTexts().flatMap((file) => {
+  const source = readFileSync(join(repository, file), 'utf8')
+  return textsOf(file, source)
+    .filter(({ value }) => plain(value).text.split(' ').length >= fewestWords)
+    .map((text) => ({
+      kind: text.kind,
+      line: `${file}:${lineOf(source, text.start)}: ${shown(text, source)}`,
+    }))
+})
+
+const random = createRandom(seed)
+const drawn = Object.entries(groups).map(([name, kinds]) => {
+  const lines = texts.filter(({ kind }) => kinds.includes(kind)).map(({ line }) => line)
+  return [name, draw(lines)] as const
+})
+let number = 0
+for (const [name, lines] of [...drawn, ['commit subjects', draw(subjectsSince() ?? [])] as const]) {
+  console.log(`\n## ${name}\n`)
+  for (const line of lines) console.log(`${++number}. ${line}`)
+}
+
+function draw(lines: string[]): string[] {
+  const left = [...lines]
+  return Array.from(
+    { length: Math.min(size, left.length) },
+    () => left.splice(Math.floor(random() * left.length), 1)[0] as string,
+  )
+}
+
+/** Returns a generator of numbers from 0 to below 1 (mulberry32). */
+function createRandom(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
