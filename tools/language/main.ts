@@ -31,14 +31,14 @@ async function list(paths: string[], isCounted = true): Promise<number> {
   for (const { file, line, rule, fix, excerpt } of problems)
     console.log(`${file}:${line} [${rule}] ${fix}\n    ${excerpt}`)
   if (isCounted || problems.length > 0)
-    console.log(`${problems.length} problems in ${texts} texts; docs/style.md explains the rules`)
+    console.log(`problems: ${problems.length} in ${texts} texts; docs/style.md explains the rules`)
   return problems.length > 0 ? 1 : 0
 }
 
 /** Prints the number of problems of each rule and folder. */
 async function overview(): Promise<number> {
   const { problems, texts } = await lint([''])
-  console.log(`${problems.length} problems in ${texts} texts\n`)
+  console.log(`problems: ${problems.length} in ${texts} texts\n`)
   for (const { name } of rules) print(problems.filter(({ rule }) => rule === name).length, name)
   const counts = new Map<string, number>()
   for (const { file } of problems) {
