@@ -38,7 +38,7 @@ describe('the report of a test run', () => {
   const file = (name: string) => join(folder, `${name}.mjs`)
 
   for (const [how, ...args] of [['one process'], ['parallel processes', '--parallel', '--jobs', '2']]) {
-    it(`of ${how} ends with what took a second or more, hooks included, and the counts`, () => {
+    it(`prints tests and hooks of a second or more, and the counts, at the end of ${how}`, () => {
       const { status, lines } = report(...args, file('slow'), file('quick'))
       expect(status).to.equal(1)
       const end = lines.slice(lines.indexOf('slowest files:')).filter((line) => !line.endsWith('(loading the files)'))
@@ -53,7 +53,7 @@ describe('the report of a test run', () => {
     expect(lines.slice(-2)).to.deep.equal(['not run: one; other (no engine)', '1 passed, 0 failed'])
   })
 
-  it('is none where a parallel process would leave out what nobody hears of', () => {
+  it('fails a parallel run that would leave out tests without a report', () => {
     const { status } = report('--parallel', '--jobs', '2', file('quick'), file('out'))
     expect(status).not.to.equal(0)
   })

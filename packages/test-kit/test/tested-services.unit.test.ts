@@ -17,11 +17,11 @@ describe('the services that the specs test', () => {
   const own = serviceIn('booking-service', 'booking-service')
   const gateway = serviceIn('event-gateway', 'packages/event-gateway')
 
-  it('leave out a service from a package whose tests were removed, and keep a service of the application', () => {
+  it('leaves out a service from a package whose tests were removed, and keeps a service of the application', () => {
     expect(withSubject([own, gateway], root)).to.deep.equal([own])
   })
 
-  it('have a service from a package that has its subject', () => {
+  it('includes a service from a package that has its subject', () => {
     mkdirSync(join(root, gateway.folder, 'test'), { recursive: true })
     writeFileSync(join(root, gateway.folder, 'test/subject.ts'), '')
     expect(withSubject([own, gateway], root)).to.deep.equal([own, gateway])
