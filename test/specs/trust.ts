@@ -110,7 +110,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
       const published = orderflowFailed(await stack.orderflow(['publish', fixture]))
-      expect(published).to.contain('outside applications may not publish to paymentevents')
+      expect(published).to.contain('is an event of paymentevents that outside applications may not publish')
       const { AppId, AppName } = reduced()
       const deadLetters = await rejectedIds(paymentEvents, approvalOf(id, { AppId, AppName }))
       const [deadLetter] = Object.values(deadLetters)
