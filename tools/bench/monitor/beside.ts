@@ -37,7 +37,7 @@ export async function beside(
     run,
     [
       { name: 'payments alone', isWatched: false },
-      { name: 'beside the monitor', isWatched: true },
+      { name: 'with the monitor', isWatched: true },
     ],
     rounds,
     async ({ isWatched }) => {

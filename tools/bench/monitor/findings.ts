@@ -43,7 +43,7 @@ export function findings(backlog: number, live: Live, paid: Beside[]): Findings 
       atMost('search, p95 in ms', live.search.p95, 20, 1),
       atMost('memory, MB', megabytes, 300),
       atMost('heap of the tab, MB', live.heapBytes / 1e6, 50),
-      atLeast('paid beside the monitor / alone', medianRatio(watched, alone), 0.9, 2),
+      atLeast('paid with the monitor / alone', medianRatio(watched, alone), 0.9, 2),
     ],
     charts: [],
     figures: { backlog, live, paid },

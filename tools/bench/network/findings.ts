@@ -59,7 +59,7 @@ export function findingsOf(measured: Measured): Findings {
       },
       ...(measured.orders.length > 0 ? [ordersTable(measured.orders, seen)] : []),
       {
-        title: 'What became of all events; announced again under the same ids changes nothing',
+        title: 'Outcome of all events. Repeated announcements have the same ids and no effect',
         head: ['', 'events', 'not stored', 'stored twice', 'not announced', 'in two versions', 'announced again'],
         rows: [...new Set(rows.map(({ variant }) => variant))].map((variant) => fateOf(measured.started, variant)),
       },

@@ -172,7 +172,7 @@ function findings(steps: Step[], ledger: Ledger): Findings {
         ]),
       },
       {
-        title: 'What became of the events; repeated are announcements published again, which change nothing',
+        title: 'Outcome of the events. Repeated announcements have no effect',
         head: ['events', 'lost', 'unknown', 'repeated'],
         rows: [[ledger.expected, ledger.lost, ledger.unknown, ledger.repeated].map((count) => number(count))],
       },

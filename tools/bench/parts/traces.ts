@@ -141,7 +141,7 @@ function findings(measured: Measured[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds; each ratio is of the rounds by themselves',
+        title: 'Medians of the rounds; each ratio is the median of the ratios of single rounds',
         head: ['recorded', 'events paid/s', 'ratio', 'µs per event: service', 'sidecar', 'orders posted/s', 'ratio'],
         rows: summaries.map((each) => [
           each.name,
