@@ -49,7 +49,7 @@ const unknownTopic = 3
 const cluster = 3
 
 /**
- * Compares topics with what the system relies on (docs/publishing.md#what-the-log-must-be-like). Returns a line for each difference, with
+ * Compares topics with what the system relies on (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with
  * what follows from it and the command that ends it. Changes nothing. Takes the right to describe the topics' settings; without it the
  * only line says so.
  * @param wanted settings by topic; topics that do not exist are left out
