@@ -27,7 +27,7 @@ export type OrderCreatedV1 = {
    */
   CustomerTaxId: string
   /**
-   * What the order costs.
+   * The price of the order.
    */
   Total: number
 }
@@ -45,7 +45,7 @@ export type PaymentApprovedV1 = {
    */
   OrderId: string
   /**
-   * What was charged.
+   * The charged amount.
    */
   Amount: number
   /**
@@ -53,13 +53,13 @@ export type PaymentApprovedV1 = {
    */
   Policy: string
   /**
-   * What made the payment: the order's event, or an operator by hand.
+   * The trigger of the payment: the order's event, or an operator.
    */
   Source: 'OrderCreated' | 'Manual'
 }
 
 /**
- * An approved payment was given back.
+ * An approved payment was refunded.
  */
 export type PaymentRefundedV1 = {
   /**
@@ -71,11 +71,11 @@ export type PaymentRefundedV1 = {
    */
   OrderId: string
   /**
-   * What was given back.
+   * The refunded amount.
    */
   Amount: number
   /**
-   * Why it was given back. At most 1000 characters, and no personal data.
+   * The reason for the refund. At most 1000 characters, without personal data.
    */
   Reason: string
 }
@@ -93,7 +93,7 @@ export type PaymentRejectedV1 = {
    */
   OrderId: string
   /**
-   * What would have been charged.
+   * The amount that was not charged.
    */
   Amount: number
   /**
@@ -101,11 +101,11 @@ export type PaymentRejectedV1 = {
    */
   Policy: string
   /**
-   * What made the payment: the order's event, or an operator by hand.
+   * The trigger of the payment: the order's event, or an operator.
    */
   Source: 'OrderCreated' | 'Manual'
   /**
-   * Why the policy said no. At most 1000 characters, and no personal data.
+   * The reason for the rejection. At most 1000 characters, without personal data.
    */
   Reason: string
 }

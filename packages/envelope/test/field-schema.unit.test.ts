@@ -10,7 +10,7 @@ describe('fieldSchema', () => {
       type: 'number',
       minimum: 0,
       maximum: 1_000_000_000_000,
-      description: 'What the order costs.',
+      description: 'The price of the order.',
     })
   })
 

@@ -5,25 +5,25 @@ import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperat
 
 /** The applications that write and read each topic. */
 export interface Traffic {
-  /** Version of the contract. */
+  /** The version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
-  /** Names of the events that applications outside may write, by topic. All other topics are those of services alone. */
+  /** Names of the events that outside publishers may write, by topic. Only services write other topics. */
   outside: Record<string, readonly string[]>
-  /** Partitions of each topic, where it runs in containers. */
+  /** Partitions of each topic in containers. */
   partitions: number
-  /** Fields of the Payload that are the partition key, by topic. */
+  /** Fields of the Payload that form the partition key, by topic. */
   keys: Record<string, readonly string[]>
-  /** Full envelopes, with what each is: the first of an event type is its example. */
+  /** Full envelopes with a description. The first envelope of an event type is its example. */
   examples: { description: string; envelope: ReceivedEnvelope }[]
 }
 
-const description = `Every event is one JSON document in one envelope, as UTF-8, and is the value of a Kafka record itself: nothing is \
-wrapped around it. The full variant of an envelope is what a publisher sends that wants to be traced; a receiver accepts the received one, \
-of which six fields are required. All objects are open: fields that no schema names pass and are kept.
+const description = `Every event is one JSON document in UTF-8: an envelope. It is the value of a Kafka record, without a wrapper. \
+Publishers that use tracing send the full variant of the envelope. Receivers accept the received variant, \
+which has six required fields. All objects are open: fields without a schema are accepted and kept.
 
-Three rules hold for every JSON text, which no schema can say in all languages: objects and lists nest at most 64 levels deep; numbers fit \
-a 64-bit double, and are read as one; texts and keys hold neither U+0000 nor a lone surrogate.`
+Three rules apply to every JSON text, because JSON Schema cannot express them in all languages. Objects and lists nest at most 64 levels deep. \
+Numbers fit a 64-bit double, and are read as one. Texts and keys contain neither U+0000 nor a lone surrogate.`
 
 const idOf = (type: string, variant: Variant): string => `${type.replace('@', '.')}.${variant}`
 const refTo = (path: string) => ({ $ref: `#/${path}` })
@@ -67,11 +67,11 @@ function topicsOf({ applications, outside }: Traffic): Map<string, string[]> {
 
 function channelOf(topic: string, types: string[], { outside, partitions }: Traffic): AsyncApiChannel {
   const isOpen = Object.hasOwn(outside, topic)
-  const others = isOpen ? 'Applications outside may write it, too.' : 'Nobody outside may write it.'
+  const others = isOpen ? 'Outside publishers may also write it.' : 'Outside publishers may not write it.'
   return {
     address: topic,
     title: topic,
-    description: `${others} What a consumer cannot take is on ${topic}.dead.`,
+    description: `${others} Events that a consumer cannot handle are on ${topic}.dead.`,
     messages: Object.fromEntries(
       types.flatMap((type) =>
         variants.map((variant) => [idOf(type, variant), refTo(`components/messages/${idOf(type, variant)}`)]),
@@ -108,7 +108,7 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
   return [
     ...traffic.applications.flatMap(({ name, produces, consumes }) => [
       ...Object.entries(produces)
-        // Who publishes nothing of its own hands on what applications outside say.
+        // A service without events of its own forwards those of outside publishers.
         .filter(([, names]) => names.length > 0)
         .map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
       ...consumes.map((topic) => operation(name, 'receive', topic, ['received'])),
@@ -142,8 +142,8 @@ function messageOf(type: string, topic: string, variant: Variant, { examples, ke
 }
 
 function keyDescription(fields: readonly string[]): string {
-  const named = fields.length > 0 ? `The ${fields.join(', a slash, and the ')}; any` : 'Any'
-  return `${named} other, or none, will do: order holds for one key alone.`
+  const named = fields.length > 0 ? `Preferably the ${fields.join(', a slash, and the ')}. Any` : 'Any'
+  return `${named} key or no key is allowed: only events with the same key stay in order.`
 }
 
 /** Returns an envelope with only its required fields. */
@@ -151,7 +151,7 @@ function reducedOf(envelope: object, required: string[] = []): object {
   return Object.fromEntries(Object.entries(envelope).filter(([name]) => required.includes(name)))
 }
 
-/** Returns the schemas to which the messages refer, each once. */
+/** Returns the schemas to which the messages refer, without duplicates. */
 function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   const all = types.flatMap((type) => variants.map((variant) => bundle(type, variant).$defs as object))
   const entries = Object.entries(
@@ -161,8 +161,8 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
 }
 
 /**
- * Converts a schema of 2020-12 to draft 7, which allows no keyword beside a reference. Shared rules are where AsyncAPI expects them. Both
- * schemas accept the same documents.
+ * Converts a schema from 2020-12 to draft 7, where no keyword may be next to a reference. Shared rules move to the place that AsyncAPI
+ * expects. Both schemas accept the same documents.
  */
 function toDraft7(schema: unknown): JsonSchema {
   const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
@@ -179,17 +179,17 @@ function convert(value: unknown): unknown {
   return Object.keys(own).length === 0 ? reference : { ...converted, allOf: [reference] }
 }
 
-/** Addresses of the stream, as `make up` starts it (docs/publishing.md). */
+/** Addresses of the stream after `make up` (docs/publishing.md). */
 export const servers = {
   processes: {
     host: 'localhost:9092',
     protocol: 'kafka',
-    description: 'Kafka as a process of one machine, on loopback: nobody is asked who he is.',
+    description: 'Kafka as a process on this machine, reachable only from it. No login is required.',
   },
   containers: {
     host: 'localhost:9092',
     protocol: 'kafka-secure',
-    description: 'Kafka in containers, over TLS: an application outside has a user of its own (./orderflow publisher).',
+    description: 'Kafka in containers, over TLS. Each outside publisher has its own user (./orderflow publisher).',
     security: [{ $ref: '#/components/securitySchemes/scram' }],
   },
   gateway: {
@@ -197,7 +197,7 @@ export const servers = {
     pathname: '/v1/events',
     protocol: 'http',
     description:
-      'event-gateway, for those without a Kafka client: POST /v1/events/{topic} takes one event, a list, or lines. Where access is closed it asks for an API key.',
+      'event-gateway, for publishers without a Kafka client: POST /v1/events/{topic} accepts one event, a list, or lines. With restricted access it requires an API key.',
   },
 }
 
@@ -222,7 +222,7 @@ export const headers: JsonSchema = {
     tracestate: { title: 'Trace state', description: 'W3C Trace Context.', type: 'string' },
     signature: {
       title: 'Signature',
-      description: 'Of services of the platform alone: the HMAC-SHA-256 of the value, in base64url.',
+      description: 'Services of the platform sign their records: the HMAC-SHA-256 of the value, in base64url.',
       type: 'string',
       pattern: '^[A-Za-z0-9_-]{43}$',
     },

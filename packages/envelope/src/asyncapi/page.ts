@@ -8,7 +8,7 @@ import {
   nameIn,
 } from './types.ts'
 
-/** Directives of a content security policy. They allow the inline style and script, by hash, and nothing else. */
+/** Directives of a content security policy. They allow only the inline style and script, by hash. */
 export const asyncApiPageSources = {
   styleSrc: [`'${hashOf(style)}'`],
   scriptSrc: [`'${hashOf(script)}'`],
@@ -16,8 +16,8 @@ export const asyncApiPageSources = {
 }
 
 /**
- * Returns the document as an HTML page. It loads nothing, and its policy prevents it.
- * @param documentUrl address of the document itself, for a link
+ * Returns the document as an HTML page. It loads no other files, and its content security policy forbids that.
+ * @param documentUrl address of the AsyncAPI document, for a link
  */
 export function asyncApiPage(document: AsyncApiDocument, documentUrl = 'asyncapi.json'): string {
   const { info, channels, servers } = document
@@ -37,7 +37,7 @@ ${info.description
   .map((text) => `<p>${escaped(text)}</p>`)
   .join('\n')}
 <h2 id="servers">Servers</h2>
-${table('Servers', ['Address', 'Protocol', 'What it is'], rows)}
+${table('Servers', ['Address', 'Protocol', 'Description'], rows)}
 ${topics.map((topic) => topicPart(document, topic)).join('\n')}
 </main>
 <p id="told" class="told" role="status"></p>`
@@ -121,12 +121,11 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** Returns the hash by which a content security policy allows a text. */
+/** Returns the hash of a text for a content security policy. */
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
 
-/** A row of the table of fields. */
 interface FieldRow {
   /** Path from the root, such as `Payload.Field`. */
   path: string
@@ -136,7 +135,7 @@ interface FieldRow {
   isPersonal: boolean
 }
 
-/** Returns all fields that a message's schema names. The fields of an object follow the object. */
+/** Returns all fields that a message's schema names. Each object is followed by its fields. */
 function fieldRows(payload: JsonSchema, schemas: AsyncApiDocument['components']['schemas']): FieldRow[] {
   return rowsIn(payload, schemas, '')
 }

@@ -1,30 +1,30 @@
 // Generated from envelope-schema/schemas/ by make generate. Do not edit.
 
 /**
- * What a publisher on the platform sends: every field that tracing needs.
+ * The envelope of a publisher on the platform, with every field for tracing.
  */
 export interface FullEnvelope {
   /**
-   * Extra metadata, and no personal data. A reaction to another event carries that event's Id in CausationId.
+   * Extra metadata without personal data. A reaction to another event has that event's Id in CausationId.
    */
   Headers?: {
     /**
-     * The Id of the event that this one is a reaction to.
+     * The Id of the event that caused this event.
      */
     CausationId?: {
       [k: string]: unknown
     }
   }
   /**
-   * The event's unique id, made by the publisher.
+   * The event's unique id, created by its publisher.
    */
   Id: string
   /**
-   * Correlates related events, made by the publisher of the first one. Not all zeros, since it stands in for a missing TraceId.
+   * Correlates related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
    */
   CorrelationId: string
   /**
-   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
+   * The 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
    */
   TraceId: string
   /**
@@ -40,11 +40,11 @@ export interface FullEnvelope {
    */
   Version: number
   /**
-   * What happened: a noun and a verb in the past tense, 1 to 200 characters, not blank.
+   * The event's name: a noun and a verb in the past tense, 1 to 200 characters, not blank.
    */
   Name: string
   /**
-   * When the event was made: ISO 8601 date-time with T and an offset, years 0001 to 9999.
+   * The time of the event: ISO 8601 date-time with T and an offset, years 0001 to 9999.
    */
   CreationDate: string
   /**
@@ -54,40 +54,40 @@ export interface FullEnvelope {
     [k: string]: unknown
   }
   /**
-   * The organisation whose data the event is about; empty if it is about none.
+   * The organisation that owns the event's data; empty if there is none.
    */
   TenantID?: string
   /**
-   * Who of the tenant caused it, a person; may be empty. Personal data (x-pii).
+   * The tenant's user, a person, who caused the event; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
 
 /**
- * What a receiver accepts: the reduced variant's six fields. The other fields are optional, but have their type when present.
+ * The envelope that a receiver accepts. The six fields of the reduced variant are required. The other fields are optional, and must be valid if present.
  */
 export interface ReceivedEnvelope {
   /**
-   * Extra metadata, and no personal data. A reaction to another event carries that event's Id in CausationId.
+   * Extra metadata without personal data. A reaction to another event has that event's Id in CausationId.
    */
   Headers?: {
     /**
-     * The Id of the event that this one is a reaction to.
+     * The Id of the event that caused this event.
      */
     CausationId?: {
       [k: string]: unknown
     }
   }
   /**
-   * The event's unique id, made by the publisher.
+   * The event's unique id, created by its publisher.
    */
   Id?: string
   /**
-   * Correlates related events, made by the publisher of the first one. Not all zeros, since it stands in for a missing TraceId.
+   * Correlates related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
    */
   CorrelationId?: string
   /**
-   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
+   * The 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
    */
   TraceId?: string
   /**
@@ -103,11 +103,11 @@ export interface ReceivedEnvelope {
    */
   Version: number
   /**
-   * What happened: a noun and a verb in the past tense, 1 to 200 characters, not blank.
+   * The event's name: a noun and a verb in the past tense, 1 to 200 characters, not blank.
    */
   Name: string
   /**
-   * When the event was made: ISO 8601 date-time with T and an offset, years 0001 to 9999.
+   * The time of the event: ISO 8601 date-time with T and an offset, years 0001 to 9999.
    */
   CreationDate: string
   /**
@@ -117,11 +117,11 @@ export interface ReceivedEnvelope {
     [k: string]: unknown
   }
   /**
-   * The organisation whose data the event is about; empty if it is about none.
+   * The organisation that owns the event's data; empty if there is none.
    */
   TenantID?: string
   /**
-   * Who of the tenant caused it, a person; may be empty. Personal data (x-pii).
+   * The tenant's user, a person, who caused the event; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
