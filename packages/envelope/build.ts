@@ -8,19 +8,19 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package that outside publishers install: the application's contract with this engine. Node strips no types below
- * node_modules, so the package has JavaScript. It has a folder and a package.json of its own, because npm packs `exports` unchanged, and
- * those of the workspaces are the sources.
+ * Builds the package for outside publishers: the application's contract with this engine. It contains JavaScript, because Node strips no
+ * types below node_modules. It has its own folder and package.json: npm packs `exports` unchanged, and the workspaces' `exports` name the
+ * sources.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))
 const contract = fileURLToPath(contractFolder)
 const repository = join(contract, '..')
 
-/** Folder of the built package and of the packed one. */
+/** The folder of the built package and of its archive. */
 export const distFolder = join(repository, 'dist')
 
-/** Writes the package into a folder, which it empties first. */
+/** Writes the package into a folder. Existing content of the folder is deleted. */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -38,13 +38,16 @@ export function buildPackage(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 
-/** Returns a document without its links to the rest of the repository; the README of the engine lies beside it as ENVELOPE.md. */
+/** Returns a document without its links to the rest of the repository. A link to the engine's README becomes a link to ENVELOPE.md. */
 function withoutOuterLinks(file: string): string {
   const text = readFileSync(file, 'utf8').replaceAll('../packages/envelope/README.md', 'ENVELOPE.md')
   return text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 }
 
-/** Returns the contract's modules, which import the engine from the same folder here. What they declare is JavaScript, but for types. */
+/**
+ * Returns the contract's modules. They import the engine from the same folder of the package. Only types have to be removed to make
+ * JavaScript of them.
+ */
 function contractModules(): [name: string, text: string][] {
   const read = (name: string) =>
     readFileSync(join(contract, name), 'utf8')
@@ -68,17 +71,19 @@ function emit(folder: string): void {
   rmSync(join(folder, 'validation/ajv.d.ts'))
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const path = join(folder, file)
-    // tsc leaves these as they are, and what others compile with may not know what they mean.
+    // tsc leaves imports of `.ts` files unchanged in declarations, and other compilers may reject them.
     const text = readFileSync(path, 'utf8').replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")
     if (file.startsWith('cli/')) rmSync(path)
     else writeFileSync(path, text)
   }
 }
 
-/** src/validation/validators.ts with all that Ajv would compile when it is loaded. What it needs of Ajv is CommonJS. */
+/**
+ * Returns src/validation/validators.ts with the code that Ajv would otherwise compile at runtime. The parts of Ajv it imports are CommonJS.
+ */
 function compiledValidators(): string {
   const ajv = sharedAjv()
-  // src/validation/validators.ts may have been loaded by whoever builds.
+  // The building process may have loaded src/validation/validators.ts already.
   for (const schema of Object.values(envelopeSchemas)) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
   const ids = [...Object.values(envelopeSchemas), ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))
@@ -93,7 +98,7 @@ function compiledValidators(): string {
   ].join('\n')
 }
 
-/** Returns the contract's package.json with what it needs of the engine's. */
+/** Returns the contract's package.json, with the dependencies and exports of the engine. */
 function manifest(): object {
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { private: _, scripts: __, exports: files, ...own } = read(contract)
@@ -104,7 +109,7 @@ function manifest(): object {
   })
   return {
     ...own,
-    // The sources need a newer one, JavaScript does not.
+    // The sources need a newer Node than the built JavaScript.
     engines: { node: '>=20.12' },
     bin: { envelope: './dist/cli/main.js' },
     exports: {

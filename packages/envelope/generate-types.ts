@@ -19,8 +19,8 @@ function read(path: string): Schema {
 const shared = read('common.json').$defs ?? {}
 
 /**
- * The schema with its references to common.json filled in. Done here because the generator would turn every titled
- * definition into a type of its own, numbered where two schemas use the same one.
+ * Returns the schema with its references to common.json filled in. The generator would turn each titled definition into a type, with a
+ * number in its name where two schemas use the same definition.
  */
 function withoutRefs(schema: Schema): Schema {
   const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
@@ -34,14 +34,14 @@ function withoutRefs(schema: Schema): Schema {
 function compileType(schema: Schema, name: string): Promise<string> {
   const { $id: _, ...filled } = withoutRefs(schema)
   return compile(filled, name, {
-    additionalProperties: false, // undeclared fields pass, but are not typed: `Omit` and narrowing need exact keys
+    additionalProperties: false, // undeclared fields pass, but have no type: `Omit` and narrowing need exact keys
     bannerComment: '',
     format: true,
     style: { semi: false, singleQuote: true, printWidth: 120 },
   })
 }
 
-/** An object type instead of an interface, so that a payload can be used where any JSON object is expected. */
+/** Returns an object type instead of an interface, so a payload can be used where any JSON object is expected. */
 async function compilePayload(schema: Schema, name: string): Promise<string> {
   return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
 }
@@ -54,8 +54,8 @@ async function envelopeTypes(): Promise<string> {
 }
 
 /**
- * Returns a type for each version of a payload, and what they add to the engine: EventPayloads has them by event type, and NewestTypes has
- * the newest version of each name.
+ * Returns a type for each version of a payload. Also extends two types of the engine: EventPayloads by event type, and NewestTypes with the
+ * newest version of each name.
  */
 async function eventTypes(): Promise<string> {
   const nameOf = (type: string) => type.replace('@', 'V')
@@ -69,7 +69,7 @@ async function eventTypes(): Promise<string> {
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }
 
-/** Returns what follows from the schemas: types, and the copy of the envelope's own schemas for the engine. */
+/** Returns the files generated from the schemas: types, and the engine's copy of the envelope schemas. */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
   const copies = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
     new URL(`schemas/${name}`, own),

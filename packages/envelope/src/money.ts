@@ -1,8 +1,8 @@
 import { decimalPlaces } from './validation/json-text.ts'
 
-/** A currency, and how many decimals its amounts have. */
+/** A currency, with the number of decimals of its amounts. */
 export interface Currency {
-  /** ISO 4217, such as EUR. */
+  /** ISO 4217 code, such as EUR. */
   code: string
   decimals: number
 }
@@ -16,8 +16,8 @@ export function currencyOf(code: string): Currency {
 }
 
 /**
- * Returns why a number is no amount of a currency; undefined when it is one. Nothing is rounded: an amount has the decimals of its currency or
- * fewer. So amounts are equal exactly when their numbers are, and no sum or product of doubles passes for an amount.
+ * Returns why a number is not an amount of a currency, or undefined if it is one. An amount has at most the decimals of its currency;
+ * nothing is rounded. So two amounts are equal exactly when their numbers are, and inexact sums of doubles are rejected.
  */
 export function amountFlaw(amount: number, { code, decimals }: Currency): string | undefined {
   if (decimalPlaces(amount) <= decimals) return undefined

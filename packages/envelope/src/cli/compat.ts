@@ -8,35 +8,36 @@ import { readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope compat [--against FOLDER|COMMIT] [--schemas FOLDER]
 
-Compares schemas with an earlier state of them. What a Version of an event accepts may not change: words may (title, description).
-Of a new Version it says whether it is compatible with the one before, and why not, by the pointer:
+Compare the schemas with an earlier state. The rules of a published Version may not change; titles and descriptions may.
+For a new Version, print its compatibility with the previous Version, and the pointers of the rules that break it:
 
-  backward   every Payload of the old Version is right by the new one
-  forward    every Payload of the new Version is right by the old one
+  backward   every Payload of the old Version is valid in the new one
+  forward    every Payload of the new Version is valid in the old one
   full       both; breaking is neither
 
   --against   a folder of schemas, or a commit. Default: the last release, which is the last entry of releases.json at the root
-              of the repository. Without one nothing is compared
-  --schemas   the folder to compare, in place of the contract's
+              of the repository. Without a release, all schemas are accepted
+  --schemas   the folder to compare. Default: the contract's folder
 
-Exits with 0 if all is well, 1 if something is not, 2 if called wrongly or the state to compare with does not exist.
+Exit codes: 0 if all schemas are compatible, 1 if some are not, 2 for wrong arguments or an unknown earlier state.
 `
 
-/** `envelope compat`: answers the exit code. */
+/** Runs `envelope compat` and returns the exit code. */
 export async function compat(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, { against: { type: 'string' }, schemas: { type: 'string' } })
-  if (positionals.length > 0) throw new UsageError(`compat reads no file: ${positionals[0]}; --schemas names a folder`)
+  if (positionals.length > 0)
+    throw new UsageError(`compat reads no files: remove ${positionals[0]}, or name a folder with --schemas`)
   const folder = values.schemas ?? fileURLToPath(new URL('schemas', contractFolder))
   try {
     const against = values.against ?? lastRelease(folder)
     if (against === undefined) {
-      await write(io.stdout, 'nothing is released: releases.json has no commit of this repository to compare with\n')
+      await write(io.stdout, 'nothing to compare: releases.json has no commit of this repository\n')
       return 0
     }
     const before = existsSync(against) ? schemasIn(against) : schemasAt(against, folder)
     const after = schemasIn(folder)
     if (![...after.keys()].some((path) => before.has(path)))
-      throw new StateError(`${against} has none of these schemas`)
+      throw new StateError(`${against} has none of these schemas; name another state with --against`)
     const findings = findingsBetween(before, after)
     const wrong = findings.filter(({ isWrong }) => isWrong).length
     await write(io.stdout, findings.map(linesOf).join(''))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { KafkaAddress } from '../kafka/address.ts'
 import { oneOf, UsageError } from './usage.ts'
 
-/** Options of every command that connects to Kafka. There is none for a password, because other users can read command lines. */
+/** Options of every command that connects to Kafka. None has a password, because other users can read command lines. */
 export const kafkaOptions = {
   brokers: { type: 'string' },
   topic: { type: 'string' },
@@ -16,11 +16,11 @@ export const kafkaOptions = {
 
 export const kafkaHelp = `  --brokers HOST:PORT,...   ENVELOPE_BROKERS
   --topic NAME              ENVELOPE_TOPIC
-  --username NAME           ENVELOPE_USERNAME; its password is in ENVELOPE_PASSWORD, or in a file:
+  --username NAME           ENVELOPE_USERNAME; set its password in ENVELOPE_PASSWORD, or in a file:
   --password-file FILE      ENVELOPE_PASSWORD_FILE
   --mechanism NAME          ENVELOPE_MECHANISM: SCRAM-SHA-512 (default), SCRAM-SHA-256 or PLAIN
-  --tls, --no-tls           ENVELOPE_TLS=true|false; with a username or a --ca the default is TLS
-  --ca FILE                 ENVELOPE_CA: PEM, in place of the authorities that Node trusts
+  --tls, --no-tls           ENVELOPE_TLS=true|false. Default: TLS if a username or --ca is set
+  --ca FILE                 ENVELOPE_CA: PEM file, replaces the authorities that Node trusts
 `
 
 const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
@@ -28,8 +28,8 @@ const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
 type Values = { [Name in keyof typeof kafkaOptions]?: string | boolean | undefined }
 
 /**
- * Where to connect, by options and, where there is none, the environment.
- * @throws {UsageError} naming what is missing or wrong
+ * Returns the address of Kafka and the topic, from options or from the environment. Options override the environment.
+ * @throws {UsageError} naming the missing or wrong option
  */
 export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address: KafkaAddress; topic: string } {
   const value = (name: keyof Values) => {
@@ -41,11 +41,11 @@ export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address:
       ?.split(',')
       .map((broker) => broker.trim())
       .filter(Boolean) ?? []
-  if (brokers.length === 0) throw new UsageError('which Kafka? --brokers host:port, or ENVELOPE_BROKERS')
+  if (brokers.length === 0) throw new UsageError('no Kafka address: set --brokers HOST:PORT or ENVELOPE_BROKERS')
   const wrong = brokers.find((broker) => !/^[^:/\s]+:\d{1,5}$|^\[[\da-f:.]+\]:\d{1,5}$/i.test(broker))
-  if (wrong) throw new UsageError(`--brokers: ${wrong} is not host:port`)
+  if (wrong) throw new UsageError(`--brokers: ${wrong} is not HOST:PORT`)
   const topic = value('topic')
-  if (!topic) throw new UsageError('which topic? --topic, or ENVELOPE_TOPIC')
+  if (!topic) throw new UsageError('no topic: set --topic or ENVELOPE_TOPIC')
   const [username, ca] = [value('username'), value('ca')]
   const isSaid = values.tls
     ? true
@@ -73,7 +73,7 @@ export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address:
     const file = value('password-file')
     const password = file ? read('--password-file', file).replace(/\r?\n$/, '') : env.ENVELOPE_PASSWORD
     if (password) return password
-    throw new UsageError(`the password of ${username}? ENVELOPE_PASSWORD, or --password-file`)
+    throw new UsageError(`no password for ${username}: set ENVELOPE_PASSWORD or --password-file`)
   }
 }
 

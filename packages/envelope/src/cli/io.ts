@@ -10,34 +10,34 @@ export interface Io {
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable
   stderr: Writable & { isTTY?: boolean }
-  /** Ends a command that follows a topic. */
+  /** Aborts a command that follows a topic. */
   signal: AbortSignal
 }
 
-/** A file cannot be read. The command continues with the others. */
+/** A file cannot be read. The command continues with the other files. */
 export class UnreadableError extends Error {
   override name = 'UnreadableError'
 }
 
 const chunkBytes = 2 ** 17
 
-/** Writes a text and waits until the stream accepts more, so that memory stays bounded. */
+/** Writes a text and waits until the stream accepts more, so memory stays bounded. */
 export async function write(stream: Writable, text: string): Promise<void> {
   if (text !== '' && !stream.write(text)) await once(stream, 'drain')
 }
 
 /**
- * The files that a command line names.
- * @throws {UsageError} when it names none
+ * Returns the files of a command line.
+ * @throws {UsageError} if it names no file
  */
 export function requireFiles(files: string[]): string[] {
-  if (files.length === 0) throw new UsageError('which file? - is standard input')
+  if (files.length === 0) throw new UsageError('no file: name at least one, or - for standard input')
   return files
 }
 
 /**
- * Reads the documents of a file, of standard input for `-`. Empty input is a flaw.
- * @param onChunk called when what was found in a chunk was told, and waited for
+ * Reads the documents of a file, or of standard input for `-`. Reports empty input as a flaw.
+ * @param onChunk called after each chunk; reading waits for it
  * @throws {UnreadableError}
  */
 export async function readDocuments(
@@ -48,7 +48,7 @@ export async function readDocuments(
 ): Promise<void> {
   let count = 0
   const splitter = new Splitter({
-    // Many lines are found together only after one that was found by itself.
+    // `onLines` needs no count: a single document always precedes it.
     ...findings,
     onDocument(bytes, line) {
       count++

@@ -5,17 +5,17 @@ import { didYouMean, UsageError } from './usage.ts'
 
 interface Command {
   summary: string
-  /** Loaded when it is run: what one command needs costs no other one time. */
+  /** Loads the command's modules when it runs, so that other commands start faster. */
   load: () => Promise<{ help: string; run: (args: string[], io: Io) => Promise<number> }>
 }
 
 const commands: Record<string, Command> = {
   validate: {
-    summary: 'say what is wrong with envelopes',
+    summary: 'list the problems of envelopes',
     load: () => import('./validate.ts').then(({ help, validate: run }) => ({ help, run })),
   },
   new: {
-    summary: 'make a full envelope of a Payload',
+    summary: 'make a full envelope from a Payload',
     load: () => import('./new.ts').then(({ help, create: run }) => ({ help, run })),
   },
   publish: {
@@ -23,11 +23,11 @@ const commands: Record<string, Command> = {
     load: () => import('./publish.ts').then(({ help, publish: run }) => ({ help, run })),
   },
   tail: {
-    summary: 'follow a topic, personal values masked',
+    summary: 'follow a topic, with personal values masked',
     load: () => import('./tail.ts').then(({ help, tail: run }) => ({ help, run })),
   },
   compat: {
-    summary: 'compare the schemas with an earlier state of them',
+    summary: 'compare the schemas with an earlier state',
     load: () => import('./compat.ts').then(({ help, compat: run }) => ({ help, run })),
   },
 }
@@ -37,19 +37,19 @@ const help = `Usage: envelope COMMAND [OPTIONS] [FILE...]
 
 ${names.map((name) => `  ${name.padEnd(9)} ${commands[name]?.summary}`).join('\n')}
 
-envelope COMMAND --help prints its options, envelope --version the version.
+Run envelope COMMAND --help for the options of a command, and envelope --version for the version.
 
-Exits with 3 if the output cannot be written, for example because a disk is full; each command lists its other exit codes.
+Exit code 3: the output cannot be written, for example because a disk is full. Each command lists its other exit codes.
 `
 
-/** Runs a command line and answers the exit code. */
+/** Runs a command line and returns the exit code. */
 async function main([name, ...args]: string[], io: Io): Promise<number> {
   if (name === '--help' || name === '-h' || name === 'help') return print(help, io)
   if (name === '--version' || name === '-v' || name === 'version') return print(`envelope ${version()}\n`, io)
-  if (name === undefined) throw new UsageError(`which command? ${names.join(', ')}`)
+  if (name === undefined) throw new UsageError(`no command: use one of ${names.join(', ')}`)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command)
-    throw new UsageError(`there is no command ${name}${didYouMean(name, names)}; there are ${names.join(', ')}`)
+    throw new UsageError(`unknown command ${name}${didYouMean(name, names)}; use one of ${names.join(', ')}`)
   const { help: own, run } = await command.load()
   return args.includes('--help') || args.includes('-h') ? print(own, io) : await run(args, io)
 }
@@ -68,9 +68,9 @@ const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that leaves early (envelope validate … | head) wants no more.
+    // The reader closed the pipe early, for example envelope validate … | head.
     if (error.code === 'EPIPE') process.exit()
-    // For example a full disk. Incomplete output must look neither like success nor like invalid input.
+    // For example, the disk is full. Exit code 3 differs from those of success and of invalid input.
     if (stream === stdout) stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
     process.exit(3)
   })
@@ -78,7 +78,7 @@ for (const stream of [stdout, stderr]) {
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {
-  // Those of a missing Kafka client and of wrong schemas are known by their names, because only some commands load their modules.
+  // Recognized by name, because only some commands load the modules of these errors.
   const isKnown = error instanceof UsageError || ['ClientMissingError', 'ContractError'].includes((error as Error).name)
   if (!isKnown) throw error
   stderr.write(`envelope: ${(error as Error).message}\n`)

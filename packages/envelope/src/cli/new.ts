@@ -11,18 +11,18 @@ import { didYouMean, readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope new NAME[@VERSION] --data JSON|@FILE|-
 
-Prints a full envelope, in one line, for \`envelope publish\`; or what is wrong with the data.
+Print a full envelope in one line, for \`envelope publish\`, or the problems of the data. VERSION defaults to the event's newest one.
 
-  --data JSON            the Payload; @FILE is that of a file, - that of standard input
+  --data JSON            the Payload; @FILE reads a file, - reads standard input
   --app-id GUID          ENVELOPE_APP_ID: identifies your application, and never changes
   --app-name NAME        ENVELOPE_APP_NAME
   --id, --correlation-id, --trace-id GUID
-                         new ones, unless given; the CorrelationId is the TraceId's
-  --date DATE            when it happened: a date-time with an offset, such as 2026-01-31T12:00:00Z; now, unless given
+                         default: new ids; the CorrelationId is the TraceId
+  --date DATE            time of the event: a date-time with an offset, such as 2026-01-31T12:00:00Z. Default: now
   --tenant ID            TenantID
-  --pretty               over many lines
+  --pretty               print several lines
 
-VERSION is the newest one of the event, unless given. Exits with 0, 1 if the envelope would be wrong, 2 if called wrongly.
+Exit codes: 0, 1 if the envelope would be invalid, 2 for wrong arguments.
 `
 
 const options = {
@@ -37,16 +37,16 @@ const options = {
   pretty: { type: 'boolean', default: false },
 } as const
 
-/** `envelope new`: answers the exit code. */
+/** Runs `envelope new` and returns the exit code. */
 export async function create(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, options)
   const [event, another] = positionals
-  if (!event || another) throw new UsageError('which event? One, such as envelope new NAME --data {}')
+  if (!event || another) throw new UsageError('name one event, such as envelope new NAME --data {}')
   const type = typeOf(event)
-  if (values.data === undefined) throw new UsageError('which data? --data JSON, @FILE or -')
+  if (values.data === undefined) throw new UsageError('no data: set --data JSON, @FILE or -')
   const [id, name] = [values['app-id'] ?? io.env.ENVELOPE_APP_ID, values['app-name'] ?? io.env.ENVELOPE_APP_NAME]
   if (!id || !name)
-    throw new UsageError('which application? --app-id and --app-name, or ENVELOPE_APP_ID and ENVELOPE_APP_NAME')
+    throw new UsageError('no application: set --app-id and --app-name, or ENVELOPE_APP_ID and ENVELOPE_APP_NAME')
   const creationDate = dateOf(values.date)
   try {
     const envelope = createEnvelope({
@@ -74,10 +74,10 @@ function typeOf(event: string): EventType {
   const versions = knownVersions.get(name)
   if (versions) return `${name}@${version ?? versions.at(-1)}` as EventType
   const known = [...knownVersions.keys()]
-  throw new UsageError(`there is no event ${name}${didYouMean(name, known)}; there are ${known.join(', ')}`)
+  throw new UsageError(`unknown event ${name}${didYouMean(name, known)}; use one of ${known.join(', ')}`)
 }
 
-/** @throws {UsageError} for a text that is no date-time with an offset */
+/** @throws {UsageError} if the text is not a date-time with an offset */
 function dateOf(date: string | undefined): Date {
   const moment = date === undefined ? new Date() : parseMoment(date)
   if (moment) return moment

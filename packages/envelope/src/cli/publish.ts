@@ -10,18 +10,18 @@ import { oneOf, readOptions } from './usage.ts'
 
 export const help = `Usage: envelope publish --brokers HOST:PORT --topic NAME FILE...
 
-Publishes each envelope in each FILE (- is standard input; what \`envelope validate\` reads), byte by byte as it stands there. One
-that is invalid is not published, and named; the others are.
+Publish each valid envelope in each FILE, with its bytes unchanged, and list the invalid ones. - is standard input. The formats
+are those of \`envelope validate\`.
 
 ${kafkaHelp}
-  --mode publisher          full envelopes alone (default), or receiver: what receivers accept
-  --key TEXT                the record's key; the fields of the Payload that the topic is keyed by, unless given
-  --key-field NAME          another field of the Payload in its place
+  --mode publisher          accept only full envelopes (default); receiver: accept what receivers accept
+  --key TEXT                the record's key. Default: the key fields of the topic, from the Payload
+  --key-field NAME          use another field of the Payload as the key
 
-Exits with 0 if all are published, 1 if some are not, 2 if called wrongly or a file cannot be read.
+Exit codes: 0 if all envelopes are published, 1 if some are not, 2 for wrong arguments or an unreadable file.
 `
 
-/** A batch is one for a topic: the topics of this system take 256 KiB in one, with what a batch and its records add. */
+/** The topics of this system accept batches of 256 KiB. This leaves room for the overhead of a batch and its records. */
 const [batchRecords, batchBytes] = [500, 200 * 1024]
 
 interface Waiting {
@@ -29,10 +29,10 @@ interface Waiting {
   record: OutgoingRecord
 }
 
-/** Kafka did not take a batch; what came after it was not sent. */
+/** Kafka did not accept a batch. Later envelopes were not sent. */
 class StoppedError extends Error {}
 
-/** `envelope publish`: answers the exit code. */
+/** Runs `envelope publish` and returns the exit code. */
 export async function publish(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
@@ -58,7 +58,9 @@ export async function publish(args: string[], io: Io): Promise<number> {
       const positions = await publisher.send(batch.map(({ record }) => record)).catch((error: unknown) => {
         const [first, end] = [batch[0]?.source, batch.at(-1)?.source]
         const which = batch.length === 1 ? first : `${first} to ${end}`
-        throw new StoppedError(`${which}: not known to be published, and nothing after it was sent: ${reasonOf(error)}`)
+        throw new StoppedError(
+          `${which}: may be missing in Kafka; publish these envelopes again, and all later ones: ${reasonOf(error)}`,
+        )
       })
       count.published += batch.length
       const [position] = positions
@@ -119,7 +121,7 @@ function accountOf(
   { published, refused }: { published: number; refused: number },
   last: { position: PublishedPosition; key: string | undefined } | undefined,
 ): string {
-  const not = refused > 0 ? `; ${refused} not published, for they are invalid` : ''
+  const not = refused > 0 ? `; ${refused} invalid, not published` : ''
   if (published !== 1 || !last) return `published ${published} to ${topic}${not}`
   const { position, key } = last
   return `published 1 to ${topic}: partition ${position.partition}, offset ${position.offset}, key ${key ?? '(none)'}${not}`

@@ -1,61 +1,59 @@
 import type { Problem } from '../validation/problems.ts'
 
 /**
- * The most that is read as one document. A Kafka broker takes no larger record unless it is told to (`message.max.bytes`), and
- * memory stays the same however long a line is.
+ * The maximum size of a document. A Kafka broker accepts no larger record by default (`message.max.bytes`). The limit also bounds memory
+ * for long lines.
  */
 export const maxDocumentBytes = 2 ** 20
 
-/** Callbacks for documents and flaws, with the line where they begin. The first line is 1. */
+/** Callbacks for documents and flaws, with the line where they begin. Lines are numbered from 1. */
 export interface Findings {
-  /** The bytes of one document, without what separates it from others. */
+  /** Receives the bytes of one document, without separators. */
   onDocument(bytes: Uint8Array, line: number): void
   /**
-   * Many lines, each a document or blank, with their ends, to be looked at together: it takes less than one after the other.
-   * Answers how many they were; if that is 0, each is found by itself.
+   * Receives many whole lines, each a document or blank. Reading them together is faster than one by one.
+   * @returns the number of lines; 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
-  /** Reports a problem between documents, or of a document that was too long. */
+  /** Receives a problem between documents, or of a document that is too long. */
   onFlaw(flaw: Problem, line: number): void
 }
 
-/** State of the reader: between documents, in a document or list, or lost until the end. */
+/** State of the reader. `lost` ignores the rest of the input. */
 type State = 'between' | 'lines' | 'object' | 'list' | 'lost'
 
 const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
 const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const none = new Uint8Array()
-/** White space of JSON. */
 const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
- * Finds the documents in bytes that come in chunks, cut anywhere: JSON texts over any number of lines, JSON lines, or the items
- * of a list. When the first document ends on the line where it begins, every line after it is one: then a line that is broken
- * costs nothing but itself.
+ * Finds the documents in bytes that come in chunks: JSON texts that may span lines, JSON lines, or the items of a list. A chunk may end
+ * anywhere. If the first document ends on the line where it begins, every later line is one document, so a broken line affects only itself.
  */
 export class Splitter {
   readonly #findings: Findings
   readonly #held = new Held(maxDocumentBytes)
   #state: State = 'between'
-  /** Before the first byte that is none of a byte order mark, of which so many were seen. */
+  /** True before the first byte after byte order marks; `#marked` counts the bytes of these marks. */
   #isStart = true
   #marked = 0
   #line = 1
   /** Line on which the current or last document begins. */
   #startLine = 1
-  /** Whether exactly one document begins and ends on this line. */
+  /** True if exactly one document begins and ends on this line. */
   #isOneLine = false
-  /** In a list: whether an item has begun; whether any has. */
+  /** In a list, true after an item has begun. */
   #isItem = false
   #hasItems = false
-  /** Objects and lists that are open within the document. */
+  /** Depth of the open objects and lists within the document. */
   #depth = 0
   #isText = false
   #isEscaped = false
-  /** A text ran over the end of its line: all of it belongs to this document, until a line begins one. */
+  /** True after a text that runs over the end of its line. All later bytes belong to this document, until a line begins with an object. */
   #isTorn = false
-  /** The last byte that is no white space. */
+  /** The last byte that is not white space. */
   #last = 0
   #isLineStart = false
 
@@ -77,7 +75,7 @@ export class Splitter {
     if (this.#state === 'object' || this.#isItem) this.#emit(none)
     if (this.#state !== 'list') return
     if (this.#isTorn)
-      this.#flaw('is a list that was not read further', 'close the text that runs over the end of its line')
+      this.#flaw('is a list with an unreadable rest', 'close the text that runs over the end of its line')
     else this.#flaw('ends within a list', 'close the list with ]')
   }
 
@@ -87,7 +85,8 @@ export class Splitter {
 
   #emit(last: Uint8Array): void {
     const bytes = this.#held.take(last)
-    if (!bytes) this.#flaw('is larger than 1 MiB', 'send less: topics take no record of that size', this.#startLine)
+    if (!bytes)
+      this.#flaw('is larger than 1 MiB', 'send a smaller document: topics accept no larger record', this.#startLine)
     else if (bytes[0] === openObject || !bytes.every(isSpace)) this.#findings.onDocument(bytes, this.#startLine)
     this.#isItem = false
   }
@@ -99,7 +98,7 @@ export class Splitter {
       this.#emit(chunk.subarray(start, end))
       start = end + 1
     }
-    // The first may have begun in an earlier chunk.
+    // The first line may have begun in an earlier chunk.
     const first = chunk.indexOf(newline, start)
     if (first >= 0) readLine(first)
     const last = chunk.lastIndexOf(newline)
@@ -115,7 +114,7 @@ export class Splitter {
     return chunk.length
   }
 
-  /** To where something begins. */
+  /** Reads to the beginning of a document or list. */
   #seek(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number
@@ -155,7 +154,7 @@ export class Splitter {
     return at
   }
 
-  /** Reads on in an object, or in a list and its items. */
+  /** Reads within an object, or within a list and its items. */
   #scan(chunk: Uint8Array, from: number): number {
     let start = from
     for (let at = from; at < chunk.length; at++) {
@@ -178,8 +177,9 @@ export class Splitter {
       if (this.#isTorn) continue
       if (this.#state === 'list' && this.#depth === 0 && (byte === comma || byte === closeList)) {
         if (this.#isItem) this.#emit(chunk.subarray(start, at))
-        else if (byte === comma || this.#hasItems) this.#flaw('has a comma with no item beside it', 'remove the comma')
-        else this.#flaw('is an empty list', 'put envelopes into it')
+        else if (byte === comma || this.#hasItems)
+          this.#flaw('has a comma without an item next to it', 'remove the comma')
+        else this.#flaw('is an empty list', 'add envelopes to it')
         this.#hasItems = true
         start = at + 1
         this.#startLine = this.#line
@@ -217,14 +217,14 @@ export class Splitter {
     else if (byte === quote) this.#isText = false
   }
 
-  /** Returns whether an object that begins a line cannot belong to the current document. */
+  /** Returns true if an object at the beginning of a line cannot belong to the current document. */
   #isBroken(): boolean {
     if (this.#isTorn) return true
     return this.#state === 'object' && ![comma, colon, openList].includes(this.#last)
   }
 }
 
-/** Keeps the bytes of a document that came in earlier chunks, up to a limit. */
+/** Holds the bytes of a document from earlier chunks, up to a limit. */
 class Held {
   readonly #most: number
   #parts: Uint8Array[] = []
@@ -240,7 +240,7 @@ class Held {
     else if (part.length > 0) this.#parts.push(part)
   }
 
-  /** Returns the whole document with its last part, and forgets it. Returns undefined for one that is too long. */
+  /** Returns the whole document with its last part, and releases its bytes. Returns undefined for a document that is too long. */
   take(last: Uint8Array): Uint8Array | undefined {
     const [length, parts] = [this.#length + last.length, this.#parts]
     this.#length = 0

@@ -12,16 +12,16 @@ import { readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope tail --brokers HOST:PORT --topic NAME [--correlation ID] [--pretty] [--values]
 
-Follows a topic, from now on, until Ctrl-C: a JSON text in one line for each record, with its position, key and envelope. Of values only
-those are shown that the schemas name and do not call personal.
+Follow a topic until Ctrl-C, beginning with the next record. Print one line of JSON for each record, with its position, key and
+envelope. Values are masked unless the schemas name them and do not mark them as personal.
 
 ${kafkaHelp}
-  --from-start        all that the topic holds, first
-  --correlation ID    only events of this CorrelationId, in any usual spelling of a GUID
-  --pretty            over many lines
-  --values            with all values, personal ones too
+  --from-start        begin with the oldest record of the topic
+  --correlation ID    print only events of this CorrelationId; any usual spelling of a GUID
+  --pretty            print several lines for each record
+  --values            print all values, also personal ones
 
-Exits with 0 when it is ended, 1 if Kafka cannot be followed, 2 if called wrongly.
+Exit codes: 0 after Ctrl-C, 1 if Kafka cannot be followed, 2 for wrong arguments.
 `
 
 interface TailedRecord {
@@ -38,7 +38,7 @@ interface Shown {
   values: boolean
 }
 
-/** `envelope tail`: answers the exit code. */
+/** Runs `envelope tail` and returns the exit code. */
 export async function tail(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
@@ -47,7 +47,7 @@ export async function tail(args: string[], io: Io): Promise<number> {
     pretty: { type: 'boolean', default: false },
     values: { type: 'boolean', default: false },
   })
-  if (positionals.length > 0) throw new UsageError(`tail reads no file: ${positionals[0]}`)
+  if (positionals.length > 0) throw new UsageError(`tail reads no files: remove ${positionals[0]}`)
   const correlation = correlationOf(values.correlation)
   const { address, topic } = connectionOf(values, io.env)
   const { Consumer } = await loadClient()
@@ -76,14 +76,14 @@ export async function tail(args: string[], io: Io): Promise<number> {
   }
 }
 
-/** @throws {UsageError} for a text that spells no GUID: no event would have it */
+/** @throws {UsageError} if the text is not a GUID */
 export function correlationOf(given: string | undefined): string | undefined {
   const guid = parseGuid(given)
   if (given === undefined || guid !== undefined) return guid
-  throw new UsageError('--correlation is no GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
+  throw new UsageError('--correlation is not a GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
 }
 
-/** Returns the line of a record; empty for a record that is not selected. */
+/** Returns the line of a record, or an empty text for a record that is not selected. */
 export function shown(
   { topic, partition, offset, key, value }: TailedRecord,
   { correlation, pretty, values }: Shown,
@@ -96,7 +96,7 @@ export function shown(
     topic,
     partition,
     offset: `${offset}`,
-    // A key is no field: one that is an id tells nothing of a person.
+    // The key is not a field. A key that looks like an id is not personal.
     key: text === undefined || values || mayShow('Id', text) ? (text ?? null) : '***',
     ...(problems ? { problems } : { envelope: values ? document : maskedEvent(document) }),
   }

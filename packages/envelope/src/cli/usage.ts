@@ -6,14 +6,17 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** ` (did you mean …?)` with the name of `known` that one is nearest to, or begins; nothing if none is near. */
+/**
+ * Returns ` (did you mean …?)` with the name of `known` that is nearest to a name or begins with it. Returns an empty text without such a
+ * name.
+ */
 export function didYouMean(name: string, known: readonly string[]): string {
   const meant = nearMissIn(known)(name) ?? known.find((each) => name.length > 1 && each.startsWith(name))
   return meant ? ` (did you mean ${meant}?)` : ''
 }
 
 /**
- * The options and files of a command line, as node:util parses it.
+ * Returns the options and files of a command line, parsed by node:util.
  * @throws {UsageError} naming the nearest option
  */
 export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], options: T) {
@@ -21,21 +24,24 @@ export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], op
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    // Node's message goes on with advice about file names that begin with a hyphen.
+    // Node's message continues with advice on file names that begin with a hyphen.
     const [, given = ''] = /'(-[^' ]*)/.exec(message) ?? []
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(message.split(/[.\n]/, 1)[0])
-    if (given === '--password') throw new UsageError('a password is no option, for others see it: use --password-file')
+    if (given === '--password')
+      throw new UsageError(
+        '--password is not supported, because other users of this machine could read it: use --password-file',
+      )
     const known = Object.keys(options).map((name) => `--${name}`)
-    throw new UsageError(`there is no option ${given}${didYouMean(given, known)}`)
+    throw new UsageError(`unknown option ${given}${didYouMean(given, known)}`)
   }
 }
 
 /**
- * One of a few words.
- * @throws {UsageError} naming all of them
+ * Returns the value if it is one of the words.
+ * @throws {UsageError} naming all words
  */
 export function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
   const found = words.find((word) => word === value)
   if (found) return found
-  throw new UsageError(`${option} is one of ${words.join(', ')}${didYouMean(value, words)}`)
+  throw new UsageError(`${option} must be one of ${words.join(', ')}${didYouMean(value, words)}`)
 }

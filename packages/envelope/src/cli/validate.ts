@@ -8,14 +8,14 @@ import { oneOf, readOptions } from './usage.ts'
 
 export const help = `Usage: envelope validate [--mode publisher|receiver] [--json] FILE...
 
-Says what is wrong with each envelope in each FILE (- is standard input): one envelope, also over many lines, a list of them,
-or JSON lines, which are read in constant memory.
+List the problems of each envelope in each FILE; - is standard input. A file has one envelope, which may span lines,
+a list of envelopes, or JSON lines, which need constant memory.
 
-  --mode receiver    by the rules of one who receives it, the reduced variant included (default)
-  --mode publisher   by the rules of one who sends it: the full variant alone
+  --mode receiver    accept what receivers accept, also the reduced variant (default)
+  --mode publisher   accept only the full variant
   --json             print [{"source", "valid", "variant", "errors": [{"pointer", "message", "hint"}]}]
 
-Exits with 0 if all are valid, 1 if some are not, 2 if called wrongly or a file cannot be read.
+Exit codes: 0 if all envelopes are valid, 1 if some are invalid, 2 for wrong arguments or an unreadable file.
 `
 
 /** Results for the documents of one file. */
@@ -25,7 +25,7 @@ interface Count {
   invalid: number
 }
 
-/** `envelope validate`: answers the exit code. */
+/** Runs `envelope validate` and returns the exit code. */
 export async function validate(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     mode: { type: 'string', default: 'receiver' },
@@ -61,7 +61,7 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
     text += describe(file, line, verdict)
   }
   const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
-  /** Most lines are objects, and UTF-8: what else they may be is looked at by itself. */
+  /** Validates most lines as texts, because most are UTF-8 objects. Other lines are validated as bytes. */
   function onLines(bytes: Uint8Array, firstLine: number): number {
     const read = textOf(bytes)
     if (read === undefined) return 0
@@ -86,8 +86,8 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
 }
 
 /**
- * Undefined when it is not UTF-8. What is ASCII is the same in Latin-1, which takes less to read. A byte order mark stays with the document
- * that it stands before.
+ * Returns the bytes as a text, or undefined if they are not UTF-8. ASCII is read as Latin-1, which is faster and has the same result. A
+ * byte order mark stays with its document.
  */
 function textOf(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

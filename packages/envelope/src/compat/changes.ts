@@ -1,17 +1,17 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-/** A JSON Schema without references and without words (see `rulesOf`). */
+/** A JSON Schema without references and descriptions (see `rulesOf`). */
 export type Rules = Record<string, unknown>
 
-/** One way in which two schemas differ. */
+/** A difference between two schemas. */
 export interface Change {
-  /** JSON pointer into the document that the schemas are about. */
+  /** JSON pointer into a document of the schemas. */
   pointer: string
   message: string
-  /** A document that was right is wrong now: who reads by the new schema cannot read all that was written by the old one. */
+  /** True if a valid document becomes invalid: readers with the new schema cannot read all documents of the old one. */
   breaksBackward: boolean
-  /** A document that is right now was wrong: who reads by the old schema cannot read all that is written by the new one. */
+  /** True if an invalid document becomes valid: readers with the old schema cannot read all documents of the new one. */
   breaksForward: boolean
 }
 
@@ -19,8 +19,8 @@ export interface Change {
 type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
 
 /**
- * Returns the compatibility of two schemas. The definitions are those of Confluent's Schema Registry (confluentinc/schema-registry#1490): backward when every document of
- * the old schema is right by the new one, forward the other way round, full for both.
+ * Returns the compatibility of two schemas, as Confluent's Schema Registry defines it (confluentinc/schema-registry#1490). It is backward
+ * if every document of the old schema is valid in the new one. Forward is the opposite direction, and full is both.
  */
 export function compatibilityOf(changes: readonly Change[]): Compatibility {
   const [backward, forward] = [
@@ -31,9 +31,9 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * Returns how the rules of two schemas differ. Objects are open, and a field that no schema named could hold anything: to name it with
- * a rule breaks backward, as the registry has it by default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458); to name it without one is
- * no change (#1802). A keyword that this does not know counts as breaking both ways.
+ * Returns the differences between the rules of two schemas. Objects are open, so a field without a rule could have any value. A new rule
+ * for such a field breaks backward, as in the registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an
+ * empty rule is no change (#1802). An unknown keyword is treated as breaking both ways.
  */
 export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -49,9 +49,9 @@ export function changesBetween(before: Rules, after: Rules, pointer = ''): Chang
 
 type Fields = Record<string, Rules>
 
-const newRule = 'has a rule now, and could hold anything before'
+const newRule = 'has a rule now, and could have any value before'
 
-/** Whether Payloads of an older Version need an upcaster. The rule of a new field asks for none: `upcast` leaves out what it held before. */
+/** Returns true if Payloads of an older Version need an upcaster. A new field needs none, because `upcast` leaves out its old value. */
 export function needsUpcaster(changes: readonly Change[]): boolean {
   return changes.some(({ breaksBackward, message }) => breaksBackward && message !== newRule)
 }
@@ -65,7 +65,7 @@ function propertyChanges(before: Fields, after: Fields, pointer: string): Change
     if (Object.keys(old ?? now ?? {}).length === 0) return []
     return now
       ? [change(place, newRule, { backward: false, forward: true })]
-      : [change(place, 'has no rule any more, and can hold anything', { backward: true, forward: false })]
+      : [change(place, 'has no rule now, and can have any value', { backward: true, forward: false })]
   })
 }
 
@@ -76,13 +76,11 @@ function requiredChanges(before: string[], after: string[], pointer: string): Ch
   const removed = before.filter((name) => !after.includes(name))
   return [
     ...added.map((name) => change(`${pointer}/${name}`, 'is required now', { backward: false, forward: true })),
-    ...removed.map((name) =>
-      change(`${pointer}/${name}`, 'is not required any more', { backward: true, forward: false }),
-    ),
+    ...removed.map((name) => change(`${pointer}/${name}`, 'is no longer required', { backward: true, forward: false })),
   ]
 }
 
-/** Keywords whose greater value lets more pass, or less. */
+/** Keywords whose greater value accepts more documents (`upper`) or fewer (`lower`). */
 const [upper, lower] = [
   ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
   ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],
@@ -100,11 +98,11 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
     const covers = keyword === 'enum' ? includesAll : typesCover
     return change(pointer, told, { backward: covers(now, old), forward: covers(old, now) })
   }
-  // One rule more or less; of two that differ nobody can tell.
+  // Adding or removing a rule breaks one way. A changed rule is treated as breaking both ways, because rules cannot be compared in general.
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 
-/** Returns whether every value of `some` is one of `all`. Without a rule, every value is. */
+/** Returns true if `all` includes every value of `some`. An undefined `all` includes every value. */
 function includesAll(all: unknown, some: unknown): boolean {
   if (all === undefined) return true
   return (
@@ -115,16 +113,16 @@ function includesAll(all: unknown, some: unknown): boolean {
 const typesCover = (all: unknown, some: unknown) => includesAll(withIntegers(all), some)
 const withIntegers = (types: unknown) => ([types].flat().includes('number') ? [types, 'integer'].flat() : types)
 
-const text = (value: unknown) => (value === undefined ? 'not there' : JSON.stringify(value))
+const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value))
 
 function change(pointer: string, message: string, holds: { backward: boolean; forward: boolean }): Change {
   return { pointer, message, breaksBackward: !holds.backward, breaksForward: !holds.forward }
 }
 
-/** The schemas of a folder, by their path in it. */
+/** The schemas of a folder, by path within the folder. */
 export type Schemas = ReadonlyMap<string, Rules>
 
-/** Keywords that describe a schema or its subject, and refuse nothing. */
+/** Keywords that only describe, and restrict no values. */
 const words = new Set([
   '$schema',
   '$id',
@@ -140,13 +138,13 @@ const words = new Set([
 ])
 
 /**
- * Returns the rules of a schema: without descriptions, and with every reference filled in, because a rule may change in another file.
- * Keywords beside a reference apply together with the referenced ones. A keyword that both have is kept twice.
+ * Returns the rules of a schema, without descriptions and with every reference filled in, because a rule may change in another file.
+ * Keywords next to a reference apply together with the referenced ones, so a keyword of both is kept twice.
  * @throws {Error} for a reference without a target
  */
 export function rulesOf(schemas: Schemas, path: string): Rules {
   const schema = schemas.get(path)
-  if (!schema) throw new Error(`there is no schema ${path}`)
+  if (!schema) throw new Error(`unknown schema ${path}`)
   return filled(schema, path, schemas)
 }
 
@@ -167,14 +165,14 @@ function eachFilled(fields: Record<string, Rules>, path: string, schemas: Schema
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, filled(field, path, schemas)]))
 }
 
-/** Returns a name for a keyword that the reference has, too. */
-const both = (keyword: string, rules: Rules) => (keyword in rules ? `${keyword} (beside $ref)` : keyword)
+/** Returns another name for a keyword that the referenced rule also has. */
+const both = (keyword: string, rules: Rules) => (keyword in rules ? `${keyword} (next to $ref)` : keyword)
 
 function target(ref: string, path: string, schemas: Schemas): Rules {
   const [file = '', pointer = ''] = ref.split('#')
   const targetPath = file === '' ? path : posix.normalize(posix.join(posix.dirname(path), file))
   let found: unknown = schemas.get(targetPath)
   for (const key of pointer.split('/').slice(1)) found = (found as Rules | undefined)?.[key]
-  if (typeof found !== 'object' || found === null) throw new Error(`${path} refers to ${ref}, which is not there`)
+  if (typeof found !== 'object' || found === null) throw new Error(`${path} refers to ${ref}, which does not exist`)
   return filled(found as Rules, targetPath, schemas)
 }

@@ -1,9 +1,9 @@
 import { type Change, changesBetween, compatibilityOf, needsUpcaster, rulesOf, type Schemas } from './changes.ts'
 
-/** What is said of one schema beside its earlier state. */
+/** The result of comparing one schema with its earlier state. */
 export interface Finding {
   path: string
-  /** Whether it may not be published so. */
+  /** True if the schema must not be released. */
   isWrong: boolean
   message: string
   changes: Change[]
@@ -12,8 +12,8 @@ export interface Finding {
 const eventPath = /^events\/(.+)\.(\d+)\.json$/
 
 /**
- * Compares schemas with their earlier state. What a Version of an event accepts never changes; a new Version is held against the
- * newest one before it; the envelope has no Version, and may only let more pass.
+ * Compares schemas with their earlier state. The rules of an event's Version never change. A new Version is compared with the previous one.
+ * The envelope has no Version; its rules may only accept more documents.
  */
 export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
   const paths = new Set([...before.keys(), ...after.keys()])
@@ -23,13 +23,13 @@ export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
 function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
   const [, name, version] = eventPath.exec(path) ?? []
   if (!after.has(path))
-    return [{ path, isWrong: true, message: 'is gone: logs still hold what it describes; bring it back', changes: [] }]
+    return [{ path, isWrong: true, message: 'is missing, and logs still have its events: restore it', changes: [] }]
   if (before.has(path)) return changed(path, before, after, name !== undefined)
   const earlier = name && newestBefore(name, Number(version), after)
   if (!earlier) return [{ path, isWrong: false, message: 'is new', changes: [] }]
   const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
   const isWrong = needsUpcaster(changes) && after.get(path)?.['x-upcast'] === undefined
-  const advice = isWrong ? ': declare x-upcast, since receivers see each event in its newest Version' : ''
+  const advice = isWrong ? ': declare x-upcast, because receivers convert each event to its newest Version' : ''
   const message = `is a new Version: ${compatibilityOf(changes)} to ${earlier.split('/').at(-1)}${advice}`
   return [{ path, isWrong, message, changes }]
 }
@@ -43,15 +43,15 @@ function changed(path: string, before: Schemas, after: Schemas, isEvent: boolean
       {
         path,
         isWrong: true,
-        message: `changed under its Version (${compatibility}): leave it, and write the next Version`,
+        message: `changed under its Version (${compatibility}): restore it, and write the next Version`,
         changes,
       },
     ]
   }
   const isWrong = changes.some(({ breaksBackward }) => breaksBackward)
   const advice = isWrong
-    ? 'has no Version, and refuses what it accepted: take it back'
-    : 'lets more pass: first have all receivers know it'
+    ? 'rejects documents that it accepted before: restore it, because it has no Version'
+    : 'accepts more documents: update all receivers first'
   return [{ path, isWrong, message: `changed (${compatibility}): it ${advice}`, changes }]
 }
 

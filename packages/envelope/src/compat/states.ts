@@ -3,23 +3,24 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Rules, Schemas } from './changes.ts'
 
-/** An earlier state that there is not, or that nobody can find. */
+/** An earlier state is missing or unreadable. */
 export class StateError extends Error {
   override name = 'StateError'
 }
 
-/** The schemas in a folder. */
+/** Returns the schemas in a folder, by path. */
 export function schemasIn(folder: string): Schemas {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new StateError(`there is no folder ${folder}`)
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new StateError(`the folder ${folder} does not exist`)
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
   return parsed(names.map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** The schemas that stood in the folder at a commit. */
+/** Returns the schemas that the folder had at a commit, by path. */
 export function schemasAt(ref: string, folder: string): Schemas {
   const git = gitIn(folder)
   const commit = git('rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`)
-  if (!commit) throw new StateError(`${ref} is no folder, and no commit that this clone has`)
+  if (!commit) throw new StateError(`${ref} is neither a folder nor a commit of this clone`)
   const names =
     git('ls-tree', '-r', '--name-only', '-z', commit, '--', '.')
       ?.split('\0')
@@ -28,7 +29,7 @@ export function schemasAt(ref: string, folder: string): Schemas {
   return parsed(names.map((name) => [name, git('show', `${commit}:./${name}`) ?? '']))
 }
 
-/** The file at the root of a repository that lists its releases, oldest first. A clone has it even when it has no tags. */
+/** The list of releases at the root of a repository, oldest first. Unlike tags, every clone has it. */
 const releasesFile = 'releases.json'
 
 interface Release {
@@ -37,9 +38,9 @@ interface Release {
 }
 
 /**
- * Returns the commit of the last release by the file of releases, because released schemas stay as they are. Undefined if nothing is
- * released: there is no such file, or the repository took over the files without their history.
- * @throws {StateError} the clone is shallow, and the commit is not part of it
+ * Returns the commit of the last release in releases.json. Returns undefined before the first release: the file is missing, or the
+ * repository has the files without their history.
+ * @throws {StateError} if the clone is shallow and lacks the commit
  */
 export function lastRelease(folder: string): string | undefined {
   const git = gitIn(folder)
@@ -50,12 +51,12 @@ export function lastRelease(folder: string): string | undefined {
   if (!commit || git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
   if (git('rev-parse', '--is-shallow-repository') !== 'true') return undefined
   throw new StateError(
-    `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
+    `${releasesFile} names version ${version} as commit ${commit}, which this clone does not have: ` +
       'fetch it (git fetch --unshallow), or name another state with --against',
   )
 }
 
-/** Git's answer in a folder; undefined when it has none, or there is no git. */
+/** Returns the output of git in a folder. It is undefined if the output is empty, git fails or is not installed. */
 function gitIn(folder: string): (...args: string[]) => string | undefined {
   return (...args) => {
     try {

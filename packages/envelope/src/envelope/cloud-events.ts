@@ -8,8 +8,8 @@ import { completeEnvelope, deterministicId, type IdSource } from './create.ts'
 import { decode } from './parse.ts'
 
 /**
- * A CloudEvent (CloudEvents 1.0.2) as an object, which is what the structured mode writes as JSON. Names of attributes are lower-case
- * letters and digits of ASCII.
+ * A CloudEvent (CloudEvents 1.0.2) as an object. Structured mode writes it as JSON. Names of attributes consist of ASCII digits and
+ * lower-case letters.
  */
 export interface CloudEvent {
   specversion: '1.0'
@@ -23,27 +23,27 @@ export interface CloudEvent {
 }
 
 /**
- * Returns a CloudEvent without the attributes that are not set: null means the same as absent (JSON format 1.0.2, 2.2). Of `data` it does
- * not: null is a value there (3.1.1).
+ * Returns a CloudEvent without unset attributes. A null attribute is treated as absent (JSON format 1.0.2, 2.2), but null is a valid value
+ * of `data` (3.1.1).
  */
 function withoutUnset<E extends object>(event: E): E {
   const isSet = ([name, value]: [string, unknown]) => (name === 'data' ? value !== undefined : value != null)
   return Object.fromEntries(Object.entries(event).filter(isSet)) as E
 }
 
-/** Characters that a CloudEvents String must not have: control characters and noncharacters (CloudEvents 1.0.2, type system). */
+/** Characters that a CloudEvents String must not contain: control characters and noncharacters (CloudEvents 1.0.2, type system). */
 const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 
 /**
- * Returns an envelope as a CloudEvent whose `data` is the envelope itself, so that nothing is lost. No attribute, and so no header, has
- * personal data. The attributes repeat what routers and filters read.
- * @param source the record's value and key, from which the `id` of an envelope without Id derives, as for every receiver
- * @throws {TypeError} for an envelope without Id if there is no source: a CloudEvent has an id
+ * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. The attributes repeat the fields that routers and filters read.
+ * Attributes become headers, so they contain no personal data.
+ * @param source the record's value and key; a missing Id derives from them, as in every receiver
+ * @throws {TypeError} if both Id and source are missing
  */
 export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): CloudEvent {
   const { Id, CorrelationId } = source ? completeEnvelope(envelope, source) : envelope
-  if (Id === undefined) throw new TypeError('an envelope without Id needs its record to become a CloudEvent')
+  if (Id === undefined) throw new TypeError('the envelope has no Id: pass its record as source to derive one')
   const type = typeOf(envelope)
   const isFull = [envelope.Id, envelope.CorrelationId, envelope.TraceId].every((id) => id !== undefined)
   return {
@@ -60,10 +60,12 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
 }
 
 /**
- * Returns the envelope of a CloudEvent, which still has to be validated. An event of `toCloudEvent` has it as `data`; its attributes are
- * ignored. In other CloudEvents, `data` is the Payload, and the rest follows from the attributes. Name and Version come from `type`
- * (`Name@Version`, else Version is 1). Id and AppId come from `id` and `source`, by UUID v5 unless they are GUIDs. TraceId comes from
- * `traceparent`. Other attributes are kept in `Headers.CloudEvent`.
+ * Returns the envelope of a CloudEvent, without validating it. An event of `toCloudEvent` has the envelope as `data`, and its attributes
+ * are ignored.
+ *
+ * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; without `@Version` it is 1). Id and AppId
+ * come from `id` and `source`: unchanged if they are GUIDs, otherwise as UUID v5. TraceId comes from `traceparent`. `Headers.CloudEvent`
+ * has all other attributes.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)
@@ -85,12 +87,12 @@ export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   }
 }
 
-/** Refuses a CloudEvent with the error of a refused envelope. */
+/** Throws the error of a rejected envelope for a CloudEvent. */
 function refuseCloudEvent(message: string, hint: string): never {
   throw new EnvelopeError({ code: 'not-an-envelope', problems: [{ pointer: '', message, hint }] })
 }
 
-/** A record of Kafka or a request of HTTP: headers by name, and the value or body. */
+/** A Kafka record or an HTTP request: headers by name, and the value or body. */
 export interface CloudEventMessage {
   headers: Record<string, string>
   body: string
@@ -103,8 +105,8 @@ interface Binding {
 }
 
 /**
- * The rules by which attributes become headers in binary mode. HTTP percent-encodes everything but visible ASCII, and also `"` and `%`
- * (HTTP binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
+ * The rules that turn attributes into headers in binary mode. HTTP percent-encodes all characters except visible ASCII, and also `"` and
+ * `%` (HTTP binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
  */
 const bindings = {
   kafka: { prefix: 'ce_', write: (text) => text, read: (text) => text },
@@ -115,7 +117,9 @@ const bindings = {
   },
 } satisfies Record<string, Binding>
 
-/** Reads a header as the HTTP binding says (1.0.2, 3.1.3.2): first a quoted string of RFC 7230, if it is one, then percent-encoded UTF-8. */
+/**
+ * Reads a header by the HTTP binding (1.0.2, 3.1.3.2): removes the quotes of an RFC 7230 quoted string, then decodes percent-encoded UTF-8.
+ */
 function percentDecoded(text: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/s.exec(text) ?? []
   const unquoted = quoted === undefined ? text : quoted.replaceAll(/\\(.)/gs, '$1')
@@ -128,12 +132,12 @@ function percentDecoded(text: string): string {
 
 const structured = 'application/cloudevents+json'
 
-/** Returns a message in structured mode: the body is the whole CloudEvent. Kafka and HTTP have the same. */
+/** Returns a message in structured mode, for Kafka or HTTP. The body is the whole CloudEvent. */
 export function structuredMessage(event: CloudEvent): CloudEventMessage {
   return { headers: { 'content-type': `${structured}; charset=utf-8` }, body: JSON.stringify(event) }
 }
 
-/** Returns a message in binary mode: the body is `data`, or empty without it, and attributes are headers. */
+/** Returns a message in binary mode. Attributes become headers. The body is `data`, or empty if `data` is missing. */
 export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): CloudEventMessage {
   const { prefix, write } = bindings[kind]
   const { data, datacontenttype = 'application/json', ...attributes } = withoutUnset(event)
@@ -144,13 +148,14 @@ export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): C
   }
 }
 
-/** The part of a header's name after the prefix: an attribute has lower-case letters and digits alone (CloudEvents 1.0.2, naming conventions). */
+/** Matches the name of an attribute, which is the header's name without the prefix (CloudEvents 1.0.2, naming conventions). */
 const attributeName = /^[a-z\d]+$/
 
 /**
- * Returns the CloudEvent of a message in either mode. `data` must be JSON. In binary mode it is the body, and no header replaces it.
- * @param headers by name, in lower case; one without a value is none
- * @throws {EnvelopeError} `not-utf8`, `not-json`, or `not-an-envelope` when it is no CloudEvent
+ * Returns the CloudEvent of a message in either mode. `data` must be JSON. In binary mode it is always the body, even if a header `data`
+ * exists.
+ * @param headers by name, in lower case; headers without a value are ignored
+ * @throws {EnvelopeError} `not-utf8`, `not-json`, or `not-an-envelope` for a message that is not a CloudEvent
  */
 export function cloudEventOf(
   { headers, body }: { headers: Record<string, string | null | undefined>; body: Uint8Array },
@@ -169,7 +174,7 @@ export function cloudEventOf(
   return complete({ ...own, ...(type && { datacontenttype: type }), ...(body.length > 0 && { data: decode(body) }) })
 }
 
-/** Returns a CloudEvent with its data. In structured mode, the data may be bytes in base64 (JSON format 1.0.2, 3.1). */
+/** Returns a CloudEvent with decoded data. In structured mode, the data may be bytes in base64 (JSON format 1.0.2, 3.1). */
 function withDecodedData(event: unknown): unknown {
   if (!isObject(event)) return event
   const { data_base64: encoded, ...others } = event as Record<string, unknown>
@@ -180,7 +185,10 @@ function withDecodedData(event: unknown): unknown {
   return { ...others, data: decode(Buffer.from(encoded, 'base64')) }
 }
 
-/** Checks the required attributes (CloudEvents 1.0.2) and returns the event. */
+/**
+ * Returns the event if it has the required attributes (CloudEvents 1.0.2).
+ * @throws {EnvelopeError} `not-an-envelope`
+ */
 function complete(event: unknown): CloudEvent {
   const given = (isObject(event) ? event : {}) as Record<string, unknown>
   for (const name of ['id', 'source', 'type']) {

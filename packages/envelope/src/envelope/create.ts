@@ -6,30 +6,30 @@ import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/problems.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
-/** Input for a new event. The type of `payload` follows from `type`. All ids are GUIDs. */
+/** The input for a new event. `type` determines the type of `payload`. All ids are GUIDs. */
 export interface NewEvent<T extends EventType | EventName> {
   /** The publishing application: AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  /** The event's name, which stands for its newest version, or Name and Version, such as `Name@1`. The payload must fit the schema. */
+  /** Name and Version, such as `Name@1`, or a name alone for its newest version. The payload must match its schema. */
   type: T
   payload: PayloadOf<T>
-  /** When the event happened; written as ISO 8601 in UTC with milliseconds. */
+  /** The time of the event. It is written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
-  /** Default: a new UUID v4. Give one that derives from the cause, so that a retry publishes the same event. */
+  /** Default: a new UUID v4. Derive it from the cause, so that a retry publishes the same event. */
   id?: string | undefined
-  /** Default: the trace id. A reaction gives its cause's. */
+  /** Default: the trace id. For a reaction, pass the CorrelationId of its cause. */
   correlationId?: string | undefined
-  /** Default: a new UUID v4. A reaction gives its cause's. */
+  /** Default: a new UUID v4. For a reaction, pass the TraceId of its cause. */
   traceId?: string | undefined
-  /** For whom: TenantID and TenantUserID, each left out when empty. A reaction gives its cause's. */
+  /** TenantID and TenantUserID; an empty one is left out. For a reaction, pass the tenant of its cause. */
   tenant?: Tenant | undefined
   headers?: Record<string, unknown> | undefined
 }
 
 /**
- * Returns a full envelope. Its fields are always in the same order, so that the same event is the same bytes. GUIDs are in lower
- * case, as every receiver sees them.
- * @throws {EnvelopeError} if it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, check.ts)
+ * Returns a full envelope. Its fields always have the same order, so the same event has the same bytes. GUIDs are in lower case, as
+ * receivers convert them.
+ * @throws {EnvelopeError} if it breaks the rules for publishers (schemas/envelope.full.json, schemas/events/, check.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
   const { Name, Version } = partsOf(newestType(event.type))
@@ -43,7 +43,7 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
     AppName: event.app.name,
     Version,
     Name,
-    CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
+    CreationDate: event.creationDate.toJSON(), // null for an invalid date; toISOString would throw a RangeError
     Payload: event.payload,
     ...(event.tenant?.id && { TenantID: event.tenant.id }),
     ...(event.tenant?.userId && { TenantUserID: event.tenant.userId }),
@@ -52,9 +52,9 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }
 
-/** The tenant and user for whom an action runs. Both are empty for an action without a tenant. */
+/** The tenant and user of an action. Both are empty for an action without a tenant. */
 export interface Tenant {
-  /** TenantID: an organisation, whose data others must not see. */
+  /** TenantID: an organisation. Other tenants must not see its data. */
   id: string
   /** TenantUserID: the user within the tenant. */
   userId: string
@@ -63,7 +63,6 @@ export interface Tenant {
 /** The tenant of an action without a tenant. */
 export const noTenant: Tenant = { id: '', userId: '' }
 
-/** Returns the tenant that an envelope names. */
 export function tenantOf({
   TenantID: id = '',
   TenantUserID: userId = '',
@@ -71,12 +70,12 @@ export function tenantOf({
   return { id, userId }
 }
 
-/** Namespace of every derived id (RFC 9562, section 6.6). Random once, fixed for ever: another one gives other ids. */
+/** Namespace of every derived id (RFC 9562, section 6.6). Never change it: all derived ids would change. */
 const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
 
 /**
- * Returns a GUID (UUID v5, lower case) that is the same whenever `kind` and `parts` are the same. `kind` separates the ids of
- * different things. The parts are joined as a JSON list: `('a', 'b')` and `('a,b')` give different ids.
+ * Returns a GUID (UUID v5, lower case) that depends only on `kind` and `parts`. `kind` separates the ids of different things. The parts are
+ * joined as a JSON list, so `('a', 'b')` and `('a,b')` have different ids.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
   const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...parts]))]), 'hex')
@@ -90,20 +89,20 @@ export function deterministicId(kind: string, ...parts: string[]): string {
   ].join('-')
 }
 
-/** The parts of a Kafka record from which its ids derive, as bytes. An empty key is the same as no key. */
+/** The parts of a Kafka record that determine its derived ids, as bytes. An empty key is treated as absent. */
 export interface RecordContent {
   value: Uint8Array
   key?: Uint8Array | undefined
 }
 
-/** The position of a record. `offset` is Kafka's 64-bit number; its text holds all digits. */
+/** The position of a record. `offset` is a 64-bit number of Kafka; as a text it has all digits. */
 export interface Origin {
   topic: string
   partition: number | string
   offset: number | string
 }
 
-/** Source of missing ids: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
+/** The source of missing ids: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
 export type IdSource = RecordContent | Origin
 
 const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')
@@ -119,9 +118,9 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 }
 
 /**
- * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver
- * and every redelivery. CorrelationId and TraceId stand in for one another, and derive from the source if both are
- * missing. Existing ids stay as they are.
+ * Returns the full variant of a received envelope. A missing Id derives from the source, so every receiver and every redelivery has the
+ * same Id. A missing CorrelationId has the value of TraceId, and a missing TraceId that of CorrelationId. If both are missing, they derive
+ * from the source. Existing ids stay unchanged.
  */
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
@@ -136,7 +135,7 @@ export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source
 }
 
 /**
- * Returns the id of one Kafka record, whatever its value holds. Copies of the record have the same id as long as they keep its time.
+ * Returns the id of a Kafka record, even if its value is not an event. Copies of the record with the same timestamp have the same id.
  * @param timestamp the record's time in milliseconds since 1970
  */
 export function recordId(record: RecordContent & { timestamp: number }): string {

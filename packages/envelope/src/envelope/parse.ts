@@ -36,8 +36,8 @@ import { nearMissIn } from '../validation/near-miss.ts'
 import { describeProblem, EnvelopeError, type Problem, refuse } from '../validation/problems.ts'
 
 /**
- * Returns the envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). Its own GUIDs are
- * in lower case. Everything else stays unchanged, including fields without a schema. The Payload is not validated.
+ * Returns the envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). The envelope's GUIDs are in
+ * lower case. All other fields stay unchanged, including fields without a schema. The Payload is not validated.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} `not-utf8`, `not-json` or `not-an-envelope`
  */
@@ -49,7 +49,7 @@ export function parseEnvelope(bytes: Uint8Array): ReceivedEnvelope {
 
 /**
  * Validates the Payload by Name and Version (schemas/events/). Returns a copy of the envelope with the Payload's GUIDs in lower case.
- * @throws {EnvelopeError} `unknown-event` (no fault unless the caller handles it), `unknown-version` or `invalid-payload`
+ * @throws {EnvelopeError} `unknown-event` (callers may ignore it), `unknown-version` or `invalid-payload`
  */
 export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
   refuse(payloadFault(envelope))
@@ -57,7 +57,7 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
 }
 
 /**
- * Does the work of parseEnvelope and checkPayload, so that the error has the problems of both.
+ * Parses an envelope and validates its Payload. The error lists the problems of both.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} with the code of the first check that failed
  */
@@ -85,7 +85,7 @@ interface Selection {
   nearMiss: (name: string) => string | undefined
 }
 
-/** Derived from a receiver's list of types, once for each list. An entry is freed together with its list. */
+/** Selections by list of event types. The garbage collector frees an entry together with its list. */
 const selections = new WeakMap<readonly EventType[], Selection>()
 
 function selectionOf(types: readonly EventType[]): Selection {
@@ -98,10 +98,12 @@ function selectionOf(types: readonly EventType[]): Selection {
 }
 
 /**
- * Selects the events of a receiver that handles the given types. Returns the event with a valid Payload, whose GUIDs are in lower
- * case, or undefined for an event of another application. A handled name in another version is refused, even if it has a schema.
- * A name that is nearly a handled one is refused, too. Both would be lost if they passed as events of another application.
- * @param types a list that does not change; give the same one for each event
+ * Returns the event if a receiver handles its type, with a valid Payload and the Payload's GUIDs in lower case. Returns undefined for an
+ * event of another application.
+ *
+ * Rejects a handled name in another version, even if that version has a schema, and a name that is nearly a handled one. Otherwise the
+ * receiver would skip these events as those of another application.
+ * @param types a constant list; pass the same list for each event
  * @throws {EnvelopeError} `invalid-payload`, `unknown-version` or `unknown-event`
  */
 export function selectEvent<T extends EventType>(
@@ -121,8 +123,8 @@ export function selectEvent<T extends EventType>(
 }
 
 /**
- * Returns an event in the newest version of its name; the event itself when it already has that version, or a later one.
- * @throws {Error} the contract does not say how the older Payload becomes a newer one
+ * Returns an event in the newest version of its name. Returns the event itself if it already has that version or a later one.
+ * @throws {Error} if the contract does not define how to convert the older Payload
  */
 export function upcast<N extends EventName>(event: Envelope & { Name: N }): FullEvent<N>
 export function upcast(event: Envelope): Envelope {
@@ -143,9 +145,9 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Returns a Payload of the first of these schemas as a Payload of the last one. Values of fields that a schema and its successor both name
- * stay. A field that only one of them names is left out: the older version did not check its value, or the newer one has no use for it. Then
- * the newer schema's `x-upcast` fills fields.
+ * Converts a Payload of the first of these schemas to the last one, step by step. A field keeps its value if both schemas of a step name
+ * it, or neither does. A field that only one schema names is left out, because its value is unchecked or unused. Then the newer schema's
+ * `x-upcast` fills fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -174,7 +176,7 @@ function commonPart(value: unknown, before: AnySchemaObject, after: AnySchemaObj
 
 const itemsOf = ({ items = {} }: AnySchemaObject): AnySchemaObject => inline(items, commonSchema.$defs)
 
-/** Returns a template with each `{ "x-from": POINTER }` replaced by that value of the Payload, and without fields that have no value. */
+/** Returns a template with each `{ "x-from": POINTER }` replaced by that value of the Payload. Fields without a value are left out. */
 function fill(template: unknown, payload: unknown): unknown {
   if (!isObject(template)) return template
   if (Array.isArray(template)) return template.map((item) => fill(item, payload))
@@ -190,7 +192,7 @@ function valueAt(document: unknown, pointer: string): unknown {
 
 const envelopeGuids = ['Id', 'CorrelationId', 'TraceId', 'AppId'] as const
 
-/** Returns a valid envelope with its own GUIDs in lower case, so that two spellings of an id are one id. */
+/** Returns a valid envelope with its own GUIDs in lower case, so two spellings of an id are equal. */
 export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   const copy: ReceivedEnvelope = { ...envelope }
   for (const field of envelopeGuids) {
@@ -200,7 +202,7 @@ export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   return copy as E
 }
 
-/** Returns a valid event with those GUIDs in lower case that the schema of its Payload declares. */
+/** Returns a valid event with the GUIDs of its Payload in lower case, as declared by the Payload's schema. */
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
   const { guidFields } = schemaOf(typeOf(envelope))
   const payload = { ...envelope.Payload }
@@ -211,12 +213,12 @@ export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E
   return { ...envelope, Payload: payload }
 }
 
-// A byte order mark is dropped, as its default says.
+// Drops a byte order mark by default.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON value in `bytes`, which are UTF-8 with or without a byte order mark. Of a duplicate key the last one counts
- * (ECMA-262, JSON.parse). Numbers are 64-bit doubles: an integer beyond 2^53 loses digits, as RFC 7493 warns.
+ * Returns the JSON value in `bytes`, which are UTF-8 with or without a byte order mark. The last of duplicate keys applies (ECMA-262,
+ * JSON.parse). Numbers are 64-bit doubles: an integer beyond 2^53 loses digits (RFC 7493).
  * @throws {EnvelopeError} `not-utf8` or `not-json`
  */
 export function decode(bytes: Uint8Array): unknown {
@@ -225,7 +227,7 @@ export function decode(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    // Not kept as the cause, because V8's message quotes the text around the mistake.
     throw notJson(syntaxProblem((error as Error).message))
   }
 }
@@ -239,10 +241,10 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Only the position is taken over, and only from the end: a message that quotes the text ends in `is not valid JSON`. */
+/** Uses only the position at the end of V8's message. A message that quotes the text ends in `is not valid JSON`. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
-  // Of a text of one line its reader may know another number.
+  // Line numbers of a text with one line may differ: the text may itself be a line of a file.
   const place = line === '1' ? '' : ` (line ${line}, column ${column})`
   if (position) return { message: `is not JSON: see position ${position}${place}` }
   if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
@@ -253,25 +255,25 @@ function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
 
-/** Returns whether the text in `bytes` has no escapes, so that `limitProblems` can skip its texts. */
+/** Returns true if the text in `bytes` has no escapes, so `limitProblems` can skip its texts. */
 export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** A run of characters without which a number has at most 15 digits. A double keeps 15 digits of any number that is not almost zero. */
+/** Matches the characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
 const manyDigits = /[\d.]{16}/
 
 /**
- * Returns the numbers of a known event's Payload that the contract names and that lost digits when its text was read. Other numbers are
- * data of the publisher: nothing here reads them.
- * @param bytes the text that the event was read from
+ * Returns the fields of a known event's Payload whose numbers lost digits when the text was read. Only fields named by the contract are
+ * checked, because services read only these.
+ * @param bytes the text of the event
  */
 export function inexactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): Problem[] {
   const names = payloadFields(typeOf(event) as EventType)
   const payload = event.Payload as Record<string, unknown>
   const numbers = names.filter((name) => typeof payload[name] === 'number')
   if (numbers.length === 0) return []
-  // A number that is almost zero is read as zero, however few digits it has.
+  // A number that is almost zero is read as zero, even if it has few digits.
   const mayBeInexact =
     numbers.some((name) => payload[name] === 0) || manyDigits.test(Buffer.from(bytes).toString('latin1'))
   if (!mayBeInexact) return []
@@ -288,7 +290,7 @@ export function inexactNumber(pointer: string): Problem {
 }
 
 /**
- * Refuses an event whose numbers lost digits.
+ * Rejects an event whose numbers lost digits.
  * @throws {EnvelopeError} `invalid-payload`
  */
 export function requireExactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): void {

@@ -30,14 +30,14 @@ export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
 
-/** The names of all fields that are personal in any event. */
+/** Names of all fields that are personal in at least one event. */
 export const personalNames: readonly string[] = [...new Set(everyField.filter(isMarked).map(({ name }) => name))]
 
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
  * Returns a test for names that mean one of `names`. It allows another case, other separators, a typing mistake (near-miss.ts), and a
- * longer name that contains one. A name that the contract gives to another field means that field.
+ * longer name that contains one. A name of another field in the contract never matches.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -51,20 +51,20 @@ export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   }
 }
 
-/** Objects that are open to whatever a publisher adds: `Headers` and `Payload`. */
+/** Names of objects that may have any fields: `Headers` and `Payload`. */
 export const openFields: readonly string[] = [...envelopeFields]
   .filter(([, { type }]) => type === 'object')
   .map(([name]) => name)
 
-/** A longer text is no identifier, date or name that belongs in such a field. */
+/** A longer text is not an identifier, date or name. */
 const maxShownLength = 64
-/** The longest name of a thing (schemas/common.json). A text that may be longer is free text. */
+/** The longest name of a thing (schemas/common.json). A field that allows a longer text is free text. */
 const maxNameLength = 256
 
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const date = /^[\dT:.,Z+ -]+$/i
 
-/** Returns whether a text looks like a value of a field. It may be slightly wrong. */
+/** Returns true if a text looks like a value of a field. Small mistakes are allowed. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
@@ -75,9 +75,9 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 }
 
 /**
- * Returns whether a value of an event may be shown under this name. A schema must have the name, none may mark it as personal, and the
- * value must fit: an id, a number, a date, one of a few words, or the name of a thing. Unknown fields are hidden, because a failed event
- * may have a person's name in any field.
+ * Returns true if a value of an event may be shown under this name. The contract must name the field and must not mark it as personal. The
+ * value must be an id, a number, a date, one of a few words, or the name of a thing. Unknown fields are hidden, because a failed event may
+ * have a person's name in any field.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)
@@ -86,7 +86,7 @@ export function mayShow(name: string, value: string | number): boolean {
   return fields.some(({ schema }) => fits(schema, text))
 }
 
-/** Returns a copy of any document with only those values that the contract allows to be shown (`mayShow`). Plain keys stay. */
+/** Returns a copy of any document in which values are masked unless `mayShow` allows them. Plain keys stay. */
 export function maskedEvent(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return mayShow(name, value) ? value : `*** (${value.length} characters)`
   if (typeof value === 'number') return mayShow(name, value) ? value : '***'

@@ -4,8 +4,8 @@ import { EnvelopeError, type EnvelopeErrorCode, type Fault, type Problem } from 
 import { decode, isPlain } from './parse.ts'
 
 /**
- * By whose rules a document is judged: a `publisher` sends the full envelope, a `receiver` accepts one with the six fields of
- * the reduced variant. Payload and limits are held against the same rules by both.
+ * The rules for validating a document: a `publisher` sends the full envelope, a `receiver` also accepts the six fields of the reduced
+ * variant. The rules for Payload and limits are the same.
  */
 export const modes = ['publisher', 'receiver'] as const
 
@@ -14,18 +14,18 @@ export type Mode = (typeof modes)[number]
 /** The result of validating one document. It contains no values of the document, so it can be logged. */
 export interface Verdict {
   valid: boolean
-  /** Variant of the envelope, even if its Payload is invalid; null for another document. */
+  /** Variant of the envelope, even if its Payload is invalid; null if the document is not an envelope. */
   variant: 'full' | 'reduced' | null
   /** Code of the first check that failed; undefined for a valid document. */
   code?: EnvelopeErrorCode
   /** Every problem, each pointer once; empty for a valid document. */
   errors: Problem[]
-  /** Notes on a valid document: a Name without a schema, whose Payload was not checked. */
+  /** Notes on a valid document: its Payload is unchecked, because the Name has no schema. */
   warnings: Problem[]
 }
 
 /**
- * Judges bytes as they would stand in a Kafka value. Never throws for what they hold.
+ * Validates the bytes of a Kafka value. Never throws for an invalid document.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  */
 export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
@@ -39,7 +39,7 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
   return judge(document, mode, isPlain(bytes))
 }
 
-/** Judges text that was read from UTF-8, as `validateBytes` judges its bytes. @param isPlain whether it escapes nothing */
+/** Validates a text read from UTF-8, with the same result as `validateBytes`. @param isPlain true if the text has no escapes */
 export function validateText(text: string, mode: Mode, isPlain: boolean): Verdict {
   let document: unknown
   try {
@@ -51,9 +51,8 @@ export function validateText(text: string, mode: Mode, isPlain: boolean): Verdic
 }
 
 /**
- * Judges a JSON value, such as JSON.parse makes. A receiver of the services decides alike, but for the events that it names:
- * an event of another Name is somebody else's, and an event of a Version that has a schema and that it does not handle is
- * refused (`selectEvent`).
+ * Validates a JSON value, such as a result of JSON.parse. A receiver of the services decides in the same way, except for the events that it
+ * handles. It skips other Names, and rejects other Versions even if they have a schema (`selectEvent`).
  */
 export function validateDocument(document: unknown, mode: Mode): Verdict {
   return judge(document, mode, false)

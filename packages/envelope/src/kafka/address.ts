@@ -1,20 +1,22 @@
-// Apart from the client: whoever publishes compiles without its types.
+// Separate from the client, so that publishers can compile without its types.
 
-/** The Kafka client, which only publishing and following need, is not installed or cannot run here. */
+/** The Kafka client is missing, or needs a newer Node. Only publishing and following need the client. */
 export class ClientMissingError extends Error {
   override name = 'ClientMissingError'
 }
 
-/** Address of Kafka, as options of every client of @platformatic/kafka. */
+/** The address of Kafka, as options of every client of @platformatic/kafka. */
 export interface KafkaAddress {
-  /** `host:port` of each. */
+  /** `host:port` of each broker. */
   bootstrapBrokers: string[]
   sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
   /** TLS; a `ca` (PEM) replaces the authorities that Node trusts. */
   tls?: { ca?: string }
 }
 
-/** Returns why the client failed, with the causes from the broker or network: its own message only names the request. */
+/**
+ * Returns the reason why the client failed, with the causes from the broker or network. The client's own message names only the request.
+ */
 export function reasonOf(error: unknown): string {
   const {
     message,

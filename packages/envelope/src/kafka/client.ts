@@ -4,11 +4,11 @@ import './resets.ts'
 export type KafkaClient = typeof import('@platformatic/kafka')
 
 /**
- * The client, loaded when it is needed.
- * @throws {ClientMissingError} saying what to install, or which Node
+ * Loads the client when it is first needed.
+ * @throws {ClientMissingError} naming the package to install, or the Node version needed
  */
 export async function loadClient(): Promise<KafkaClient> {
-  // It starts on an older one, and ends it at the first request.
+  // On an older Node, the client starts but ends the process at the first request.
   if (Number.parseInt(process.versions.node, 10) < 22) {
     throw new ClientMissingError(`needs Node 22.22 or newer for the Kafka client; this is ${process.version}`)
   }

@@ -9,18 +9,18 @@ export interface PublishedPosition {
 }
 
 export interface Publisher {
-  /** Writes the records, in order within a partition, to all replicas in sync. When it throws, any of them may be written. */
+  /** Writes the records to all in-sync replicas, in order within a partition. If it throws, some records may be written. */
   send(records: readonly OutgoingRecord[]): Promise<PublishedPosition[]>
   close(): Promise<void>
 }
 
 /**
- * A plain Kafka client, as any application outside has one; it connects when it sends.
+ * Returns a plain Kafka client, as any outside publisher has one. It connects when it first sends.
  * @throws {ClientMissingError}
  */
 export async function openPublisher(address: KafkaAddress, clientId: string): Promise<Publisher> {
   const { Producer } = await loadClient()
-  // No retries: a broker that is away is told at once, and whoever publishes again publishes the same Id.
+  // No retries: the caller learns at once that a broker is away, and can publish the same Id again.
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...address, retries: 0 })
   return {
     async send(records) {

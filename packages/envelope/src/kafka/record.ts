@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { contractFolder } from '../schemas/contract-folder.ts'
 
-/** A record as an application outside writes it. */
+/** A record as an outside publisher writes it. */
 export interface OutgoingRecord {
   topic: string
   key: string | undefined
@@ -11,9 +11,9 @@ export interface OutgoingRecord {
 }
 
 /**
- * Returns the partition key of an event: the values of the fields of its Payload that its topic is keyed by, joined by a slash. All events
- * with one key stay in order. Returns undefined for an event that lacks one of the fields: Kafka may put it into any partition.
- * @param fields a field, or several; without, those of the event's topic by services.json
+ * Returns the partition key of an event: the values of its topic's key fields in the Payload, joined by a slash. All events with one key
+ * stay in order. Returns undefined for an event that lacks one of the fields; Kafka may write it to any partition.
+ * @param fields one or several fields; default: the key fields that services.json declares for the event's topic
  */
 export function keyOf(document: unknown, fields: string | readonly string[] = keyFields(document)): string | undefined {
   const payload = Object((document as { Payload?: unknown } | null)?.Payload) as Record<string, unknown>
@@ -23,8 +23,8 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
 }
 
 /**
- * Returns the fields that are the partition key of a topic. Without a topic, or for one that services.json does not declare, those of the
- * topic to which the event belongs by its Name; none for an unknown event.
+ * Returns the fields that form the partition key of a topic. If the topic is missing or undeclared in services.json, the event's Name
+ * determines the topic. Returns an empty list for an unknown event.
  */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
   topics ??= JSON.parse(readFileSync(new URL('topics.json', contractFolder), 'utf8')) as Record<string, Topic>
@@ -34,20 +34,20 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
   return (declared ?? own)?.key ?? []
 }
 
-/** What services.json declares about a topic. */
+/** A topic's declaration in services.json. */
 interface Topic {
-  /** Fields of the Payload whose values are the partition key. */
+  /** Fields of the Payload whose values form the partition key. */
   key: readonly string[]
   /** Names of the topic's events. */
   events: readonly string[]
 }
 
-/** The topics by name, read when a key is first needed: `make generate` writes the file. */
+/** The topics by name, read when a key is first needed, because `make generate` writes the file. */
 let topics: Record<string, Topic> | undefined
 
 /**
- * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag that the trace is recorded. An envelope
- * without a TraceId has no headers.
+ * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag for a recorded trace. Returns an empty object
+ * if the TraceId is missing.
  */
 export function traceHeaders(document: unknown): Record<string, string> {
   const id = (document as { TraceId?: unknown } | null)?.TraceId
@@ -56,7 +56,7 @@ export function traceHeaders(document: unknown): Record<string, string> {
   return { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` }
 }
 
-/** Returns the topic that holds the dead letters of a topic: the topic's name, then `.dead`. */
+/** Returns the dead-letter topic of a topic: the topic's name, then `.dead`. */
 export function deadLetterTopic(topic: string): string {
   return `${topic}.dead`
 }

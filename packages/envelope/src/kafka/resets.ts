@@ -2,9 +2,10 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
 
 /**
- * Imported wherever clients of @platformatic/kafka are made. Its connection (2.12) tells twice of a reset that comes while it logs
- * in with SASL, and by the second time nobody listens: Node ends the process. A published port of a container whose broker is
- * starting resets connections like that. The client's own error is not touched: it comes with the first.
+ * Keeps the process alive when a connection of @platformatic/kafka is reset twice. Import it wherever its clients are used.
+ *
+ * If a reset comes during a SASL login, the connection (2.12) emits two errors. The second has no listener, so Node would end the process.
+ * Such resets happen while a broker in a container starts. The first error still reaches the client.
  */
 subscribe('plt:kafka:instances', (message) => {
   const { type, instance } = message as { type: string; instance: EventEmitter }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 
-/** Schemas of events that cannot be used. `problems` has a line for each problem: the file, the path in it, what is wrong, and how to fix it. */
+/** Event schemas are unusable. `problems` has a line for each problem: the file, the path in it, the problem and its fix. */
 export class ContractError extends Error {
   readonly code = 'contract'
   readonly problems: readonly string[]
@@ -12,13 +12,13 @@ export class ContractError extends Error {
   }
 }
 
-/** Returns the path of an event type's schema, as problems name it. */
+/** Returns the path of an event type's schema, for messages. */
 export const eventFile = (type: string): string => `envelope-schema/schemas/events/${type.replace('@', '.')}.json`
 
 /**
- * Reads the schema of each Payload, by event type, from files `<Name>.<Version>.json`. A new application has none.
- * @param common common.json, whose rules the schemas may refer to
- * @throws {ContractError} naming all problems
+ * Reads the schema of each Payload, by event type, from files `<Name>.<Version>.json`. A new application may have no files.
+ * @param common common.json; the schemas may refer to its rules
+ * @throws {ContractError} listing all problems
  */
 export function readEventSchemas(folder: URL, common: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
   const files = existsSync(folder) ? readdirSync(folder).sort() : []
@@ -41,13 +41,13 @@ function readSchema(file: URL): { schema?: unknown; problem?: string } {
 /** The formats that are validated. */
 export const supportedFormats = ['date', 'date-time'] as const
 
-/** Keywords that refuse values, and that types, documents and the comparison of versions can express. */
+/** Keywords that restrict values, and that types, documents and the comparison of versions can express. */
 const rules = [
   ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'not'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['properties', 'required', 'items', 'minItems', 'maxItems', 'uniqueItems'],
 ]
-/** Keywords that only describe. */
+/** Keywords that only describe values. */
 const descriptions = [
   '$schema',
   '$id',
@@ -69,7 +69,7 @@ const advice: Record<string, string> = {
   nullable: 'remove it, and leave the field out of "required": a publisher leaves out what it does not have',
 }
 
-/** Returns what this engine cannot use of a schema, a line for each problem. */
+/** Returns the parts of a schema that this engine does not support, a line for each problem. */
 function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: AnySchemaObject): string[] {
   const id = new URL(`events/${file}`, base).href
   const flaws = [
@@ -82,7 +82,7 @@ function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: Any
   return flaws.map((flaw) => `envelope-schema/schemas/events/${file}: ${flaw}`)
 }
 
-/** @param isItem whether the schema is that of the items of a list, or of a part of them */
+/** @param isItem true for the schema of a list's items, or for a part of it */
 function flawsIn(schema: unknown, shared: string[], path = '', isItem = false): string[] {
   if (!isSchema(schema)) return [`${path && `${path}: `}is no schema; write an object such as { "type": "string" }`]
   const { properties, items, not } = schema
@@ -113,7 +113,7 @@ function flawOf(keyword: string, value: unknown, shared: string[], isItem: boole
   return undefined
 }
 
-/** How a schema refers to a rule of common.json, before the name of the rule. */
+/** The reference to a rule of common.json, before the name of the rule. */
 const commonRules = '../common.json#/$defs/'
 
 const isSchema = (value: unknown): value is Record<string, unknown> =>

@@ -1,18 +1,18 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, envelopeSchemas, eventSchemas, partsOf, type Variant, variants } from './schemas.ts'
 
-/** Prefix of the ids of all schemas. It is only a name: nothing is served there. */
+/** Prefix of the ids of all schemas. It is only a name, not a web address. */
 export const schemaBase = 'https://orderflow.example/schemas/'
 
 const fileOf = (type: string): string => `${type.replace('@', '.')}.json`
 
-/** Returns the path of the schema without references: that of an event's whole envelope, in one variant. */
+/** Returns the path of the bundled schema of an event's whole envelope in one variant. */
 export function bundleOf(type: string, variant: Variant): string {
   return `bundled/${fileOf(type).replace(/json$/, `${variant}.json`)}`
 }
 
 /**
- * Returns a schema of an event's whole envelope without references to other files, for validators that resolve none. It has the envelope
+ * Returns a bundled schema of an event's whole envelope, for validators that resolve no references to other files. It contains the envelope
  * of the variant, the Payload of the type, and the rules of common.json that both use.
  */
 export function bundle(type: string, variant: Variant): AnySchemaObject {
@@ -37,7 +37,7 @@ export function bundle(type: string, variant: Variant): AnySchemaObject {
   const local = (value: unknown) => withLocalRefs(value, (name) => used.add(name))
   const bundled = local(whole) as AnySchemaObject
   const defs: Record<string, unknown> = {}
-  for (const name of used) defs[name] = local(shared[name]) // grows while it is walked
+  for (const name of used) defs[name] = local(shared[name]) // adds to `used` during the loop
   return { ...bundled, $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 
@@ -54,9 +54,8 @@ function withLocalRefs(value: unknown, onRef: (name: string) => void): unknown {
 }
 
 /**
- * Returns every schema by its path, such as `events/Name.1.json`, including those without references (`bundled/…`). References are
- * relative, and resolve against the `$id`.
- * @param base prefix of the `$id`s: the address under which the schemas are served, with a slash at its end
+ * Returns every schema by its path, such as `events/Name.1.json`, and the bundled ones (`bundled/…`). References are relative to the `$id`.
+ * @param base prefix of each `$id`: the address of the served schemas, with a slash at its end
  */
 export function schemaDocuments(base = schemaBase): ReadonlyMap<string, AnySchemaObject> {
   const types = [...eventSchemas.keys()]

@@ -8,7 +8,7 @@ type Typed = Pick<ReceivedEnvelope, 'Name' | 'Version'>
 /** Distributes over the members of a union. */
 type TypeOf<E extends Typed> = E extends unknown ? `${E['Name']}@${E['Version']}` : never
 
-/** Returns the event type that an envelope names, as `Name@Version`. It may have no schema. */
+/** Returns an envelope's event type as `Name@Version`. The type may have no schema. */
 export function typeOf<E extends Typed>({ Name, Version }: E): TypeOf<E> {
   return `${Name}@${Version}` as TypeOf<E>
 }
@@ -19,7 +19,7 @@ export function partsOf(type: string): Pick<ReceivedEnvelope, 'Name' | 'Version'
   return { Name, Version: Number(version) }
 }
 
-/** Returns the versions in a list of event types, by name, in ascending order. A Map, because a Name may be `__proto__`. */
+/** Returns the versions in a list of event types, by name, in ascending order. It is a Map, because a Name may be `__proto__`. */
 export function versionsByName(types: Iterable<string>): Map<string, number[]> {
   const byName = new Map<string, number[]>()
   for (const { Name, Version } of Array.from(types, partsOf)) {
@@ -53,13 +53,13 @@ export const sharedRules = commonSchema.$defs as Record<
   AnySchemaObject
 >
 
-/** The pattern of a GUID, for schemas outside of the contract. */
+/** The pattern of a GUID, for schemas outside the contract. */
 export const guidPattern: string = sharedRules.guid.pattern
 
-/** Matches a text with at least one visible character, with the flag `u`. For schemas outside of the contract. */
+/** Matches a text with at least one visible character. For schemas outside the contract; use it with the flag `u`. */
 export const notBlankPattern: string = sharedRules.notBlank.pattern
 
-/** The fields that only a full envelope requires: the two schemas differ in nothing else. */
+/** The fields that only a full envelope requires. The two schemas have no other difference. */
 export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
   (field: string) => !envelopeSchemas.received.required.includes(field),
 )
@@ -72,9 +72,8 @@ export type Variant = keyof typeof envelopeSchemas
 export const variants = Object.keys(envelopeSchemas) as Variant[]
 
 interface PayloadSchema {
-  /** See `fieldsOf`. */
   fields: ReadonlyMap<string, AnySchemaObject>
-  /** The fields that hold a GUID, which receivers lower-case. */
+  /** Fields that contain a GUID. Receivers convert them to lower case. */
   guidFields: readonly string[]
   /** The fields that every Payload has. */
   required: ReadonlySet<string>
@@ -92,30 +91,30 @@ export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
 /** The versions that have a schema, by event name. */
 export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
 
-/** Returns the event type that a name stands for, its newest version; another text, such as a type, as it is. */
+/** Returns the newest event type of a name. Returns any other text, such as a type, unchanged. */
 export function newestType(typeOrName: string): string {
   const newest = knownVersions.get(typeOrName)?.at(-1)
   return newest === undefined ? typeOrName : `${typeOrName}@${newest}`
 }
 
-/** Returns the schema of each field that an object's schema names, in its order, with all references filled in. */
+/** Returns the schemas of the fields of an object's schema, in its order, with all references filled in. */
 export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
   const fields = Object.entries(properties as Record<string, AnySchemaObject>)
   return new Map(fields.map(([field, own]) => [field, inline(own, commonSchema.$defs)]))
 }
 
-/** Returns whether a schema is that of a GUID, directly or by reference. */
+/** Returns true for the schema of a GUID, directly or by reference. */
 export function isGuidSchema(schema: AnySchemaObject): boolean {
   return schema.pattern === guidPattern
 }
 
 /**
- * Returns the fields of an event type's Payload. A name stands for its newest version.
+ * Returns the fields of an event type's Payload. A name means its newest version.
  * @throws {Error} for an unknown type
  */
 export function schemaOf(type: string): PayloadSchema {
   const schema = payloadSchemas.get(newestType(type))
-  if (!schema) throw new Error(`there is no schema of ${type}`)
+  if (!schema) throw new Error(`${type} has no schema in envelope-schema/schemas/events`)
   return schema
 }
 
@@ -125,13 +124,13 @@ export function schemaOf(type: string): PayloadSchema {
  */
 export function fieldOf(type: string, field: string): AnySchemaObject {
   const schema = schemaOf(type).fields.get(field)
-  if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
+  if (!schema) throw new Error(`the schema of ${type} has no field ${field}`)
   return schema
 }
 
 /**
- * Returns a field's schema with all references to common.json filled in, also indirect ones. A keyword beside a reference overrides
- * the referenced one.
+ * Returns a field's schema with all references to common.json filled in, also indirect ones. A keyword next to a reference overrides the
+ * referenced one.
  * @param shared the `$defs` of common.json
  */
 export function inline<S extends object>(schema: S, shared: Record<string, S>): S {

@@ -2,13 +2,13 @@ import type { FullEnvelope, ReceivedEnvelope } from './types.gen.ts'
 
 export type { ReceivedEnvelope } from './types.gen.ts'
 
-/** The payload of each event that has a schema, by event type. The contract's generated types add them by declaration merging. */
+/** The payload of each event that has a schema, by event type. The contract's generated types extend it by declaration merging. */
 export interface EventPayloads extends Record<never, object> {}
 
-/** The newest version of each event, `Name@Version` by name. The contract's generated types add them, too. */
+/** The newest version of each event: `Name@Version` by name. The contract's generated types extend it, too. */
 export interface NewestTypes extends Record<never, string> {}
 
-/** The full variant: publishers send it, and `completeEnvelope` returns it. */
+/** The full variant. Publishers send it, and `completeEnvelope` returns it. */
 export type Envelope = FullEnvelope
 
 /** `Name@Version` of each event that has a schema. */
@@ -20,16 +20,13 @@ export type VersionOf<T extends EventType> = T extends `${string}@${infer Versio
 
 export type EventName = keyof NewestTypes
 
-/** The event types that types and names stand for: a name for its newest version. */
+/** The event types of types and names. A name means its newest version. */
 export type TypeOf<T extends EventType | EventName> = T extends EventName ? NewestTypes[T] : Extract<T, EventType>
 
 /** The Payload of an event type, or of the newest version of a name. */
 export type PayloadOf<T extends EventType | EventName> = EventPayloads[TypeOf<T>]
 
-/**
- * A received envelope of one of the types `T`, whose Payload was validated against the schema of its type. A name stands for its newest
- * version.
- */
+/** A received envelope of one of the types `T`, with a Payload validated by its schema. A name means its newest version. */
 export type EventOf<T extends EventType | EventName> = {
   [K in TypeOf<T>]: Omit<ReceivedEnvelope, 'Name' | 'Version' | 'Payload'> & {
     Name: NameOf<K>
@@ -38,8 +35,8 @@ export type EventOf<T extends EventType | EventName> = {
   }
 }[TypeOf<T>]
 
-/** Any known event. Narrow it by `Name`, and by `Version` where a name has several. */
+/** Any known event. Narrow it by `Name`, and by `Version` for a name with several versions. */
 export type KnownEvent = EventOf<EventType>
 
-/** An event with every id: what a publisher sends, and what `completeEnvelope` makes of a received one. */
+/** An event with all ids, as publishers send it and as `completeEnvelope` returns it. */
 export type FullEvent<T extends EventType | EventName = EventType> = EventOf<T> & Envelope

@@ -22,7 +22,7 @@ interface EventFields {
   Payload?: unknown
 }
 
-/** Problems of the whole document. Its fields are not checked then. */
+/** Problems of the whole document, whose fields are then not checked. */
 const tombstone: Problem = { pointer: '', message: 'is null', hint: 'a null value is a tombstone, not an event' }
 const cloudEvent: Problem = {
   pointer: '',
@@ -30,12 +30,12 @@ const cloudEvent: Problem = {
   hint: 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)',
 }
 
-/** `specversion` is the attribute that every CloudEvent has (CloudEvents 1.0.2, required attributes). */
+/** Returns true for an object with `specversion`, which every CloudEvent has (CloudEvents 1.0.2, required attributes). */
 function isCloudEvent(document: object): boolean {
   return Object.hasOwn(document, 'specversion') && !Object.hasOwn(document, 'Payload')
 }
 
-/** A record of Kafka Connect's JsonConverter, which writes a schema beside each payload unless `schemas.enable` is false. */
+/** Returns true for a record of Kafka Connect's JsonConverter, which adds a schema to each payload unless `schemas.enable` is false. */
 function isConnectRecord(document: object): document is { schema: unknown; payload: unknown } {
   return Object.hasOwn(document, 'schema') && Object.hasOwn(document, 'payload') && Object.keys(document).length === 2
 }
@@ -48,7 +48,7 @@ function connectRecord({ payload }: { payload: unknown }): Problem {
   return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
 }
 
-/** Returns why a document is not an envelope of the variant. Of its Payload, only the JSON type is checked. */
+/** Returns why a document is not an envelope of the variant. Only the JSON type of its Payload is checked. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -62,7 +62,7 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
-/** Validators by Name and then Version: joining both to a type costs more than two lookups. */
+/** Validators by Name and then Version. Two lookups are faster than joining both to a type. */
 const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
   Array.from(knownVersions, ([Name, versions]) => [
     Name,
@@ -73,14 +73,14 @@ const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunctio
 const nearestEvent = nearMissIn(knownVersions.keys())
 
 /**
- * Returns whether a Name belongs to another application: it has no schema, and is not nearly a known name. Receivers let such an event
- * pass without checking its Payload.
+ * Returns true for the Name of another application's event. Such a Name has no schema and differs clearly from all known names. Receivers
+ * skip these events without checking the Payload.
  */
 export function isForeignName(name: unknown): boolean {
   return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
 }
 
-/** Returns why a Payload does not fit its Name and Version; undefined if the Name is not a text. */
+/** Returns why a Payload is invalid for its Name and Version. Returns undefined if it is valid, or if the Name is not a text. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = knownVersions.get(Name)
@@ -98,18 +98,21 @@ export function unknownEvent(hint: string): Fault {
   return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
 }
 
-/** Returns the fault of a version that has no schema (`known`), or that a receiver does not handle (`handled`). */
+/**
+ * Returns the fault of an unknown version. Its versions have a schema (`known`), or the receiver handles them (`handled`).
+ * @param versions the versions that the hint lists
+ */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
   const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
   return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
-/** Returns why a document is not a known event in an envelope of the variant, with the problems of both. */
+/** Returns why a document is not a valid event in an envelope of the variant, with the problems of both. */
 export function eventFault(document: unknown, variant: Variant): Fault | undefined {
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Returns the fault of nesting, numbers and texts that JSON allows and the contract does not: see `limitProblems`. */
+/** Returns the fault of nesting, numbers and texts that JSON allows but the contract forbids: see `limitProblems`. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -122,18 +125,18 @@ export function together(first: Fault | undefined, second: Fault | undefined): F
 }
 
 /**
- * Levels of objects and lists, the document being the first. Without a limit, one reader stores an event that another
- * cannot read: every parser and every database has a limit of its own (BSON's is 100, and a document may wrap an event).
+ * The maximum number of levels of objects and lists; the document is the first level. Parsers and databases have different limits, so one
+ * reader could store an event that another cannot read. BSON allows 100 levels, and a stored document may contain the event.
  */
 const maxLevels = 64
 
-/** Returns whether a key is a plain name that may be printed. Pointers end before other keys, which may be long or personal. */
+/** Returns true if a key is a plain name that may be printed. Pointers end before other keys, which may be long or personal. */
 export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 
-/** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
+/** Pointers name fields of the envelope and fields directly in them. Deeper pointers would be too long. */
 const pointerLevels = 2
 
-/** An object or a list: the document, or what another one holds under a key. */
+/** An object or a list: the document itself, or a value within it. */
 interface Branch {
   value: object
   within?: { branch: Branch; key: string }
@@ -143,7 +146,7 @@ const tooLarge = { message: 'has a number that is too large for a 64-bit double'
 const tooDeep = {
   pointer: '',
   message: `nests deeper than ${maxLevels} levels`,
-  hint: 'objects and lists count, the document being the first: flatten it, or send what is deep as a text',
+  hint: 'each object and list is a level, and the document is the first: flatten it, or send the deep part as a text',
 }
 const notPortable = {
   message: 'has U+0000 or a lone surrogate in a text or key',
@@ -156,15 +159,14 @@ export function isObject(value: unknown): value is object {
 
 type Flaw = Omit<Problem, 'pointer'>
 
-/** Returns the flaw of a value or key itself, without its content. */
+/** Returns the flaw of a value or key, without its content. */
 function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
 
 /**
- * Whether a document has more levels than an event may have. Goes level by level: what recurs through it instead, as masking and drawing
- * do, may end at any depth beyond.
+ * Returns true if a document has more levels than an event may have. It goes level by level, because recursion could exceed the call stack.
  */
 export function nestsTooDeep(document: unknown): boolean {
   let branches = [document].filter(isObject)
@@ -174,7 +176,7 @@ export function nestsTooDeep(document: unknown): boolean {
   return branches.length > 0
 }
 
-/** Returns whether limitProblems would find nothing. It runs for every event, so it keeps no pointers and lists no keys. */
+/** Returns true if limitProblems would find no problem. It runs for every event, so it builds neither pointers nor lists of keys. */
 function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
@@ -188,12 +190,15 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
 }
 
 /**
- * What JSON can write and no schema can refuse in every language: nesting without end; numbers that no 64-bit double can
- * hold (JSON.parse reads 1e400 as Infinity, which would be written back as null); and texts and keys with U+0000, which
- * MongoDB refuses in a key and PostgreSQL anywhere, or with a lone surrogate, which UTF-8 cannot write (RFC 7493,
- * section 2.1). Walks with its own stack, since `document` may nest deeper than the call stack.
- * @param isPlain whether it was read from UTF-8 text without a backslash: then no text or key can be wrong, for JSON writes
- * both only as an escape
+ * Returns the problems of values that JSON can write but no schema can reject in every language:
+ * - too many levels;
+ * - numbers beyond a 64-bit double: JSON.parse reads 1e400 as Infinity, which would be written as null;
+ * - U+0000, which MongoDB rejects in keys and PostgreSQL everywhere;
+ * - lone surrogates, which UTF-8 cannot write (RFC 7493, section 2.1).
+ *
+ * It uses its own stack, because `document` may nest deeper than the call stack.
+ * @param isPlain true if the document was UTF-8 text without a backslash. Then its texts and keys are valid, because JSON writes U+0000 and
+ * lone surrogates only as escapes
  * @returns one problem for each pointer
  */
 export function limitProblems(document: unknown, isPlain = false): Problem[] {
@@ -221,12 +226,12 @@ export function limitProblems(document: unknown, isPlain = false): Problem[] {
   return [...problems.values()]
 }
 
-/** Returns the path of keys to a branch. It is computed only for a flaw, because nearly no event has one. */
+/** Returns the path of keys to a branch. It is computed only for flaws, which are rare. */
 function keysTo({ within }: Branch): string[] {
   return within ? [...keysTo(within.branch), within.key] : []
 }
 
-/** Returns the pointer of a value by its keys, or of the nearest value around it that may be named. */
+/** Returns the pointer of a value by its keys. It ends before the first key that is too deep or must not be printed. */
 export function pointerOf(keys: string[]): string {
   const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
   return keys
@@ -235,13 +240,12 @@ export function pointerOf(keys: string[]): string {
     .join('')
 }
 
-/** A field of a Payload: its event type, or the name of the event for its newest version, and its name. */
+/** A field of a Payload. An event's name means its newest version. */
 type PayloadField = readonly [type: EventType | EventName, field: string]
 
 /**
- * Returns a validator for another JSON document, such as a request's body, whose fields become fields of an event. Each field obeys the
- * rules of its payload field, in that version of the event, and the limits of every event (`limitProblems`). A field is required if the
- * payload's is.
+ * Returns a validator for another JSON document, such as a request's body, with fields of an event. Each field has the rules of its payload
+ * field in that version of the event, and the limits of every event (`limitProblems`). It is required if the payload's field is.
  * @returns a function that lists every problem of a document
  */
 export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {
@@ -255,14 +259,14 @@ export function fieldValidator(fields: Record<string, PayloadField>): (body: unk
 }
 
 /**
- * Returns whether a payload field is a GUID, which receivers see in lower case.
- * @throws {Error} when the type's schema does not name the field
+ * Returns true if a payload field is a GUID. Receivers convert GUIDs to lower case.
+ * @throws {Error} if the type's schema does not name the field
  */
 export function isGuidField(type: EventType | EventName, field: string): boolean {
   return isGuidSchema(fieldOf(type, field))
 }
 
-/** Compiles a validator of an object whose fields follow fields of payloads. */
+/** Compiles a validator of an object whose fields have the rules of payload fields. */
 function compileFields(fields: Record<string, PayloadField>): ValidateFunction {
   const all = Object.entries(fields)
   const properties = all.map(([name, [type, field]]) => {

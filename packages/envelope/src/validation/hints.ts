@@ -1,14 +1,14 @@
 import { fold } from './near-miss.ts'
 
-/** Hints for mistakes that are known to happen. They describe the mistake and never repeat the value. */
+/** Hints for frequent mistakes. They describe the mistake and never repeat the value. */
 
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
-/** The most keys of an object to compare with a missing field: a hostile object may have many. */
+/** The maximum number of keys that are compared with a missing field, because a hostile object may have many. */
 const mostKeys = 200
 
-/** Returns a hint for a missing field, if another key of `object` was probably meant. */
+/** Returns a hint for a missing field if another key of `object` looks like it. */
 export function missingFieldHint(object: object, field: string): string | undefined {
   const meant = (key: string) => fold(key) === fold(field) || knownWrongNames.get(fold(key)) === field
   const key = Object.keys(object)
@@ -89,13 +89,13 @@ const dayMistakes: Mistakes = [
   [/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
 ]
 
-/** Returns whether a text begins with a date that does not exist. */
+/** Returns true if a text begins with a date that does not exist. */
 function namesNoDay(text: string): boolean {
   const [date] = /^\d{4}-(0[1-9]|1[0-2])-\d\d(?=T|$)/.exec(text) ?? []
   return date !== undefined && !isDay(date)
 }
 
-/** Returns whether a date exists. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
+/** Returns true if a date exists. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
 export function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
@@ -105,14 +105,14 @@ function hintFrom(mistakes: Mistakes): (value: string) => string | undefined {
   return (value) => mistakes.find(([test]) => (typeof test === 'function' ? test(value) : test.test(value)))?.[1]
 }
 
-/** Returns a hint for a value that is not a text where a date-time belongs. */
+/** Returns a hint for a value of another type in place of a date-time text. */
 export function dateTypeHint(value: unknown): string | undefined {
   if (typeof value === 'number') return epochHint
   return Array.isArray(value) && value.length > 0 && value.every(Number.isInteger) ? listHint : undefined
 }
 
-/** W3C Trace Context, section 3.2.2.3: all bytes as zero is an invalid trace-id. */
-export const zeroHint = 'make a new GUID: W3C Trace Context has no trace-id of zeros'
+/** W3C Trace Context, section 3.2.2.3: a trace-id of zeros is invalid. */
+export const zeroHint = 'make a new GUID: W3C Trace Context forbids a trace-id of zeros'
 
 export const guidHint = hintFrom(guidMistakes)
 export const dateHint = hintFrom(dayMistakes)

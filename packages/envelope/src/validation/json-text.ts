@@ -1,5 +1,5 @@
-// Reads a JSON text as bytes, without making values of it. All structural characters of JSON are ASCII, and no byte of another character of
-// UTF-8 equals one of them.
+// Reads the structure of a JSON text from its bytes. JSON's structural characters are ASCII, and no byte of another UTF-8 character equals
+// one of them.
 
 const codes = { quote: 0x22, backslash: 0x5c, comma: 0x2c, colon: 0x3a, minus: 0x2d, zero: 0x30, nine: 0x39 } as const
 const listBegin = 0x5b
@@ -8,8 +8,8 @@ const closing = new Set([0x5d, 0x7d])
 const structural = new Set([...opening, ...closing, codes.comma, codes.colon])
 
 /**
- * Visits brackets, braces, commas, colons, and whole strings by their first quote, in the order of the text.
- * @param visit returns whether to continue
+ * Visits brackets, braces, commas, colons and whole strings, in the order of the text. A string is visited by its first quote.
+ * @param visit returns true to continue
  */
 export function scanJson(text: Uint8Array, visit: (code: number, at: number, end: number) => boolean): void {
   for (let at = 0; at < text.length; at += 1) {
@@ -30,22 +30,22 @@ function endOfString(text: Uint8Array, from: number): number {
   return at + 1
 }
 
-/** The keys that lead to a value. Keys inside a list are left out, and so are all keys after the third one. */
+/** The keys that lead to a value. Keys inside a list, and keys after the third one, are left out. */
 interface Path {
   keys: string[]
   isWhole: boolean
 }
 
-/** Enough for a pointer. Whole paths would need memory by the square of the depth. */
+/** Enough for a pointer. The memory for whole paths would grow with the square of the depth. */
 const mostKeys = 3
 /** More findings would not help the author of the text. */
 const mostFound = 20
 
-/** What `JSON.parse` hides. Each finding has the keys that lead to it; in a list, the keys that lead to the list. */
+/** Problems that `JSON.parse` hides. Each finding has the keys that lead to the value; in a list, the keys that lead to the list. */
 interface HiddenByParsing {
-  /** Keys that an object has twice: parsers do not agree which one they use (RFC 8259, section 4). */
+  /** Keys that occur twice in an object. Parsers differ in the one they use (RFC 8259, section 4). */
   duplicateKeys: string[][]
-  /** Numbers that change when they are read as a 64-bit double (RFC 8259, section 6). */
+  /** Numbers that change when read as a 64-bit double (RFC 8259, section 6). */
   inexactNumbers: string[][]
 }
 
@@ -96,7 +96,7 @@ function below({ keys, isWhole }: Path, key: string): Path {
   return { keys: [...keys, key], isWhole }
 }
 
-/** Returns where a number is in this part of a text, which holds one value and white space; undefined for another value. */
+/** Returns the position of a number in a part of a text with one value and white space, or undefined for another value. */
 function numberAt(text: Uint8Array, begin: number, end: number): { from: number; to: number } | undefined {
   let [from, to] = [begin, end]
   while (from < to && (text[from] as number) <= 0x20) from += 1
@@ -106,14 +106,16 @@ function numberAt(text: Uint8Array, begin: number, end: number): { from: number;
   return isNumber ? { from, to } : undefined
 }
 
-/** Returns whether a double keeps the value of a JSON number. `0.1` and `42.50` are exact: they are written back as the same value. */
+/**
+ * Returns true if a double keeps the value of a JSON number. `0.1` and `42.50` are exact, because they are written back as the same value.
+ */
 function isExact(number: string): boolean {
   const written = decimalOf(number)
   const read = decimalOf(String(Number(number)))
   return written !== undefined && written === read
 }
 
-/** Returns a number's digits without zeros around them, and its exponent: one text for each value. Undefined for Infinity. */
+/** Returns a number's digits without surrounding zeros, and its exponent, as one text per value. Returns undefined for Infinity. */
 function decimalOf(number: string): string | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? []
@@ -126,7 +128,7 @@ function decimalOf(number: string): string | undefined {
   return `${sign}${digits.slice(from, to)}e${Number(exponent) - fraction.length + digits.length - to}`
 }
 
-/** Returns how many decimals a number has: 2 for 42.55, 300 for 1e-300. */
+/** Returns the number of decimals of a number: 2 for 42.55, 300 for 1e-300. */
 export function decimalPlaces(value: number): number {
   const [digits = '', exponent = '0'] = String(value).split('e')
   return Math.max(0, (digits.split('.')[1] ?? '').length - Number(exponent))

@@ -7,9 +7,9 @@ export function fold(name: string): string {
 }
 
 /**
- * Finds the name of `known` that another one was probably meant to be: the two differ in case and separators alone, or
- * else, these left aside, by one edit. The time of a search grows with the length of the name, and nothing is kept of it.
- * @returns a function that answers the known name, or undefined; a known name is its own
+ * Returns a function that finds the name of `known` that another name probably means. Two names match if they differ only in case and
+ * separators, or also by one edit. Each search takes time in proportion to the name's length.
+ * @returns a function that returns the known name, or undefined; a known name matches itself
  */
 export function nearMissIn(known: Iterable<string>): (name: string) => string | undefined {
   const names = Array.from(known, (name) => ({ name, folded: fold(name) }))
@@ -22,7 +22,7 @@ export function nearMissIn(known: Iterable<string>): (name: string) => string | 
   }
 }
 
-/** Returns whether one inserted, deleted, replaced or swapped character makes `a` and `b` the same. */
+/** Returns true if one inserted, deleted, replaced or swapped character makes `a` and `b` equal. */
 export function isWithinOneEdit(a: string, b: string): boolean {
   if (a.length < b.length) return isWithinOneEdit(b, a)
   let start = 0

@@ -2,25 +2,26 @@ import type { ErrorObject } from 'ajv'
 import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import { dateHint, dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
-/** One thing that is wrong with a document. */
+/** A problem of a document. */
 export interface Problem {
   /**
-   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Field`; of a missing field the
-   * pointer it should have; empty for the document itself.
+   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Field`. A missing field has the pointer it should have.
+   * Empty for the document itself.
    */
   pointer: string
   /** The problem in plain English. It never contains the value, which may be personal data. */
   message: string
-  /** The correction, if the mistake is a known one. */
+  /** The correction of a known mistake. */
   hint?: string
 }
 
 /**
- * - `not-utf8`, `not-json`: the bytes are no JSON text;
- * - `not-an-envelope`: JSON, but not by the envelope's schema;
- * - `unknown-event`, `unknown-version`: there is no payload schema for the Name, or for this Version of it; or a
- *   receiver does not handle this Version of an event that it handles, or the Name is nearly one that it handles;
- * - `invalid-payload`: the Payload is not by its schema.
+ * Codes of a rejected document:
+ * - `not-utf8`, `not-json`: the bytes are not a JSON text;
+ * - `not-an-envelope`: the JSON does not match the envelope's schema;
+ * - `unknown-event`: the Name has no schema, or it is nearly a Name that the receiver handles;
+ * - `unknown-version`: the Version has no schema, or the receiver handles only other Versions;
+ * - `invalid-payload`: the Payload does not match its schema.
  */
 export const envelopeErrorCodes = [
   'not-utf8',
@@ -33,13 +34,13 @@ export const envelopeErrorCodes = [
 
 export type EnvelopeErrorCode = (typeof envelopeErrorCodes)[number]
 
-/** The reason for refusing a document: a stable code and every problem. It contains no values, so it can be logged. */
+/** The reason for rejecting a document: a stable code and every problem. It contains no values, so it can be logged. */
 export interface Fault {
   code: EnvelopeErrorCode
   problems: Problem[]
 }
 
-/** A document was refused. `message` names every problem in one line; `problems` has them one by one. */
+/** A document was rejected. `message` has every problem in one line; `problems` has a list of them. */
 export class EnvelopeError extends Error {
   readonly code: EnvelopeErrorCode
   readonly problems: Problem[]
@@ -56,7 +57,7 @@ export function describeProblem({ pointer, message, hint }: Problem): string {
   return `${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`
 }
 
-/** Throws the fault, if there is one. */
+/** Throws an EnvelopeError if there is a fault. */
 export function refuse(fault: Fault | undefined): void {
   if (fault) throw new EnvelopeError(fault)
 }
@@ -66,7 +67,7 @@ export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
   return onePerPointer(errors.map((error) => toProblem(error, base)))
 }
 
-/** Returns one problem for each field. A schema may need several keywords for one rule. */
+/** Returns the first problem of each field. A rule may consist of several keywords. */
 export function onePerPointer(problems: Problem[]): Problem[] {
   const seen = new Map<string, Problem>()
   for (const problem of problems) if (!seen.has(problem.pointer)) seen.set(problem.pointer, problem)
@@ -104,7 +105,7 @@ function problem(pointer: string, message: string, hint?: string): Problem {
   return hint ? { pointer, message, hint } : { pointer, message }
 }
 
-/** The numbers and words in these messages come from the schema, not from the document. */
+/** Returns the message of a broken limit. Its numbers and words come from the schema, never from the document. */
 function limitMessage({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`

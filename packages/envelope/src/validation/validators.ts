@@ -2,11 +2,11 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { envelopeSchemas, eventSchemas } from '../schemas/schemas.ts'
 import { compilePayload, sharedAjv } from './ajv.ts'
 
-// In the package that others install this file is its own outcome: build.ts compiles the validators once for all of them.
+// In the package for outside publishers, build.ts replaces this file by compiled validators.
 
 const ajv = sharedAjv()
 
-/** Validators of the envelope alone. */
+/** Validators of the envelope without its Payload. */
 export const envelopeValidators: { full: ValidateFunction; received: ValidateFunction } = {
   full: ajv.compile(envelopeSchemas.full),
   received: ajv.compile(envelopeSchemas.received),

@@ -71,7 +71,7 @@ describe('the command envelope', () => {
     expect(said()).to.match(/^envelope: which command\? validate, new, /)
     expect(said('valdate')).to.match(/^envelope: there is no command valdate \(did you mean validate\?\)/)
     expect(said('constructor')).to.match(/^envelope: there is no command constructor; /)
-    expect(said('validate', '--lax', 'full')).to.equal('envelope: there is no option --lax\n')
+    expect(said('validate', '--lax', 'full')).to.equal('envelope: unknown option --lax\n')
     expect(said('publish', '--brokers', 'a:1', '--topic', 't', '--pasword-file', 'x', 'full')).to.match(
       /--password-file\?/,
     )

@@ -121,10 +121,10 @@ describe('the documents in a text', () => {
     expect(texts('[{"a":1},')).to.deep.equal(['{"a":1}', { flaw: 'ends within a list' }])
     expect(texts('[{"a":')).to.deep.equal(['{"a":', { flaw: 'ends within a list' }])
     expect(texts('[]')).to.deep.equal([{ flaw: 'is an empty list' }])
-    expect(texts('[{},]')).to.deep.equal(['{}', { flaw: 'has a comma with no item beside it' }])
+    expect(texts('[{},]')).to.deep.equal(['{}', { flaw: 'has a comma without an item next to it' }])
     expect(texts('[ {"a":"x\n  }, {} ]')).to.deep.equal([
       '{"a":"x\n  }, {} ]',
-      { flaw: 'is a list that was not read further' },
+      { flaw: 'is a list with an unreadable rest' },
     ])
   })
 

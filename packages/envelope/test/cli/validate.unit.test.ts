@@ -179,7 +179,7 @@ describe('envelope validate', () => {
 
   it('says what it does not know, and what was meant', async () => {
     expect(await usageError(run(validate, ['--jsno', '-']))).to.equal(
-      'there is no option --jsno (did you mean --json?)',
+      'unknown option --jsno (did you mean --json?)',
     )
     expect(await usageError(run(validate, ['--mode', 'reciever', '-']))).to.equal(
       '--mode is one of publisher, receiver (did you mean receiver?)',
