@@ -52,11 +52,11 @@ describe('fieldSchema', () => {
 
   it('refuses a field that the event does not have', () => {
     expect(() => fieldSchema('OrderCreated@1', 'Customer')).to.throw(
-      'the schema of OrderCreated@1 names no field Customer',
+      'the schema of OrderCreated@1 has no field Customer',
     )
-    expect(() => fieldSchema('OrderCreated@1', '__proto__')).to.throw('names no field')
+    expect(() => fieldSchema('OrderCreated@1', '__proto__')).to.throw('has no field')
     // @ts-expect-error no such version
-    expect(() => fieldSchema('OrderCreated@99', 'Total')).to.throw('there is no schema of OrderCreated@99')
+    expect(() => fieldSchema('OrderCreated@99', 'Total')).to.throw('OrderCreated@99 has no schema')
   })
 })
 

@@ -71,7 +71,8 @@ describe('parseEnvelope', () => {
         const document = reduced({ Id: orderId, CorrelationId: orderId, TraceId: orderId, Headers: { a: 'HERE' } })
         const { code, problems } = errorOf(() => parse(withRaw(document, nested(levels))))
         expect(code).to.equal('not-an-envelope')
-        const hint = 'each object and list is a level, and the document is the first: flatten it, or send the deep part as a text'
+        const hint =
+          'each object and list is a level, and the document is the first: flatten it, or send the deep part as a text'
         expect(problems).to.deep.equal([{ pointer: '', message: 'nests deeper than 64 levels', hint }])
       }
     }

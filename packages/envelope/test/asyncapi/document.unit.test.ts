@@ -8,8 +8,8 @@ import { traffic } from '../support/traffic.ts'
 const { channels, operations, components } = asyncApiDocument(traffic)
 const messagesOf = (id: string) => operations[id]?.messages.map(({ $ref }) => $ref.split('/').at(-1))
 
-describe('the AsyncAPI document', () => {
-  it('has the topics that are written, with the events that are written there, in both variants', () => {
+describe('asyncApiDocument', () => {
+  it('lists each topic with its events in both variants', () => {
     expect(Object.keys(channels)).to.deep.equal(['orderevents', 'paymentevents'])
     expect(Object.keys(channels.orderevents?.messages ?? {})).to.include.members([
       'OrderCreated.1.full',
@@ -18,7 +18,7 @@ describe('the AsyncAPI document', () => {
     expect(Object.keys(components.messages).filter((id) => id.startsWith('PaymentApproved'))).to.deep.equal([])
   })
 
-  it('says who sends what: services the full variant, applications outside either; and receivers take the received one', () => {
+  it('lists senders and receivers: services send the full variant, outside publishers both, and receivers accept the received one', () => {
     expect(messagesOf('shop.send.orderevents'))
       .to.include('OrderCreated.1.full')
       .and.not.include('OrderCreated.1.received')
@@ -30,7 +30,7 @@ describe('the AsyncAPI document', () => {
       .and.not.include('OrderCancelled.1.full')
   })
 
-  it('has the events that only applications outside write', () => {
+  it('includes events that only outside publishers write', () => {
     expect(messagesOf('applications-outside.send.paymentevents')).to.deep.equal([
       'OrderCancelled.1.full',
       'OrderCancelled.1.received',
@@ -38,12 +38,12 @@ describe('the AsyncAPI document', () => {
     expect(Object.keys(channels.paymentevents?.messages ?? {})).to.include('OrderCancelled.1.full')
   })
 
-  it('has an example of the received variant with its six fields alone', () => {
+  it('has an example of the received variant with only its six required fields', () => {
     const [example] = components.messages['OrderCreated.1.received']?.examples ?? []
     expect(example?.payload).to.deep.equal(reduced())
   })
 
-  it('has schemas of draft 7, in which nothing stands beside a reference', () => {
+  it('has schemas of draft 7, without keywords next to a reference', () => {
     const ajv = new Ajv({ strict: false })
     for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
     const schema = { ...components.messages['OrderCreated.1.received']?.payload, components }

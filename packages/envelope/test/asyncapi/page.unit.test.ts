@@ -5,8 +5,8 @@ import { traffic } from '../support/traffic.ts'
 const document = asyncApiDocument(traffic)
 const page = asyncApiPage(document)
 
-describe('the page of the AsyncAPI document', () => {
-  it('shows each topic, message and field, what is personal, and an example of each', () => {
+describe('asyncApiPage', () => {
+  it('shows each topic, message and field with its personal marks and an example', () => {
     for (const topic of Object.keys(document.channels)) expect(page).to.contain(`<h2 id="${topic}">`)
     for (const { title, examples } of Object.values(document.components.messages)) {
       expect(page).to.contain(`<h3>${title}</h3>`)
@@ -20,13 +20,13 @@ describe('the page of the AsyncAPI document', () => {
     expect(page).to.match(/<code>AppId<\/code><\/th><td>GUID</)
   })
 
-  it('loads nothing, and is small', () => {
+  it('loads no other files, and is small', () => {
     expect(page).not.to.match(/<(link|img|iframe)|\bsrc=|@import|url\(/)
     expect(page).to.contain(`content="default-src 'none'; style-src 'sha256-`)
     expect(page.length).to.be.below(200_000)
   })
 
-  it('shows what a document says as text', () => {
+  it('escapes the texts of the document', () => {
     const info = { ...document.info, title: `<b>"it's"&` }
     const hostile = asyncApiPage({ ...document, info }, '"><script>')
     expect(hostile).to.contain('&lt;b&gt;&quot;it&#39;s&quot;&amp;').and.contain('href="&quot;&gt;&lt;script&gt;"')

@@ -12,7 +12,7 @@ const ownContract = new URL('../../../test-kit/src/own-contract.ts', import.meta
 const launcher = fileURLToPath(new URL('../../src/cli/envelope.js', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** Every Node on the path that is too old for the sources. */
+/** Returns every Node on the path that is too old for the sources. */
 function olderNodes(): { program: string; version: string }[] {
   const programs = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = programs.map((program) => ({
@@ -25,7 +25,7 @@ function olderNodes(): { program: string; version: string }[] {
 
 const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate: new Date(0) })
 
-describe('the command envelope', () => {
+describe('the envelope command', () => {
   let folder = ''
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'envelope cli '))
@@ -50,7 +50,7 @@ describe('the command envelope', () => {
     })
   })
 
-  it('explains itself, and each of its commands', () => {
+  it('prints help for the command and for each subcommand', () => {
     const { status, stdout } = run(['--help'])
     expect(status).to.equal(0)
     const names = [...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)
@@ -62,25 +62,25 @@ describe('the command envelope', () => {
     }
   })
 
-  it('says what was meant on wrong usage', () => {
+  it('suggests the closest name after a typing mistake', () => {
     const said = (...args: string[]) => {
       const { status, stdout, stderr } = run(args)
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
       return stderr
     }
-    expect(said()).to.match(/^envelope: which command\? validate, new, /)
-    expect(said('valdate')).to.match(/^envelope: there is no command valdate \(did you mean validate\?\)/)
-    expect(said('constructor')).to.match(/^envelope: there is no command constructor; /)
+    expect(said()).to.match(/^envelope: no command: use one of validate, new, /)
+    expect(said('valdate')).to.match(/^envelope: unknown command valdate \(did you mean validate\?\)/)
+    expect(said('constructor')).to.match(/^envelope: unknown command constructor; /)
     expect(said('validate', '--lax', 'full')).to.equal('envelope: unknown option --lax\n')
     expect(said('publish', '--brokers', 'a:1', '--topic', 't', '--pasword-file', 'x', 'full')).to.match(
       /--password-file\?/,
     )
     expect(said('publish', '--password', 'x', 'full')).to.equal(
-      'envelope: a password is no option, for others see it: use --password-file\n',
+      'envelope: --password is not supported, because other users of this machine could read it: use --password-file\n',
     )
   })
 
-  it('makes what it takes as valid', () => {
+  it('creates a valid envelope', () => {
     const env = ['--app-id', app.id, '--app-name', app.name]
     const { stdout } = run(['new', 'OrderCreated', ...env, '--data', '-'], JSON.stringify(orderCreated))
     expect(run(['validate', '--mode', 'publisher', '-'], stdout)).to.include({ status: 0, stdout: '' })
@@ -91,7 +91,7 @@ describe('the command envelope', () => {
       expect(run([option]), option).to.deep.equal({ status: 0, stdout: `envelope ${version}\n`, stderr: '' })
   })
 
-  it('ends with a code of its own when its output cannot be written', () => {
+  it('exits with code 3 when its output cannot be written', () => {
     const full = openSync('/dev/full', 'w')
     const runInto = (stdio: StdioOptions, ...args: string[]) =>
       spawnSync(process.execPath, [cli, ...args], { cwd: folder, input: 'null', encoding: 'utf8', stdio })
@@ -117,7 +117,7 @@ describe('the command envelope', () => {
   })
 
   for (const node of olderNodes()) {
-    it(`states which Node it needs when ${node.version} runs it in this repository`, () => {
+    it(`names the required Node version when ${node.version} runs it in this repository`, () => {
       const { status, stdout, stderr } = spawnSync(node.program, [launcher, '--help'], { encoding: 'utf8' })
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
       expect(stderr).to.equal(
@@ -126,12 +126,12 @@ describe('the command envelope', () => {
     })
   }
 
-  it('is run by its launcher', () => {
+  it('runs through its launcher', () => {
     const { status, stdout } = spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8' })
     expect({ status, stdout }).to.deep.equal({ status: 0, stdout: `envelope ${version}\n` })
   })
 
-  it('ends well when nobody reads on', async () => {
+  it('exits with code 0 when the reader closes the pipe early', async () => {
     const child = spawn(process.execPath, [cli, 'validate', '-'], { stdio: ['pipe', 'pipe', 'pipe'] })
     child.stdin.on('error', () => {})
     child.stdin.end('{"a":1}\n'.repeat(100_000))
@@ -144,7 +144,7 @@ describe('the command envelope', () => {
     expect(error).to.equal('')
   })
 
-  it('reads any length of input in a small heap, and one list of all that is wrong', async () => {
+  it('validates a large input in a small heap, and prints one list of all problems', async () => {
     const line = `${JSON.stringify({ ...full, Version: 2 })}\n`
     const child = spawn(process.execPath, ['--max-old-space-size=32', cli, 'validate', '--json', '-'])
     const count = 100_000
@@ -163,7 +163,7 @@ describe('the command envelope', () => {
     feed()
     const code = await new Promise((resolve) => child.once('close', resolve))
     expect({ code, end }).to.deep.equal({ code: 1, end: '}\n]\n' })
-    // A name that is cut by two chunks is not counted.
+    // A name that is split across two chunks is not counted.
     expect(read)
       .to.be.greaterThan(count * 0.99)
       .and.to.be.at.most(count)

@@ -11,7 +11,7 @@ const env = { ENVELOPE_APP_ID: app.id, ENVELOPE_APP_NAME: app.name }
 const data = JSON.stringify(orderCreated)
 
 describe('envelope new', () => {
-  it('prints a full envelope in one line, of the newest Version and of now unless they are given', async () => {
+  it('prints a full envelope in one line, with the newest Version and the current time by default', async () => {
     const cancelled = { OrderId: orderCreated.OrderId }
     const { code, out, error } = await run(create, ['OrderCancelled', '--data', JSON.stringify(cancelled)], { env })
     expect({ code, error }).to.deep.equal({ code: 0, error: '' })
@@ -21,7 +21,7 @@ describe('envelope new', () => {
     expect(envelope).to.deep.include({ AppId: app.id, AppName: app.name, Version: 1, Payload: cancelled })
   })
 
-  it('takes its data from standard input, and all else from options', async () => {
+  it('reads its data from standard input, and all other values from options', async () => {
     const [id, trace, correlation] = [1, 2, 3].map((digit) => app.id.replace('0', `${digit}`))
     const ids = ['--id', id, '--trace-id', trace, '--correlation-id', correlation] as string[]
     const more = [
@@ -47,7 +47,7 @@ describe('envelope new', () => {
     expect(out.split('\n').length).to.be.greaterThan(10)
   })
 
-  it('refuses bad data with the problems that every check has', async () => {
+  it('rejects invalid data with the problems that other commands report', async () => {
     const refused = async (args: string[]) => {
       const { code, out, error } = await run(create, args, { env })
       expect({ code, out }).to.deep.equal({ code: 1, out: '' })
@@ -63,17 +63,17 @@ describe('envelope new', () => {
     )
   })
 
-  it('asks for what it lacks', async () => {
+  it('names each missing argument', async () => {
     expect(await usageError(run(create, ['ordercreated', '--data', data], { env }))).to.match(
       /\(did you mean OrderCreated\?\)/,
     )
-    expect(await usageError(run(create, ['OrderCreated'], { env }))).to.match(/^which data\?/)
+    expect(await usageError(run(create, ['OrderCreated'], { env }))).to.match(/^no data:/)
     expect(await usageError(run(create, ['OrderCreated', '--data', data]))).to.match(/ENVELOPE_APP_ID/)
     expect(await usageError(run(create, ['OrderCreated', '--data', '@/nowhere'], { env }))).to.match(/ENOENT/)
-    expect(await usageError(run(create, [], { env }))).to.match(/^which event\?/)
+    expect(await usageError(run(create, [], { env }))).to.match(/^name one event/)
   })
 
-  it('refuses a date that does not exist, or that is another moment on another machine', async () => {
+  it('rejects a date that does not exist or has no offset', async () => {
     const refusalOf = (date: string) =>
       usageError(run(create, ['OrderCreated', '--data', data, '--date', date], { env }))
     expect(await refusalOf('2026-02-30T00:00:00Z')).to.equal(
@@ -85,8 +85,8 @@ describe('envelope new', () => {
   })
 })
 
-describe('a record of an envelope', () => {
-  it('has the OrderId as its key, or another field, or none', () => {
+describe('the record of a published envelope', () => {
+  it('has the OrderId, another field or nothing as its key', () => {
     expect(keyOf(reduced())).to.equal(orderCreated.OrderId)
     expect(keyOf({ Payload: { ParcelId: 7 } }, 'ParcelId')).to.equal('7')
     for (const document of [null, 1, {}, { Payload: null }, { Payload: 'OrderId' }, { Payload: { OrderId: {} } }]) {
@@ -95,7 +95,7 @@ describe('a record of an envelope', () => {
     expect(keyOf({ Payload: {} }, 'constructor')).to.equal(undefined)
   })
 
-  it('has a traceparent of its trace, each a span of its own, and none without a TraceId', () => {
+  it('has a traceparent with the TraceId and a new span id, or none for an envelope without TraceId', () => {
     const [one, other] = [1, 2].map(() => traceHeaders({ TraceId: app.id.toUpperCase() }).traceparent)
     expect(one).to.match(new RegExp(`^00-${app.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`))
     expect(other).not.to.equal(one)
@@ -103,12 +103,12 @@ describe('a record of an envelope', () => {
   })
 })
 
-describe('a connection to Kafka', () => {
+describe('the connection to Kafka', () => {
   const options = { brokers: 'a:1,b:2', topic: 't' }
   const of = (values: Parameters<typeof connectionOf>[0], own: NodeJS.ProcessEnv = {}) => connectionOf(values, own)
   const refusalOf = (...args: Parameters<typeof of>) => usageError((async () => of(...args))())
 
-  it('is by options, and by the environment where there is none', () => {
+  it('reads the environment where an option is missing', () => {
     expect(of(options)).to.deep.equal({ topic: 't', address: { bootstrapBrokers: ['a:1', 'b:2'] } })
     expect(of({}, { ENVELOPE_BROKERS: 'c:3', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal(['c:3'])
     expect(of({ ...options, brokers: ' a:1 , b:2,' }).address.bootstrapBrokers).to.deep.equal(['a:1', 'b:2'])
@@ -119,7 +119,7 @@ describe('a connection to Kafka', () => {
     expect(of({ ...options, tls: true }).address.tls).to.deep.equal({})
   })
 
-  it('is over TLS when somebody logs in, unless that is switched off', () => {
+  it('uses TLS with a username, unless TLS is disabled', () => {
     const password = { ENVELOPE_PASSWORD: 'p' }
     const sasl = { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' }
     expect(of({ ...options, username: 'u' }, password).address).to.deep.include({ sasl, tls: {} })
@@ -129,11 +129,11 @@ describe('a connection to Kafka', () => {
     )
   })
 
-  it('asks for what it lacks, and never takes a password from the command line', async () => {
+  it('names each missing option, and rejects a password on the command line', async () => {
     expect(await refusalOf({})).to.match(/ENVELOPE_BROKERS/)
     expect(await refusalOf({ brokers: 'a:1' })).to.match(/ENVELOPE_TOPIC/)
-    expect(await refusalOf({ ...options, brokers: 'a' })).to.equal('--brokers: a is not host:port')
-    expect(await refusalOf({ ...options, username: 'u' })).to.match(/ENVELOPE_PASSWORD, or --password-file/)
+    expect(await refusalOf({ ...options, brokers: 'a' })).to.equal('--brokers: a is not HOST:PORT')
+    expect(await refusalOf({ ...options, username: 'u' })).to.match(/ENVELOPE_PASSWORD or --password-file/)
     expect(await refusalOf({ ...options, username: 'u', 'password-file': '/nowhere' })).to.match(/ENOENT/)
     expect(await refusalOf({ ...options, username: 'u', mechanism: 'GSSAPI' }, { ENVELOPE_PASSWORD: 'p' })).to.match(
       /PLAIN/,
@@ -141,7 +141,7 @@ describe('a connection to Kafka', () => {
   })
 })
 
-describe('a record that envelope tail shows', () => {
+describe('the output of envelope tail', () => {
   const options = { correlation: undefined, pretty: false, values: false }
   const record = (value: unknown, key = 'Ada') => ({
     topic: 't',
@@ -152,7 +152,7 @@ describe('a record that envelope tail shows', () => {
   })
   const show = (value: unknown, more = {}) => JSON.parse(shown(record(value), { ...options, ...more }))
 
-  it('is masked, its key too, unless values are asked for', () => {
+  it('masks values and keys, unless all values are requested', () => {
     const { key, envelope } = show(reduced())
     expect(key).to.equal('***')
     expect(envelope.Payload).to.deep.equal({
@@ -164,26 +164,26 @@ describe('a record that envelope tail shows', () => {
     expect(open).to.deep.equal({ topic: 't', partition: 1, offset: '2', key: 'Ada', envelope: reduced() })
   })
 
-  it('is told of by its problems when it is no JSON, or nests too deep', () => {
+  it('shows the problems of a record that is not JSON or nests too deep', () => {
     expect(show(null).problems[0].message).to.equal('is empty')
     expect(show('{"a":Ada', { values: true }).problems).to.deep.equal([{ pointer: '', message: 'is not JSON' }])
     expect(show(`${'['.repeat(99_999)}${']'.repeat(99_999)}`).problems[0].message).to.match(/nests deeper/)
   })
 
-  it('has the CorrelationId that is asked for, however the event spells it', () => {
+  it('selects events by CorrelationId in any spelling of the event', () => {
     for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
       expect(shown(record({ CorrelationId: id }), { ...options, correlation: app.id }), id).not.to.equal('')
   })
 
-  it('is looked up by a CorrelationId in every usual spelling, and by nothing else', async () => {
+  it('accepts every usual spelling of a CorrelationId as the option', async () => {
     for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
       expect(correlationOf(id), id).to.equal(app.id)
     expect(correlationOf(undefined)).to.equal(undefined)
     const refused = run(tail, ['--brokers', 'a:1', '--topic', 't', '--correlation', 'abc'])
-    expect(await usageError(refused)).to.match(/^--correlation is no GUID/)
+    expect(await usageError(refused)).to.match(/^--correlation is not a GUID/)
   })
 
-  it('is nothing when it belongs to something else', () => {
+  it('omits records of other conversations', () => {
     const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id })
     expect(of({ CorrelationId: app.id })).to.contain(app.id)
     for (const other of [reduced(), null, 'x', { CorrelationId: 1 }]) expect(of(other)).to.equal('')

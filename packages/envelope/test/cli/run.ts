@@ -8,7 +8,7 @@ export interface Outcome {
   error: string
 }
 
-/** Runs a command with this standard input, cut into these chunks, and no environment but this. */
+/** Runs a command with this standard input in chunks. The environment has only these variables. */
 export async function run(
   command: (args: string[], io: Io) => Promise<number>,
   args: string[],
@@ -29,7 +29,7 @@ export async function run(
   }
 }
 
-/** What a command throws when it is called wrongly. */
+/** Returns the message of the UsageError of a rejected promise. */
 export async function usageError(promise: Promise<unknown>): Promise<string> {
   const outcome = await promise.catch((error: Error) => error)
   return outcome instanceof Error && outcome.name === 'UsageError' ? outcome.message : `no usage error: ${outcome}`

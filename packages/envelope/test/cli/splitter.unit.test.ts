@@ -9,7 +9,7 @@ interface Found {
   flaw?: string
 }
 
-/** What is found in chunks, each of which is overwritten after it was read to its end, as a pool of buffers would be. */
+/** Returns the findings of chunks. Each chunk is overwritten after it was read, as in a pool of buffers. */
 function found(...chunks: (string | Uint8Array)[]): Found[] {
   const all: Found[] = []
   const splitter = new Splitter({
@@ -23,7 +23,7 @@ function found(...chunks: (string | Uint8Array)[]): Found[] {
 
 const texts = (...chunks: (string | Uint8Array)[]) => found(...chunks).map(({ text, flaw }) => text ?? { flaw })
 
-/** The bytes, cut at places from 0 to 1. */
+/** Returns the bytes, cut at positions between 0 and 1. */
 function cut(bytes: Uint8Array, places: number[]): Uint8Array[] {
   const ends = [...places.map((place) => Math.floor(place * bytes.length)), bytes.length].sort((a, b) => a - b)
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
@@ -35,8 +35,8 @@ const someDocuments = fc.array(
 )
 const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 })
 
-describe('the documents in a text', () => {
-  it('are its lines, with LF or CRLF, and with or without a newline after the last one', () => {
+describe('Splitter', () => {
+  it('finds one document in each line, with LF or CRLF, with or without a final newline', () => {
     for (const end of ['', '\n', '\r\n', '\n\n \n']) {
       for (const newline of ['\n', '\r\n', '\n\n']) {
         expect(texts(`{"a":1}${newline}{"b":2}${end}`).map((text) => JSON.parse(`${text}`))).to.deep.equal([
@@ -47,7 +47,7 @@ describe('the documents in a text', () => {
     }
   })
 
-  it('are one over many lines, or several after another', () => {
+  it('finds one document over several lines, or several documents in sequence', () => {
     const pretty = JSON.stringify({ a: [{ b: '{' }], c: '"}\\' }, null, 2)
     expect(texts(pretty)).to.deep.equal([pretty])
     expect(found(`\n${pretty}\n\n${pretty}\n`)).to.deep.equal([
@@ -56,7 +56,7 @@ describe('the documents in a text', () => {
     ])
   })
 
-  it('are the items of a list, each by the line where it begins', () => {
+  it('finds the items of a list, each with the line where it begins', () => {
     expect(found('[\n  {"a":[1,2]},\n\n  1, "x"\n]\n')).to.deep.equal([
       { line: 2, text: '{"a":[1,2]}' },
       { line: 4, text: '1' },
@@ -64,7 +64,7 @@ describe('the documents in a text', () => {
     ])
   })
 
-  it('are the same however the bytes are cut, and in each of these forms', () => {
+  it('finds the same documents in all three forms, however the bytes are cut', () => {
     const forms = [
       (documents: object[]) => documents.map((each) => JSON.stringify(each)).join('\n'),
       (documents: object[]) => documents.map((each) => `${JSON.stringify(each)}\r\n`).join(''),
@@ -86,7 +86,7 @@ describe('the documents in a text', () => {
     )
   })
 
-  it('are found alike byte by byte in any bytes at all, and every byte that says something is in one or complained of', () => {
+  it('finds the same in arbitrary bytes as byte by byte, and reports all that is not white space', () => {
     const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '\n', '\r', ' ', 'é', 'x', '\0', '\uFEFF')
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -103,20 +103,20 @@ describe('the documents in a text', () => {
     )
   })
 
-  it('cost nothing but themselves when one of the lines is broken', () => {
+  it('skips only a broken line among other lines', () => {
     const lines = ['{"a":1}', '{"b":"x', '{"c":{', 'd', '{"e":5}']
     expect(texts(lines.join('\n'))).to.deep.equal(lines)
     const [first = '', ...others] = [...lines].reverse()
     expect(texts([first, ...others].join('\n'))).to.deep.equal([first, ...others])
   })
 
-  it('go on after a first one that is broken, with the next line that begins one', () => {
+  it('continues after a broken first document with the next line that begins an object', () => {
     expect(texts('{"a":"x\n{"b":1}\n{"c":1}')).to.deep.equal(['{"a":"x\n', '{"b":1}', '{"c":1}'])
     expect(texts('{"a":1\n{"b":1}\n')).to.deep.equal(['{"a":1\n', '{"b":1}'])
     expect(texts('[\n{"a":"x\n},\n{"b":1}\n]')).to.deep.equal(['{"a":"x\n},\n', '{"b":1}\n'])
   })
 
-  it('are not all there when a list has no end or no items, or a comma without one', () => {
+  it('reports a list without an end or items, and a comma without an item', () => {
     expect(texts('[{"a":1}')).to.deep.equal(['{"a":1}', { flaw: 'ends within a list' }])
     expect(texts('[{"a":1},')).to.deep.equal(['{"a":1}', { flaw: 'ends within a list' }])
     expect(texts('[{"a":')).to.deep.equal(['{"a":', { flaw: 'ends within a list' }])
@@ -128,7 +128,7 @@ describe('the documents in a text', () => {
     ])
   })
 
-  it('may not be larger than a record of Kafka, of which no more is kept, and the next one is read', () => {
+  it('reports a document larger than a Kafka record without keeping it, and reads the next one', () => {
     const filled = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
     const [most, more] = [filled(maxDocumentBytes), filled(maxDocumentBytes + 1)]
     const large = { flaw: 'is larger than 1 MiB' }
@@ -139,7 +139,7 @@ describe('the documents in a text', () => {
     expect(texts(...Array.from({ length: 11 }, () => 'x'.repeat(2 ** 20)))).to.deep.equal([large])
   })
 
-  it('are none in nothing, and none that can be read in UTF-16', () => {
+  it('finds no document in empty input, and rejects UTF-16', () => {
     for (const text of ['', '\n', ' \r\n\t', '\uFEFF', '\uFEFF\n']) expect(found(text)).to.deep.equal([])
     for (const bytes of [
       [0xff, 0xfe, 0x7b, 0],

@@ -14,20 +14,20 @@ const line = (document: unknown) => `${JSON.stringify(document)}\n`
 const ofInput = (input: (string | Uint8Array)[], ...options: string[]) => run(validate, [...options, '-'], { input })
 
 describe('envelope validate', () => {
-  it('is content with a full and a reduced envelope, and says how many there are', async () => {
+  it('accepts a full and a reduced envelope, and counts both', async () => {
     const expected = { code: 0, out: '', error: '-: 2 valid (1 full, 1 reduced), 0 invalid\n' }
     expect(await ofInput([line(full), line(reduced())])).to.deep.equal(expected)
     expect(await ofInput([line([full, reduced()])])).to.deep.equal(expected)
     expect((await ofInput([JSON.stringify(full, null, 2)])).code).to.equal(0)
   })
 
-  it('refuses a reduced one by the rules of a publisher, each problem in a line of its own', async () => {
+  it('rejects a reduced envelope in mode publisher, with a line for each problem', async () => {
     const { code, out, error } = await ofInput([line(full), line(reduced())], '--mode', 'publisher')
     expect(out).to.equal('-:2: /Id is missing\n-:2: /CorrelationId is missing\n-:2: /TraceId is missing\n')
     expect({ code, error }).to.deep.equal({ code: 1, error: '-: 1 valid (1 full), 1 invalid\n' })
   })
 
-  it('says how to fix what it can, and reports an unknown Name, which is valid', async () => {
+  it('prints a hint for known mistakes, and a warning for an unknown Name', async () => {
     const { CreationDate: _, ...wrong } = reduced({ CreateDate: 'x', Payload: { ...orderCreated, Total: '12' } })
     const { out } = await ofInput([line(wrong)])
     expect(out).to.equal(
@@ -41,7 +41,7 @@ describe('envelope validate', () => {
     )
   })
 
-  it('says the same of lines however many of them are read at once', async () => {
+  it('reports the same for each line, however many lines are read at once', async () => {
     const lines: (string | Buffer)[] = [
       line(full),
       '\n',
@@ -68,7 +68,7 @@ describe('envelope validate', () => {
     }
   })
 
-  it('prints JSON, one list for all files', async () => {
+  it('prints one JSON list for all files', async () => {
     const { code, out, error } = await ofInput(
       [line(full), line(reduced({ Version: 99 })), line({ a: 1 })],
       '--json',
@@ -87,7 +87,7 @@ describe('envelope validate', () => {
     ).to.have.length(1)
   })
 
-  it('names each of many files, and goes on after one that cannot be read', async () => {
+  it('reports each file by name, and continues after an unreadable one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'envelope '))
     const [good, bad] = ['good', 'bad'].map((name) => join(folder, name)) as [string, string]
     writeFileSync(good, line(full))
@@ -109,7 +109,7 @@ describe('envelope validate', () => {
     }
   })
 
-  it('tells what is no JSON, no UTF-8, too deep or nothing at all', async () => {
+  it('reports text that is not JSON or UTF-8, nests too deep or is empty', async () => {
     const text = JSON.stringify(full)
     const cases: [string | Uint8Array, RegExp][] = [
       ['', /is empty; give at least one envelope/],
@@ -130,14 +130,14 @@ describe('envelope validate', () => {
     }
   })
 
-  it('takes the last of duplicate keys, as receivers do, and drops a byte order mark', async () => {
+  it('uses the last of duplicate keys, as receivers do, and drops a byte order mark', async () => {
     const wrongFirst = JSON.stringify(full).replace('{', '{"Version":"1",')
     expect((await ofInput([`\uFEFF${wrongFirst}`])).code).to.equal(0)
     const wrongLast = JSON.stringify(full).replace(/}$/, ',"Version":"1"}')
     expect((await ofInput([wrongLast])).out).to.match(/^-:1: \/Version must be a whole number/)
   })
 
-  it('judges a document as a service does, in whatever form it comes', async () => {
+  it('gives the same verdict as a service for every form of a document', async () => {
     const unicode = reduced({ AppName: 'Ünï \u{1f600}', Headers: { ключ: '値' } })
     for (const document of [
       full,
@@ -157,8 +157,8 @@ describe('envelope validate', () => {
     }
   })
 
-  it('never repeats a value of a document, whatever is wrong with it', async () => {
-    // Letters that no message is made of.
+  it('never prints a value of an invalid document', async () => {
+    // Letters that occur in no message.
     const secret = fc.string({ unit: fc.constantFrom('ß', 'ð', 'ŋ', 'ħ'), minLength: 3, maxLength: 12 })
     const value = fc.oneof(
       secret,
@@ -177,14 +177,12 @@ describe('envelope validate', () => {
     )
   })
 
-  it('says what it does not know, and what was meant', async () => {
-    expect(await usageError(run(validate, ['--jsno', '-']))).to.equal(
-      'unknown option --jsno (did you mean --json?)',
-    )
+  it('suggests the closest option or word for an unknown one', async () => {
+    expect(await usageError(run(validate, ['--jsno', '-']))).to.equal('unknown option --jsno (did you mean --json?)')
     expect(await usageError(run(validate, ['--mode', 'reciever', '-']))).to.equal(
-      '--mode is one of publisher, receiver (did you mean receiver?)',
+      '--mode must be one of publisher, receiver (did you mean receiver?)',
     )
     expect(await usageError(run(validate, ['--mode']))).to.match(/--mode/)
-    expect(await usageError(run(validate, []))).to.equal('which file? - is standard input')
+    expect(await usageError(run(validate, []))).to.equal('no file: name at least one, or - for standard input')
   })
 })

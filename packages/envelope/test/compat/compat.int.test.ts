@@ -12,7 +12,7 @@ const event = 'events/OrderCreated.1.json'
 
 describe('envelope compat', () => {
   let root: string
-  /** The schemas as they were. */
+  /** The folder with the earlier schemas. */
   let folder: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'compat '))
@@ -41,24 +41,24 @@ describe('envelope compat', () => {
   }
   const compare = (...args: string[]) => run(compat, ['--schemas', join(root, 'schemas'), ...args])
 
-  it('compares with a folder, and fails with the reason', async () => {
+  it('compares with a folder, and exits with 1 and the reason for an incompatible change', async () => {
     expect(await compare('--against', folder)).to.deep.equal({ code: 0, out: `compatible with ${folder}\n`, error: '' })
     shorten(32)
     const { code, out } = await compare('--against', folder)
     expect(code).to.equal(1)
     expect(out.split('\n').slice(0, 2)).to.deep.equal([
-      `${event}: error: changed under its Version (forward): leave it, and write the next Version`,
+      `${event}: error: changed under its Version (forward): restore it, and write the next Version`,
       '  /CustomerTaxId maxLength was 64 and is 32 (breaks backward)',
     ])
   })
 
   const nothing = {
     code: 0,
-    out: 'nothing is released: releases.json has no commit of this repository to compare with\n',
+    out: 'nothing to compare: releases.json has no commit of this repository\n',
     error: '',
   }
 
-  it('compares with nothing, and says so, while nothing is released: neither with a tag nor with main', async () => {
+  it('accepts all schemas without a release, even if the repository has a tag or the branch main', async () => {
     expect(await compare(), 'no repository').to.deep.equal(nothing)
     git('init', '--quiet', '--initial-branch', 'main')
     commit()
@@ -72,7 +72,7 @@ describe('envelope compat', () => {
     expect((await compare('--against', 'v1.0.0')).code).to.equal(1)
   })
 
-  it('compares with the last release of releases.json, also in a clone without tags', async () => {
+  it('compares with the last release in releases.json, even in a clone without tags', async () => {
     git('init', '--quiet', '--initial-branch', 'main')
     commit()
     const released = git('rev-parse', 'HEAD').toString().trim()
@@ -86,19 +86,19 @@ describe('envelope compat', () => {
     const unknown = 'f'.repeat(40)
     write(unknown)
     commit()
-    // The files without their history: there is no such commit to fetch.
+    // The files without their history. The released commit does not exist in this repository.
     expect(await compare()).to.deep.equal(nothing)
     const shallow = join(root, 'shallow')
     git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, shallow)
     const inShallow = run(compat, ['--schemas', join(shallow, 'schemas')])
-    expect(await usageError(inShallow)).to.contain(`version 1.0.0 is commit ${unknown}, which this clone does not have`)
+    expect(await usageError(inShallow)).to.contain(`version 1.0.0 as commit ${unknown}, which this clone does not have`)
   })
 
-  it('refuses a state that does not exist, or that has none of the schemas', async () => {
+  it('rejects a state that does not exist or has none of the schemas', async () => {
     git('init', '--quiet', '--initial-branch', 'main')
     commit()
-    expect(await usageError(compare('--against', 'nowhere'))).to.match(/^nowhere is no folder, and no commit/)
+    expect(await usageError(compare('--against', 'nowhere'))).to.match(/^nowhere is neither a folder nor a commit/)
     mkdirSync(join(root, 'empty'))
-    expect(await usageError(compare('--against', join(root, 'empty')))).to.match(/has none of these schemas$/)
+    expect(await usageError(compare('--against', join(root, 'empty')))).to.match(/has none of these schemas; /)
   })
 })

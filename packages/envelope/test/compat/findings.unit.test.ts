@@ -8,14 +8,14 @@ const event = 'events/OrderCreated.1.json'
 
 const today = new Map(schemaFolders.flatMap((folder) => [...schemasIn(folder)]))
 
-/** They, one of them changed. */
+/** Returns the schemas with one of them changed. */
 function changed(path: string, change: (schema: Rules) => void, as = path) {
   const schema = structuredClone(today.get(path)) as Rules
   change(schema)
   return new Map([...today, [as, schema]])
 }
 
-/** Fields of a schema, to be changed. */
+/** Returns the fields of a schema, which a test may change. */
 const fieldsOf = (schema: Rules) => schema.properties as Record<string, Rules>
 
 const messages = (after: Map<string, Rules>, before = today) =>
@@ -23,8 +23,8 @@ const messages = (after: Map<string, Rules>, before = today) =>
     ({ path, message, isWrong }) => `${path} ${isWrong ? 'wrong' : 'right'}: ${message}`,
   )
 
-describe('schemas beside an earlier state', () => {
-  it('are right when nothing or only words changed, or a field without a rule came', () => {
+describe('findingsBetween', () => {
+  it('accepts changed descriptions and new fields without a rule', () => {
     expect(messages(new Map(today))).to.deep.equal([])
     const worded = changed(event, (schema) => {
       schema.description = 'Another'
@@ -35,18 +35,18 @@ describe('schemas beside an earlier state', () => {
     expect(messages(worded)).to.deep.equal([])
   })
 
-  it('are wrong when a Payload changed under its Version, even to let more pass, or is gone', () => {
-    const advice = 'leave it, and write the next Version'
+  it("rejects a change of a Version's Payload, even a looser rule, and a missing schema", () => {
+    const advice = 'restore it, and write the next Version'
     const looser = changed(event, (schema) => (schema.required as string[]).pop())
     expect(messages(looser)).to.deep.equal([`${event} wrong: changed under its Version (backward): ${advice}`])
     const added = changed(event, (schema) => Object.assign(fieldsOf(schema), { Note: { type: 'string' } }))
     expect(messages(added)).to.deep.equal([`${event} wrong: changed under its Version (forward): ${advice}`])
     const gone = new Map(today)
     gone.delete(event)
-    expect(messages(gone)).to.deep.equal([`${event} wrong: is gone: logs still hold what it describes; bring it back`])
+    expect(messages(gone)).to.deep.equal([`${event} wrong: is missing, and logs still have its events: restore it`])
   })
 
-  it('are wrong for each event when a rule changed that they share', () => {
+  it('rejects a stricter shared rule for each event that uses it', () => {
     const shared = changed('common.json', (schema) => {
       ;((schema.$defs as Rules).money as Rules).maximum = 1
     })
@@ -54,7 +54,7 @@ describe('schemas beside an earlier state', () => {
     expect(paths).to.include(event).and.not.to.include('envelope.full.json')
   })
 
-  it('may let more pass in the envelope, which has no Version, and no less', () => {
+  it('allows looser rules in the envelope, and rejects stricter ones', () => {
     const path = 'envelope.received.json'
     const looser = changed(path, (schema) => (schema.required as string[]).pop())
     expect(messages(looser)[0]).to.match(/^envelope.received.json right: changed \(backward\)/)
@@ -62,7 +62,7 @@ describe('schemas beside an earlier state', () => {
     expect(messages(stricter)[0]).to.match(/^envelope.received.json wrong: changed \(forward\)/)
   })
 
-  it('say of a new Version how it goes with the one before, and of a new event that it is new', () => {
+  it('reports the compatibility of a new Version with the previous one, and reports new events', () => {
     const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
     const isNew = 'events/OrderCreated.2.json right: is a new Version:'
     expect(next(() => {})).to.equal(`${isNew} full to OrderCreated.1.json`)
@@ -76,19 +76,19 @@ describe('schemas beside an earlier state', () => {
   })
 })
 
-describe('a new Version that refuses Payloads of the one before', () => {
+describe('findingsBetween for a new Version that rejects older Payloads', () => {
   const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
   const toText = (schema: Rules) => (fieldsOf(schema).Total = { type: 'string' })
   const toRequired = (schema: Rules) => (schema.required as string[]).push('Note')
 
-  it('is wrong without x-upcast, which says how such a Payload becomes a newer one', () => {
+  it('rejects the Version without x-upcast', () => {
     const isWrong = 'events/OrderCreated.2.json wrong: is a new Version:'
-    const advice = 'declare x-upcast, since receivers see each event in its newest Version'
+    const advice = 'declare x-upcast, because receivers convert each event to its newest Version'
     expect(next(toText)).to.equal(`${isWrong} breaking to OrderCreated.1.json: ${advice}`)
     expect(next(toRequired)).to.equal(`${isWrong} forward to OrderCreated.1.json: ${advice}`)
   })
 
-  it('is right with it', () => {
+  it('accepts the Version with x-upcast', () => {
     const isRight = 'events/OrderCreated.2.json right: is a new Version:'
     const withUpcast = (change: (schema: Rules) => void) =>
       next((schema) => {
@@ -100,42 +100,42 @@ describe('a new Version that refuses Payloads of the one before', () => {
   })
 })
 
-describe('a change of a schema', () => {
+describe('compatibilityOf', () => {
   const cases: [string, Rules, Rules, string][] = [
     ['a longer text', { maxLength: 1 }, { maxLength: 2 }, 'backward'],
     ['a shorter text', { maxLength: 2 }, { maxLength: 1 }, 'forward'],
-    ['no limit any more', { maximum: 2 }, {}, 'backward'],
+    ['a removed limit', { maximum: 2 }, {}, 'backward'],
     ['a limit', {}, { minimum: 0 }, 'forward'],
     ['a lower minimum', { minimum: 2 }, { minimum: 1 }, 'backward'],
-    ['one word more', { enum: ['a'] }, { enum: ['a', 'b'] }, 'backward'],
+    ['an added word', { enum: ['a'] }, { enum: ['a', 'b'] }, 'backward'],
     ['another word', { enum: ['a'] }, { enum: ['b'] }, 'breaking'],
     ['the same words', { enum: ['a', 'b'] }, { enum: ['b', 'a'] }, 'full'],
-    ['whole numbers to any', { type: 'integer' }, { type: 'number' }, 'backward'],
-    ['one type more', { type: 'string' }, { type: ['string', 'null'] }, 'backward'],
+    ['number in place of integer', { type: 'integer' }, { type: 'number' }, 'backward'],
+    ['an added type', { type: 'string' }, { type: ['string', 'null'] }, 'backward'],
     ['another type', { type: 'string' }, { type: 'number' }, 'breaking'],
     ['another pattern', { pattern: 'a' }, { pattern: 'b' }, 'breaking'],
-    ['no pattern any more', { pattern: 'a' }, {}, 'backward'],
-    ['a keyword that nobody knows', { contains: {} }, { contains: { type: 'string' } }, 'breaking'],
-    ['a rule of items', { items: {} }, { items: { type: 'string' } }, 'forward'],
-    ['a field with a rule', { properties: {} }, { properties: { a: { type: 'string' } } }, 'forward'],
-    ['a field without one', { properties: {} }, { properties: { a: {} } }, 'full'],
-    ['a field that is gone', { properties: { a: { type: 'string' } } }, {}, 'backward'],
+    ['a removed pattern', { pattern: 'a' }, {}, 'backward'],
+    ['an unknown keyword', { contains: {} }, { contains: { type: 'string' } }, 'breaking'],
+    ['a new rule of items', { items: {} }, { items: { type: 'string' } }, 'forward'],
+    ['a new field with a rule', { properties: {} }, { properties: { a: { type: 'string' } } }, 'forward'],
+    ['a new field without a rule', { properties: {} }, { properties: { a: {} } }, 'full'],
+    ['a removed field', { properties: { a: { type: 'string' } } }, {}, 'backward'],
     [
-      'a field deep inside',
+      'a removed limit of a nested field',
       { properties: { a: { properties: { b: { maxLength: 1 } } } } },
       { properties: { a: { properties: { b: {} } } } },
       'backward',
     ],
   ]
   for (const [what, before, after, expected] of cases) {
-    it(`is ${expected}: ${what}`, () => {
+    it(`reports ${what} as ${expected}`, () => {
       expect(compatibilityOf(changesBetween(before, after))).to.equal(expected)
       const back = { full: 'full', backward: 'forward', forward: 'backward', breaking: 'breaking' }[expected]
-      expect(compatibilityOf(changesBetween(after, before)), 'the other way round').to.equal(back)
+      expect(compatibilityOf(changesBetween(after, before)), 'in the opposite direction').to.equal(back)
     })
   }
 
-  it('is told with the pointer, and with what it breaks', () => {
+  it('reports a change with its pointer and the compatibility that it breaks', () => {
     const [change] = changesBetween({ properties: { a: { maxLength: 1 } } }, { properties: { a: { maxLength: 2 } } })
     expect(change).to.deep.equal({
       pointer: '/a',
