@@ -5,10 +5,10 @@ import { bytesOf, errorOf, reduced } from './support/documents.ts'
 const origin = { topic: 'orderevents', partition: 0, offset: 7 }
 const complete = () => reduced() as unknown as ReceivedEnvelope
 
-describe('a message of a CloudEvent', () => {
+describe('structuredMessage, binaryMessage and cloudEventOf', () => {
   const event = { specversion: '1.0' as const, id: '1', source: '/', type: 't', data: { a: 1 } }
 
-  it('has its attributes as headers, of Kafka as they are, of HTTP in visible ASCII', () => {
+  it('writes attributes as headers, unchanged for Kafka and in visible ASCII for HTTP', () => {
     const subject = 'é "100%" ~!'
     expect(binaryMessage({ ...event, subject, datacontenttype: 'text/json' }, 'kafka')).to.deep.equal({
       headers: {
@@ -25,13 +25,13 @@ describe('a message of a CloudEvent', () => {
     })
   })
 
-  it('is known by the type of its content, whatever else that says', () => {
+  it('recognizes structured mode by the content type, in any case and with parameters', () => {
     const body = bytesOf(event)
     for (const type of ['application/cloudevents+json', 'Application/CloudEvents+JSON ; charset=utf-8'])
       expect(cloudEventOf({ headers: { 'content-type': type }, body }, 'http'), type).to.deep.equal(event)
   })
 
-  it('keeps the type of its data, and of its headers only the attributes', () => {
+  it('keeps the content type of the data, and ignores headers that are not attributes', () => {
     const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't' }
     const others = { 'x-ce_id': '2', 'content-type': 'application/json; charset=utf-8' }
     const body = bytesOf('{"a":1}')
@@ -40,7 +40,7 @@ describe('a message of a CloudEvent', () => {
     expect(read).to.deep.equal({ ...event, datacontenttype: 'application/json' })
   })
 
-  it('may have quotes around a header of HTTP, and signs in it that encode nothing', () => {
+  it('accepts HTTP headers in quotes, and percent signs that encode no character', () => {
     const read = (subject: string) => {
       const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/', 'ce-type': 't', 'ce-subject': subject }
       return cloudEventOf({ headers, body: bytesOf('{}') }, 'http').subject
@@ -61,7 +61,7 @@ describe('the data of a CloudEvent', () => {
       'kafka',
     )
 
-  it('is the body in binary mode, whatever headers say', () => {
+  it('comes from the body in binary mode, even if a header names data', () => {
     const encoded = Buffer.from('{"a":2}').toString('base64')
     const read = cloudEventOf({ headers: { ...headers, ce_data_base64: encoded, ce_data: '{"a":3}' }, body }, 'kafka')
     expect(read).to.deep.equal({ specversion: '1.0', id: '1', source: '/', type: 't', data: { a: 1 } })
@@ -69,39 +69,39 @@ describe('the data of a CloudEvent', () => {
     expect(cloudEventOf({ headers: other, body }, 'http')).to.deep.equal(read)
   })
 
-  it('is absent in binary mode without a body, and null where the body is null', () => {
+  it('distinguishes an empty body from the body null in binary mode', () => {
     expect(cloudEventOf({ headers, body: new Uint8Array() }, 'kafka')).not.to.have.property('data')
     expect(cloudEventOf({ headers, body: bytesOf('null') }, 'kafka')).to.have.property('data', null)
   })
 
-  it('is absent or null in structured mode as it was sent', () => {
+  it('stays absent or null in structured mode', () => {
     expect(structured({})).not.to.have.property('data')
     expect(structured({ data: null })).to.have.property('data', null)
     expect(structured({ data: { a: 1 }, data_base64: null })).to.deep.include({ data: { a: 1 } })
   })
 
-  it('is refused in structured mode when it is sent twice, or is no base64', () => {
+  it('rejects both data and data_base64 in structured mode, and invalid base64', () => {
     const refusalOf = (event: object) => errorOf(() => structured(event)).problems.map(({ message }) => message)
     expect(refusalOf({ data: 1, data_base64: 'MQ==' })).to.deep.equal(['has both data and data_base64'])
     for (const data_base64 of [1, {}, '???', 'MQ=', 'M'])
-      expect(refusalOf({ data_base64 }), `${data_base64}`).to.deep.equal(['has data_base64 that is no base64'])
+      expect(refusalOf({ data_base64 }), `${data_base64}`).to.deep.equal(['has data_base64 that is not base64'])
   })
 
-  it('is an empty body when it is absent', () => {
+  it('results in an empty body if it is absent', () => {
     expect(binaryMessage({ specversion: '1.0', id: '1', source: '/', type: 't' }, 'kafka').body).to.equal('')
   })
 })
 
-describe('an attribute of a CloudEvent that is not set', () => {
+describe('unset attributes of a CloudEvent', () => {
   const required = { specversion: '1.0' as const, id: '1', source: '/', type: 't' }
 
-  it('is the same as none when it is null in structured mode', () => {
+  it('treats null attributes in structured mode as absent', () => {
     const sent = { ...required, subject: null, time: null, datacontenttype: null, data: {} }
     const headers = { 'content-type': 'application/cloudevents+json' }
     expect(cloudEventOf({ headers, body: bytesOf(sent) }, 'kafka')).to.deep.equal({ ...required, data: {} })
   })
 
-  it('has no header in binary mode, neither written nor read', () => {
+  it('skips null attributes in binary mode, both in writing and reading', () => {
     const { headers } = binaryMessage({ ...required, subject: null, time: undefined, data: {} } as never, 'kafka')
     expect(headers).not.to.have.any.keys('ce_subject', 'ce_time')
     const sent = {
@@ -115,13 +115,13 @@ describe('an attribute of a CloudEvent that is not set', () => {
     expect(cloudEventOf({ headers: sent, body: bytesOf('{}') }, 'kafka')).to.deep.equal({ ...required, data: {} })
   })
 
-  it('is kept when it is the text null', () => {
+  it('keeps an attribute with the text null', () => {
     const sent = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't', ce_subject: 'null' }
     expect(cloudEventOf({ headers: sent, body: bytesOf('{}') }, 'kafka').subject).to.equal('null')
   })
 })
 
-describe('a header of a CloudEvent over HTTP', () => {
+describe('headers of a CloudEvent over HTTP', () => {
   const read = (subject: string, kind: 'http' | 'kafka' = 'http') => {
     const prefix = kind === 'http' ? 'ce-' : 'ce_'
     const attributes = { specversion: '1.0', id: '1', source: '/', type: 't', subject }
@@ -129,35 +129,35 @@ describe('a header of a CloudEvent over HTTP', () => {
     return cloudEventOf({ headers, body: bytesOf('{}') }, kind).subject
   }
 
-  it('may be a quoted string, in which a backslash quotes the next character', () => {
+  it('accepts a quoted string, in which a backslash escapes the next character', () => {
     expect(read(String.raw`"a \"b\" c"`)).to.equal('a "b" c')
     expect(read(String.raw`"a\\b"`)).to.equal(String.raw`a\b`)
     expect(read(String.raw`"\a"`)).to.equal('a')
     expect(read('""')).to.equal('')
   })
 
-  it('is percent-decoded once, after the quotes', () => {
+  it('decodes percent signs once, after the quotes are removed', () => {
     expect(read('"Euro%20%E2%82%AC %F0%9F%98%80"')).to.equal('Euro € 😀')
     expect(read('%22a%22')).to.equal('"a"')
     expect(read('%2541')).to.equal('%41')
   })
 
-  it('keeps a backslash outside quotes, and quotes that do not enclose it', () => {
+  it('keeps a backslash outside quotes, and quotes within the text', () => {
     for (const text of [String.raw`a\"b`, '"a"b"', String.raw`"a\"`, '"']) expect(read(text), text).to.equal(text)
   })
 
-  it('is read as it is over Kafka', () => {
+  it('reads the same headers unchanged over Kafka', () => {
     for (const text of ['"a"', String.raw`"a\"b"`, '%41', 'é']) expect(read(text, 'kafka'), text).to.equal(text)
   })
 })
 
-describe('a message that is no CloudEvent', () => {
+describe('cloudEventOf for invalid messages', () => {
   const json = (document: unknown) => ({
     headers: { 'content-type': 'application/cloudevents+json' },
     body: bytesOf(document),
   })
   const everyone = 'every CloudEvent has one'
-  const none = ['is no CloudEvent', 'give the header ce_specversion, or content-type: application/cloudevents+json']
+  const none = ['is not a CloudEvent', 'give the header ce_specversion, or content-type: application/cloudevents+json']
   for (const [what, [message, ...problem]] of Object.entries({
     'without its headers': [{ headers: { 'content-type': 'application/json' }, body: bytesOf('{}') }, ...none],
     'without any header': [{ headers: {}, body: bytesOf('{}') }, ...none],
@@ -170,22 +170,22 @@ describe('a message that is no CloudEvent', () => {
       'send specversion 1.0',
     ],
   })) {
-    it(`is refused: one ${what}`, () => {
+    it(`rejects a message ${what}`, () => {
       const { code, problems } = errorOf(() => cloudEventOf(message as ReturnType<typeof json>, 'kafka'))
       const [{ pointer, message: said, hint } = { pointer: undefined, message: undefined, hint: undefined }] = problems
       expect([code, problems.length, pointer, said, hint]).to.deep.equal(['not-an-envelope', 1, '', ...problem])
     })
   }
 
-  it('is refused when a header holds bytes that are no UTF-8', () => {
+  it('rejects a header with bytes that are not UTF-8', () => {
     const headers = { 'ce-specversion': '1.0', 'ce-id': '%ff', 'ce-source': '/', 'ce-type': 't' }
     const { problems } = errorOf(() => cloudEventOf({ headers, body: bytesOf('{}') }, 'http'))
     expect(problems).to.deep.equal([
-      { pointer: '', message: 'has a header that is no UTF-8', hint: 'percent-encode the UTF-8 bytes of a text' },
+      { pointer: '', message: 'has a header that is not UTF-8', hint: 'percent-encode the UTF-8 bytes of a text' },
     ])
   })
 
-  it('may hold its data in base64, and percent signs that encode nothing', () => {
+  it('accepts data in base64, and percent signs that encode no character', () => {
     const { specversion, id, source, type } = toCloudEvent(complete(), origin)
     const encoded = { specversion, id, source, type, data_base64: Buffer.from('{"a":1}').toString('base64') }
     expect(cloudEventOf(json(encoded), 'kafka').data).to.deep.equal({ a: 1 })

@@ -22,7 +22,7 @@ const extra = fc.dictionary(
   fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))),
   { maxKeys: 3 },
 )
-/** Any envelope, with or without each of its optional fields, texts that are empty and fields that nobody knows. */
+/** Any envelope, with or without each optional field, with empty texts and unknown fields. */
 const envelope = fc
   .record(
     { Id: guid, CorrelationId: guid, TraceId: guid, TenantID: anyText(8), TenantUserID: anyText(8), Headers: extra },
@@ -49,9 +49,9 @@ const modes = {
   }
 >
 
-describe('a CloudEvent of an envelope', () => {
+describe('toCloudEvent', () => {
   for (const [mode, { write, kind }] of Object.entries(modes)) {
-    it(`gives back every field in ${mode} mode: absent, empty, unknown and Headers`, () => {
+    it(`keeps every field in ${mode} mode: absent, empty and unknown ones, and Headers`, () => {
       fc.assert(
         fc.property(envelope, (made) => {
           const { headers, body } = write(toCloudEvent(made, origin))
@@ -61,7 +61,7 @@ describe('a CloudEvent of an envelope', () => {
     })
   }
 
-  it('has attributes by the rules of CloudEvents, none of which holds what is personal', () => {
+  it('writes valid attributes without personal data', () => {
     fc.assert(
       fc.property(envelope, (made) => {
         const { data: _, ...attributes } = toCloudEvent({ ...made, TenantUserID: 'SECRET', AppName: 'SECRET' }, origin)
@@ -76,7 +76,7 @@ describe('a CloudEvent of an envelope', () => {
     )
   })
 
-  it('says what the envelope says, and which schema it is by', () => {
+  it('copies fields of the envelope to attributes, and names the schema', () => {
     const { data: _, ...attributes } = toCloudEvent(complete(), origin)
     expect(attributes).to.deep.equal({
       specversion: '1.0',
@@ -95,18 +95,18 @@ describe('a CloudEvent of an envelope', () => {
     expect(toCloudEvent({ ...complete(), Id: orderId })).not.to.have.property('correlationid')
   })
 
-  it('cannot be made without an id', () => {
-    expect(() => toCloudEvent(complete())).to.throw(TypeError, 'needs its record')
+  it('requires an id, or a record to derive it from', () => {
+    expect(() => toCloudEvent(complete())).to.throw(TypeError, 'has no Id')
   })
 
-  it('shows a Name that a String of CloudEvents cannot hold without its control characters', () => {
+  it('replaces control characters of a Name, which a String of CloudEvents must not contain', () => {
     const event = toCloudEvent({ ...complete(), Name: 'Order\u0007Created' }, origin)
     expect(event.type).to.equal('Order\ufffdCreated@1')
     expect(fromCloudEvent(event).Name).to.equal('Order\u0007Created')
   })
 })
 
-describe('a CloudEvent of somebody else', () => {
+describe("fromCloudEvent for another application's CloudEvent", () => {
   const foreign = {
     specversion: '1.0' as const,
     id: '4711',
@@ -119,7 +119,7 @@ describe('a CloudEvent of somebody else', () => {
     data: reduced().Payload,
   }
 
-  it('is a valid event, the same each time, with all that it says', () => {
+  it('returns a valid event with all attributes, the same each time', () => {
     const event = parseEvent(bytesOf(fromCloudEvent(foreign)))
     expect(event).to.deep.equal(fromCloudEvent(foreign))
     expect(event).to.include({ Name: 'OrderCreated', Version: 1, TraceId: '0af76519-16cd-43dd-8448-eb211c80319c' })
@@ -128,7 +128,7 @@ describe('a CloudEvent of somebody else', () => {
     })
   })
 
-  it('has its ids where they are GUIDs, its schema, and Version 1 where its type says none', () => {
+  it('keeps ids that are GUIDs and the schema, and uses Version 1 for a type without version', () => {
     const [id, correlationid, dataschema] = [orderId, orderId.toUpperCase(), '/schemas/1']
     const own = { ...foreign, id, source: `URN:UUID:${app.id}`, type: 'Order@2x', correlationid, dataschema }
     expect(fromCloudEvent(own)).to.deep.include({
@@ -143,7 +143,7 @@ describe('a CloudEvent of somebody else', () => {
     expect(fromCloudEvent({ ...foreign, type: 'OrderCreated@12' })).to.include({ Name: 'OrderCreated', Version: 12 })
   })
 
-  it('has ids of its own for what holds no GUID, alike each time, and no two things the same', () => {
+  it('derives a different id from each value that is not a GUID', () => {
     const { Id, AppId } = fromCloudEvent(foreign)
     expect([Id, AppId]).to.deep.equal(['094af579-6d0c-5b29-a3f6-5bfc65ca5fb6', '95360d75-8399-5202-8a45-406eb46fd495'])
     expect(fromCloudEvent({ ...foreign, source: '/a/urn:uuid:' }).AppId).not.to.equal(
@@ -152,12 +152,12 @@ describe('a CloudEvent of somebody else', () => {
     expect(fromCloudEvent({ ...foreign, correlationid: '4711' })).not.to.have.property('CorrelationId')
   })
 
-  it('has no TraceId but from a whole traceparent', () => {
+  it('reads the TraceId only from a complete traceparent', () => {
     for (const traceparent of ['', `x${foreign.traceparent}`, `${foreign.traceparent}-1`, undefined])
       expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).not.to.have.property('TraceId')
   })
 
-  it('lacks what its attributes do not set, and keeps no attribute that is null', () => {
+  it('leaves out fields without an attribute, and null attributes', () => {
     const event = { ...foreign, time: null, subject: null, dataschema: null, correlationid: null, traceparent: null }
     const envelope = fromCloudEvent(event as never)
     expect(envelope).not.to.have.any.keys('CreationDate', 'CorrelationId', 'TraceId')
@@ -165,7 +165,7 @@ describe('a CloudEvent of somebody else', () => {
     expect(fromCloudEvent({ ...foreign, data: null })).to.have.property('Payload', null)
   })
 
-  it('is refused like any document when it says too little', () => {
+  it('returns an invalid envelope for missing attributes', () => {
     const { data: _, time: __, ...poor } = foreign
     expect(fromCloudEvent(poor)).not.to.have.any.keys('CreationDate', 'Payload')
     const { problems } = errorOf(() => parseEvent(bytesOf(fromCloudEvent(poor))))

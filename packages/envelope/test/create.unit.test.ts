@@ -7,7 +7,7 @@ const event = { app, type: 'OrderCreated@1', payload: orderCreated, creationDate
 const v4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('createEnvelope', () => {
-  it('writes the fields in one order, whatever order they were given in', () => {
+  it('writes the fields in a fixed order', () => {
     const ids = { traceId: orderId, correlationId: app.id, id: orderId }
     expect(JSON.stringify(createEnvelope({ ...ids, headers: { a: 1 }, ...event }))).to.equal(
       JSON.stringify({
@@ -25,11 +25,11 @@ describe('createEnvelope', () => {
     )
   })
 
-  it('leaves Headers out when none are given', () => {
+  it('omits Headers if none are given', () => {
     expect(createEnvelope(event)).not.to.have.property('Headers')
   })
 
-  it('names the tenant after all else, and what is empty of it not at all', () => {
+  it('writes the tenant last, and omits its empty fields', () => {
     const own = (tenant: { id: string; userId: string }) =>
       Object.entries(createEnvelope({ ...event, tenant })).slice(8)
     const payload = ['Payload', orderCreated]
@@ -38,7 +38,7 @@ describe('createEnvelope', () => {
     expect(own({ id: '', userId: '' })).to.deep.equal([payload])
   })
 
-  it('makes a new Id and a new TraceId, and correlates by the trace', () => {
+  it('creates a new Id and TraceId, and uses the TraceId as CorrelationId', () => {
     const [first, second] = [createEnvelope(event), createEnvelope(event)]
     expect(first.Id).to.match(v4)
     expect(first.TraceId).to.match(v4)
@@ -46,46 +46,46 @@ describe('createEnvelope', () => {
     expect(new Set([first.Id, first.TraceId, second.Id, second.TraceId])).to.have.lengthOf(4)
   })
 
-  it('takes a given TraceId for the correlation too', () => {
+  it('uses a given TraceId also as CorrelationId', () => {
     expect(createEnvelope({ ...event, traceId: orderId }).CorrelationId).to.equal(orderId)
   })
 
-  it('lower-cases GUIDs, so that the publisher sees the ids that receivers see', () => {
+  it('converts GUIDs to lower case, as receivers do', () => {
     const payload = { ...orderCreated, OrderId: orderId.toUpperCase() }
     const made = createEnvelope({ ...event, payload, id: orderId.toUpperCase() })
     expect([made.Id, made.Payload.OrderId]).to.deep.equal([orderId, orderId])
     expect(payload.OrderId).to.equal(orderId.toUpperCase())
   })
 
-  it('makes what the strict check accepts', () => {
+  it('creates envelopes that the strict check accepts', () => {
     const made = createEnvelope(event)
     expect(parseFullEnvelope(bytesOf(made))).to.deep.equal(made)
   })
 
-  it('refuses with every problem of envelope and payload', () => {
+  it('rejects an event with every problem of envelope and payload', () => {
     const wrong = { ...event, app: { id: 'me', name: '' }, payload: { ...orderCreated, Total: Number.NaN } }
     const error = errorOf(() => createEnvelope({ ...wrong, creationDate: new Date('yesterday') }))
     const pointers = error.problems.map(({ pointer }) => pointer)
     expect(pointers).to.have.members(['/AppId', '/AppName', '/CreationDate', '/Payload/Total'])
   })
 
-  it('refuses a payload with inherited fields, which JSON would leave out', () => {
+  it('rejects a payload with inherited fields, which JSON would leave out', () => {
     const error = errorOf(() => createEnvelope({ ...event, payload: Object.create(orderCreated) }))
     expect(error.problems).to.have.lengthOf(4)
   })
 
-  it('refuses a year that takes more than four digits', () => {
+  it('rejects a year with more than four digits', () => {
     const error = errorOf(() => createEnvelope({ ...event, creationDate: new Date(8.64e15) }))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/CreationDate'])
   })
 
-  it('refuses texts that no receiver takes', () => {
+  it('rejects texts that no receiver accepts', () => {
     const payload = { ...orderCreated, CustomerName: 'Ada\ud800' }
     const error = errorOf(() => createEnvelope({ ...event, payload, headers: { 'a\0': 1 } }))
     expect(error.problems.map(({ pointer }) => pointer)).to.have.members(['/Headers', '/Payload/CustomerName'])
   })
 
-  it('refuses a trace id of zeros, which no traceparent may have', () => {
+  it('rejects a trace id of zeros, which no traceparent may contain', () => {
     const error = errorOf(() => createEnvelope({ ...event, traceId: '00000000-0000-0000-0000-000000000000' }))
     expect(error.problems.map(({ pointer, message }) => `${pointer} ${message}`)).to.have.members([
       '/TraceId must not be all zeros',
@@ -93,12 +93,12 @@ describe('createEnvelope', () => {
     ])
   })
 
-  it('refuses names and versions without a schema, which the compiler refuses too', () => {
-    // @ts-expect-error no such event
+  it('rejects names and versions without a schema, as the compiler does', () => {
+    // @ts-expect-error an unknown event
     expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent@1' })).code).to.equal('unknown-event')
-    // @ts-expect-error no such version
+    // @ts-expect-error an unknown version
     expect(errorOf(() => createEnvelope({ ...event, type: 'OrderCreated@99' })).code).to.equal('unknown-version')
-    // @ts-expect-error no version, and no name of an event
+    // @ts-expect-error an invalid version, and an unknown name
     expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent' })).code).to.equal('not-an-envelope')
     // @ts-expect-error another event's payload
     expect(errorOf(() => createEnvelope({ ...event, type: 'PaymentApproved@1' })).code).to.equal('invalid-payload')

@@ -17,7 +17,7 @@ const schemaOf = (properties: object, more: object = {}) => ({
   ...more,
 })
 
-describe('the schemas of events', () => {
+describe('readEventSchemas', () => {
   const folder = mkdtempSync(join(tmpdir(), 'events-'))
   after(() => rmSync(folder, { recursive: true }))
 
@@ -36,13 +36,13 @@ describe('the schemas of events', () => {
   }
   const at = 'envelope-schema/schemas/events/RoomBooked.1.json: /properties/X'
 
-  it('are read with lists, objects and shared rules', () => {
+  it('reads schemas with lists, objects and shared rules', () => {
     const tags = { type: 'array', items: rule('guid'), maxItems: 3 }
     const guest = { type: 'object', properties: { Name: { ...rule('name'), 'x-pii': true } } }
     expect(problemsOf(schemaOf({ tags, guest, when: rule('dateTime'), day: rule('date'), any: {} }))).to.deep.equal([])
   })
 
-  it('may be written as docs/own-domain.md shows', () => {
+  it('reads the schema that docs/own-domain.md shows', () => {
     const guide = readFileSync(new URL('../../../docs/own-domain.md', import.meta.url), 'utf8')
     const [, schema = ''] = /^```json\n(.*?)^```$/ms.exec(guide) ?? []
     expect(problemsOf(schema)).to.deep.equal([])
@@ -73,31 +73,31 @@ describe('the schemas of events', () => {
     [
       'personal data in a list',
       { type: 'array', items: { type: 'string', 'x-pii': true } },
-      '/items/x-pii: has no effect inside a list; write it beside the "items" of the list',
+      '/items/x-pii: has no effect inside a list; write it next to the "items" of the list',
     ],
-    ['no schema', true, ': is no schema; write an object such as { "type": "string" }'],
+    ['no schema', true, ': is not a schema; write an object such as { "type": "string" }'],
   ]
   for (const [what, field, problem] of wrong) {
-    it(`report ${what} with its path and what to use`, () => {
+    it(`reports ${what} with its path and an alternative`, () => {
       expect(problemsOf(schemaOf({ X: field }))).to.deep.equal([`${at}${problem}`])
     })
   }
 
-  it('report a keyword and a reference that are unknown, with what there is', () => {
+  it('reports an unknown keyword and an unknown reference, with the known ones', () => {
     const [keyword = '', reference = ''] = problemsOf(schemaOf({ X: { oneOf: [] }, Y: rule('email') }))
     expect(keyword).to.match(
       /^\S+: \/properties\/X\/oneOf: is not supported; remove it, or use one of \$ref, type, enum, /,
     )
     expect(reference).to.match(
-      /^\S+: \/properties\/Y\/\$ref: "\S+email" is no rule of common.json; use .* one of guid, .*, date, /,
+      /^\S+: \/properties\/Y\/\$ref: "\S+email" is not a rule of common.json; use .* one of guid, .*, date, /,
     )
   })
 
-  it('report a file that is not JSON, has another name, or has the id of another file', () => {
+  it('reports a file that is not JSON, has a wrong name, or has the id of another file', () => {
     expect(problemsOf('{')[0]).to.match(/^envelope-schema\/schemas\/events\/RoomBooked\.1\.json: is not JSON: /)
     const names = problemsOf(schemaOf({}), 'RoomBooked.json')
     expect(names[0]).to.equal(
-      'envelope-schema/schemas/events/RoomBooked.json: is no name of an event with its version; rename it to <Name>.<Version>.json',
+      'envelope-schema/schemas/events/RoomBooked.json: is not named after an event and its version; rename it to <Name>.<Version>.json',
     )
     expect(names[1]).to.equal(
       'envelope-schema/schemas/events/RoomBooked.json: /$id: must be https://orderflow.example/schemas/events/RoomBooked.json',
@@ -114,7 +114,7 @@ describe('the schemas of events', () => {
     }
   }
 
-  it('report a keyword with a wrong value, or without the type that it needs', () => {
+  it('reports a keyword with a wrong value, and one without its type', () => {
     expect(compileProblems({ type: 'object', required: 'X' })).to.deep.equal([
       'envelope-schema/schemas/events/RoomBooked.1.json: /required: must be array',
     ])
@@ -127,15 +127,15 @@ describe('the schemas of events', () => {
   })
 })
 
-describe('a date in an event', () => {
+describe('the format date', () => {
   const ajv = sharedAjv()
   const common = ajv.compile({ $ref: `${commonSchema.$id}#/$defs/date` })
   const plain = ajv.compile({ type: 'string', format: 'date' })
 
-  it('is a supported format', () => expect(supportedFormats).to.include('date'))
+  it('belongs to the supported formats', () => expect(supportedFormats).to.include('date'))
 
   for (const day of ['2026-12-24', '2024-02-29', '0001-01-01', '9999-12-31']) {
-    it(`may be ${day}`, () => expect([common(day), plain(day)]).to.deep.equal([true, true]))
+    it(`accepts the date ${day}`, () => expect([common(day), plain(day)]).to.deep.equal([true, true]))
   }
 
   const exists = 'must be a date that exists: 2026-01-31'
@@ -153,7 +153,7 @@ describe('a date in an event', () => {
     [20261224, 'must be a string, not a number'],
   ]
   for (const [value, message, hint] of wrong) {
-    it(`is not ${JSON.stringify(value)}`, () => {
+    it(`rejects the date ${JSON.stringify(value)}`, () => {
       for (const validate of [common, plain]) {
         expect(validate(value)).to.equal(false)
         expect(toProblems(validate.errors ?? [])).to.deep.equal([{ pointer: '', message, ...(hint && { hint }) }])

@@ -5,7 +5,7 @@ import { fieldSchema, payloadFields } from '../src/index.ts'
 import { orderCreated } from './support/documents.ts'
 
 describe('fieldSchema', () => {
-  it('fills the shared rules in, under the description of the field', () => {
+  it('includes the shared rules, with the description of the field', () => {
     expect(fieldSchema('OrderCreated@1', 'Total')).to.deep.equal({
       type: 'number',
       minimum: 0,
@@ -14,7 +14,7 @@ describe('fieldSchema', () => {
     })
   })
 
-  it('says a GUID by its format', () => {
+  it('describes a GUID by its format', () => {
     expect(fieldSchema('OrderCreated@1', 'OrderId')).to.deep.equal({
       type: 'string',
       format: 'uuid',
@@ -22,7 +22,7 @@ describe('fieldSchema', () => {
     })
   })
 
-  it('keeps a pattern that no format says', () => {
+  it('keeps a pattern without a matching format', () => {
     expect(fieldSchema('OrderCreated@1', 'CustomerName').pattern).to.match(/^\[\^/)
   })
 
@@ -35,11 +35,11 @@ describe('fieldSchema', () => {
     })
   })
 
-  it('says what is personal', () => {
+  it('marks personal fields', () => {
     expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ 'x-pii': true })
   })
 
-  it('makes a schema of a whole payload that its payloads pass', () => {
+  it('describes a whole payload in a schema that accepts its payloads', () => {
     const names = payloadFields('OrderCreated@1')
     const properties = Object.fromEntries(names.map((name) => [name, fieldSchema('OrderCreated@1', name)]))
     const ajv = new Ajv({ strict: true })
@@ -50,18 +50,18 @@ describe('fieldSchema', () => {
     expect(validate({ ...orderCreated, OrderId: 'x' })).to.equal(false)
   })
 
-  it('refuses a field that the event does not have', () => {
+  it('rejects a field that the event does not have', () => {
     expect(() => fieldSchema('OrderCreated@1', 'Customer')).to.throw(
       'the schema of OrderCreated@1 has no field Customer',
     )
     expect(() => fieldSchema('OrderCreated@1', '__proto__')).to.throw('has no field')
-    // @ts-expect-error no such version
+    // @ts-expect-error an unknown version
     expect(() => fieldSchema('OrderCreated@99', 'Total')).to.throw('OrderCreated@99 has no schema')
   })
 })
 
 describe('payloadFields', () => {
-  it('has the fields in the order of the schema', () => {
+  it('lists the fields in the order of the schema', () => {
     expect(payloadFields('OrderCreated@1')).to.deep.equal(['OrderId', 'CustomerName', 'CustomerTaxId', 'Total'])
   })
 })

@@ -4,11 +4,11 @@ import { fieldValidator, isGuidField } from '../src/index.ts'
 const validate = fieldValidator({ name: ['OrderCreated@1', 'CustomerName'], total: ['OrderCreated@1', 'Total'] })
 
 describe('fieldValidator', () => {
-  it('finds nothing wrong with fields that obey the rules of the event', () => {
+  it('accepts fields that obey the rules of the event', () => {
     expect(validate({ name: 'Ada', total: 0, other: null })).to.deep.equal([])
   })
 
-  it('lists every problem under the names of the document', () => {
+  it('lists every problem with the field names of the document', () => {
     expect(validate({ Name: 'Ada', total: '1' })).to.deep.equal([
       { pointer: '/name', message: 'is missing', hint: 'rename Name to name' },
       {
@@ -23,7 +23,7 @@ describe('fieldValidator', () => {
     ])
   })
 
-  it('refuses texts that no event may hold, in the fields of the event alone', () => {
+  it('rejects texts that no event may contain, but only in fields of the event', () => {
     const [problem, ...others] = validate({ name: 'Ada\0', total: 1, other: '\0' })
     expect(problem).to.include({ pointer: '/name', message: 'has U+0000 or a lone surrogate in a text or key' })
     expect(others).to.deep.equal([])
@@ -31,17 +31,17 @@ describe('fieldValidator', () => {
     expect(validate({ name: ' \u3000', total: 1 }).map(({ message }) => message)).to.deep.equal(['must not be blank'])
   })
 
-  it('refuses what is no object', () => {
+  it('rejects a document that is not an object', () => {
     expect(validate(null).map(({ message }) => message)).to.deep.equal(['must be an object, not null'])
   })
 
-  it('does not start with a field that the event does not have', () => {
+  it('throws at its creation for a field that the event does not have', () => {
     expect(() => fieldValidator({ name: ['OrderCreated@1', 'Customer'] })).to.throw('Customer')
   })
 })
 
 describe('isGuidField', () => {
-  it('tells the fields that receivers lower-case', () => {
+  it('returns true for fields that receivers convert to lower case', () => {
     expect(isGuidField('PaymentApproved@1', 'OrderId')).to.equal(true)
     expect(isGuidField('PaymentApproved@1', 'Amount')).to.equal(false)
   })

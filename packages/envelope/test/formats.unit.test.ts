@@ -27,7 +27,7 @@ describe('the format date-time', () => {
   )
   const year = fc.constantFrom('2024', '2025', '1900', '2000', '0000', '20', '٢٠٢٤')
 
-  it('is what ajv-formats says, of any text that looks like one and names no year 0', () => {
+  it('agrees with ajv-formats on texts that look like a date-time, except for the year 0', () => {
     const parts = fc.tuple(year, near(13), near(32), separators, near(24), near(60), near(61), fraction, offset)
     fc.assert(
       fc.property(parts, ([years, month, day, separator, hour, minute, second, rest, zone]) => {
@@ -38,7 +38,7 @@ describe('the format date-time', () => {
     )
   })
 
-  it('is what ajv-formats says, of what differs from one by a character or two', () => {
+  it('agrees with ajv-formats on date-times with one or two changed characters', () => {
     const right = fc.constantFrom('2024-02-11T10:20:30Z', '2025-12-28T23:59:59.123+23:59', '2025-10-05T09:00:00-01:30')
     const other = fc.oneof(anyText(2), fc.constantFrom('', '0', '9', '00', 'T'))
     fc.assert(
@@ -50,7 +50,7 @@ describe('the format date-time', () => {
     )
   })
 
-  it('knows the days of each month', () => {
+  it('accepts only existing days of each month', () => {
     for (const day of ['2024-02-29', '2025-01-31', '2025-02-28'])
       expect(formats['date-time'](`${day}T00:00:00Z`)).to.equal(true)
     for (const day of ['2025-02-29', '2025-04-31', '2025-01-32'])
@@ -58,8 +58,8 @@ describe('the format date-time', () => {
   })
 })
 
-describe('the rule of a GUID', () => {
-  it('is what its pattern says, of any text and of what is nearly one', () => {
+describe('the compiled rule of a GUID', () => {
+  it('agrees with its pattern on all texts, and on texts that are nearly a GUID', () => {
     const { pattern } = sharedRules.guid
     const [quick, plain] = [regExp(pattern, 'u'), new RegExp(pattern, 'u')]
     const places = fc.integer({ min: 0, max: 37 })
@@ -79,13 +79,13 @@ describe('the rule of a GUID', () => {
   })
 })
 
-describe('what is compiled of the rules of a GUID and a date', () => {
+describe('the compiled rules of a GUID and a date', () => {
   for (const [rule, valid] of Object.entries({
     guid: orderId,
     date: '2026-02-28',
     dateTime: '2026-01-31T12:00:00.5Z',
   })) {
-    it(`refuses what the whole rule ${rule} refuses`, () => {
+    it(`decides as the whole rule ${rule} does`, () => {
       const plain = new Ajv2020({ strict: false, formats: fullFormats })
       plain.addSchema(commonSchema)
       const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }

@@ -4,14 +4,14 @@ import { parseGuid } from '../src/index.ts'
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 const hex = guid.replaceAll('-', '')
 
-describe('the GUID in a text', () => {
-  it('is found in every usual spelling', () => {
+describe('parseGuid', () => {
+  it('reads a GUID in every usual spelling', () => {
     const spellings = [guid, hex, `{${guid}}`, `(${guid})`, `{${hex}}`, `urn:uuid:${guid}`, `  ${guid}\n`]
     for (const text of spellings.flatMap((each) => [each, each.toUpperCase()]))
       expect(parseGuid(text), text).to.equal(guid)
   })
 
-  it('is missing in other values', () => {
+  it('returns undefined for other values', () => {
     const texts = [
       '',
       guid.slice(1),

@@ -4,7 +4,7 @@ import { dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint } from
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 const hex = guid.replaceAll('-', '')
 
-describe('a hint', () => {
+describe('hints', () => {
   const guids: Record<string, string[]> = {
     'remove the urn:uuid: prefix': [`urn:uuid:${guid}`, `URN:UUID:${guid}`],
     'remove the brackets around it': [`{${guid}}`, `(${guid})`],
@@ -86,13 +86,13 @@ describe('a hint', () => {
     ['date-time', dateTimeHint, dates],
   ] as const) {
     for (const [hint, texts] of Object.entries(values)) {
-      it(`to a wrong ${kind} is ${hint === 'none' ? 'none' : `"${hint}"`} where that is the mistake`, () => {
+      it(`returns for a wrong ${kind} the hint ${hint === 'none' ? 'none' : `"${hint}"`}`, () => {
         for (const text of texts) expect(hintOf(text), text).to.equal(hint === 'none' ? undefined : hint)
       })
     }
   }
 
-  it('to a value of a wrong type says what the sender has probably done', () => {
+  it('describes the probable mistake for a value of a wrong type', () => {
     expect(typeHint('object', [])).to.equal('send one object, not a list')
     expect(typeHint('object', ' {"a": 1}')).to.equal('send the object itself, not a string of JSON')
     for (const text of ['12.5', '-1e3', ' 7 ']) {
@@ -112,20 +112,20 @@ describe('a hint', () => {
     for (const [wanted, value] of others) expect(typeHint(wanted, value), `${wanted} ${value}`).to.equal(undefined)
   })
 
-  it('to a Version in quotes names a whole number, and the type to declare', () => {
+  it('names a whole number for a Version in quotes, and the type to declare', () => {
     const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
     for (const text of ['1', ' 12 ', '1.0']) expect(typeHint('integer', text), text).to.equal(hint)
     for (const text of ['v1', '', 'Infinity']) expect(typeHint('integer', text), text).to.equal(undefined)
   })
 
-  it('to a date of another type says which serializer writes it, and how to change that', () => {
+  it('names the serializer that writes a date of another type, and its setting', () => {
     for (const value of [1764064800000, 1764064800.123456])
       expect(dateTypeHint(value)).to.match(/^this looks like a Unix time: /)
     expect(dateTypeHint([2026, 11, 25, 10, 0])).to.match(/^this looks like a Java date as a list of numbers: /)
     for (const value of [[], ['2026'], {}, null, true]) expect(dateTypeHint(value)).to.equal(undefined)
   })
 
-  it('to a missing field names the key that was meant to be it', () => {
+  it('names the key that probably means a missing field', () => {
     expect(missingFieldHint({ Other: 1, total_amount: 2 }, 'TotalAmount')).to.equal(
       'rename total_amount to TotalAmount',
     )
@@ -134,7 +134,7 @@ describe('a hint', () => {
     expect(missingFieldHint({}, 'AppId')).to.equal(undefined)
   })
 
-  it('to a missing field repeats no key that is much longer', () => {
+  it('omits keys that are much longer than the missing field', () => {
     expect(missingFieldHint({ 'app-----id': 1 }, 'AppId')).to.equal('rename app-----id to AppId')
     expect(missingFieldHint({ 'app------id': 1 }, 'AppId')).to.equal(undefined)
   })

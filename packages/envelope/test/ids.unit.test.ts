@@ -9,11 +9,11 @@ const origin = { topic: 'orderevents', partition: 3, offset: '42' }
 const received = (changes = {}) => parseEnvelope(bytesOf(reduced(changes)))
 
 describe('deterministicId', () => {
-  it('never changes for the same parts, since stored keys are made of it', () => {
+  it('never changes for the same parts, because stored keys depend on it', () => {
     expect(deterministicId('order', 'a', 'b')).to.equal('49a9e66f-dbb2-576b-90c1-a4deac37ea50')
   })
 
-  it('is the UUID v5 of the list of its parts', () => {
+  it('returns the UUID v5 of the list of its parts', () => {
     const namespace = '4563ec1f-497b-4618-baf9-8485edb38c08'
     fc.assert(
       fc.property(anyText(), fc.array(anyText()), (kind, parts) => {
@@ -22,7 +22,7 @@ describe('deterministicId', () => {
     )
   })
 
-  it('tells apart how the parts are split and what they are for', () => {
+  it('returns different ids for another kind, or for parts split in another way', () => {
     const ids = [
       deterministicId('order', 'a', 'b'),
       deterministicId('order', 'a,b'),
@@ -34,7 +34,7 @@ describe('deterministicId', () => {
     expect(new Set(ids)).to.have.lengthOf(ids.length)
   })
 
-  it('takes any text, lone surrogates too', () => {
+  it('accepts any text, also lone surrogates', () => {
     expect(deterministicId('order', '\ud800')).not.to.equal(deterministicId('order', '\udc00'))
   })
 })
@@ -45,8 +45,8 @@ const content = (changes = {}, key?: string) => ({
   ...(key !== undefined && { key: Buffer.from(key) }),
 })
 
-describe('ids of a record', () => {
-  it('differ for another value, key or time', () => {
+describe('recordId', () => {
+  it('returns another id for another value, key or time', () => {
     const records = [content(), content({ Version: 2 }), content({}, 'k'), content({}, 'l')]
     const ids = records.flatMap((record) => [
       completeEnvelope(none, record).Id,
@@ -58,7 +58,7 @@ describe('ids of a record', () => {
 })
 
 describe('completeEnvelope', () => {
-  it('gives a reduced envelope the same ids at every receiver, wherever its record is', () => {
+  it('gives a reduced envelope the same ids at every receiver and every record position', () => {
     const complete = completeEnvelope(received(), content({}, 'k'))
     expect(completeEnvelope(received(), content({}, 'k'))).to.deep.equal(complete)
     expect(complete.TraceId).to.equal(complete.CorrelationId)
@@ -66,18 +66,18 @@ describe('completeEnvelope', () => {
     expect(complete).to.deep.include(reduced())
   })
 
-  it('keeps the ids of positions, which 0.1.0 gave to records that are still in logs', () => {
+  it('keeps the ids from positions that version 0.1.0 gave to records still in logs', () => {
     const { Id, TraceId } = completeEnvelope(received(), origin)
     expect(Id).to.equal(deterministicId('event', 'orderevents', '3', '42'))
     expect(TraceId).to.equal(deterministicId('trace', 'orderevents', '3', '42'))
   })
 
-  it('lets CorrelationId and TraceId stand in for one another', () => {
+  it('copies a missing CorrelationId from TraceId, and vice versa', () => {
     expect(completeEnvelope(received({ TraceId: orderId }), content()).CorrelationId).to.equal(orderId)
     expect(completeEnvelope(received({ CorrelationId: orderId }), content()).TraceId).to.equal(orderId)
   })
 
-  it('changes no id that is there', () => {
+  it('keeps existing ids', () => {
     const ids = { Id: orderId, CorrelationId: app.id, TraceId: orderId }
     expect(completeEnvelope(received(ids), content())).to.deep.equal(received(ids))
   })

@@ -4,10 +4,10 @@ import { decimalPlaces, hiddenByParsing } from '../src/validation/json-text.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 
-describe('duplicate keys of a JSON text', () => {
+describe('hiddenByParsing: duplicate keys', () => {
   const twice = (text: string) => hiddenByParsing(bytes(text)).duplicateKeys
 
-  it('do not occur in what JSON.stringify writes', () => {
+  it('finds none in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(twice(JSON.stringify(value))).to.deep.equal([])
@@ -15,7 +15,7 @@ describe('duplicate keys of a JSON text', () => {
     )
   })
 
-  it('are named by the keys that lead to them, however they are written', () => {
+  it('reports the keys that lead to a duplicate, in any spelling', () => {
     expect(twice('{"a":1,"b":2,"a":3}')).to.deep.equal([['a']])
     expect(twice('{"a":1,"\\u0061":3}')).to.deep.equal([['a']])
     expect(twice('{"a":{"b":1,"c":{},"b":"\\"b\\":"}}')).to.deep.equal([['a', 'b']])
@@ -26,25 +26,25 @@ describe('duplicate keys of a JSON text', () => {
     expect(twice('{"":1,"":2}')).to.deep.equal([['']])
   })
 
-  it('are reported 20 times at most', () => {
+  it('reports at most 20 duplicates', () => {
     expect(twice(`{${'"a":1,'.repeat(40_000)}"a":1}`)).to.have.length(20)
   })
 
-  it('are not equal keys of two objects, or values', () => {
+  it('ignores equal keys of two objects, and equal values', () => {
     expect(twice('{"a":{"a":{"a":"a"}},"b":{"a":"b"},"c":["a","a",{"a":1},{"a":1}]}')).to.deep.equal([])
   })
 
-  it('are found at any depth', () => {
+  it('finds duplicates at any depth', () => {
     const depth = 100_000
     expect(twice(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)).to.deep.equal([])
     expect(twice(`${'{"a":'.repeat(depth)}{"b":1,"b":2}${'}'.repeat(depth)}`)).to.deep.equal([['a', 'a', 'a']])
   })
 })
 
-describe('inexact numbers of a JSON text', () => {
+describe('hiddenByParsing: inexact numbers', () => {
   const inexact = (text: string) => hiddenByParsing(bytes(text)).inexactNumbers
 
-  it('do not occur in what JSON.stringify writes', () => {
+  it('finds none in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }), (value, number) => {
         expect(inexact(JSON.stringify({ value, number }, null, 1))).to.deep.equal([])
@@ -53,7 +53,7 @@ describe('inexact numbers of a JSON text', () => {
   })
 
   for (const number of ['0.1', '42.50', '-0', '-0.0e5', '1E+2', '1e22', '100e-2', '0.30000000000000004', '1e-300']) {
-    it(`do not include ${number}, which a double keeps`, () => {
+    it(`ignores ${number}, which a double keeps`, () => {
       expect(inexact(`{"a": ${number} }`)).to.deep.equal([])
     })
   }
@@ -67,13 +67,13 @@ describe('inexact numbers of a JSON text', () => {
     '-1e-400',
     '1e400',
   ]) {
-    it(`include ${number}, which a double changes`, () => {
+    it(`reports ${number}, which a double changes`, () => {
       expect(inexact(`{"a": ${number} }`)).to.deep.equal([['a']])
       expect(inexact(`{"a": [1, {"b": ${number}}]}`)).to.deep.equal([['a']])
     })
   }
 
-  it('are found by any way to write a decimal with up to 15 digits in none, and with 20 digits in all', () => {
+  it('ignores decimals with up to 15 digits and reports those with 20, in any spelling', () => {
     const digits = (length: number) =>
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: length, maxLength: length }).map((all) => all.join(''))
     const at = fc.integer({ min: -30, max: 30 })
@@ -90,18 +90,18 @@ describe('inexact numbers of a JSON text', () => {
     )
   })
 
-  it('are found in a number of millions of digits within linear time', () => {
+  it('reads a number of millions of digits in linear time', () => {
     const zeros = '0'.repeat(2_000_000)
     expect(inexact(`{"a":1${zeros}1${zeros}1.5}`)).to.deep.equal([['a']])
   })
 
-  it('are reported 20 times at most', () => {
+  it('reports at most 20 numbers', () => {
     expect(inexact(`[${'1e400,'.repeat(1_000)}1]`)).to.have.length(20)
   })
 })
 
-describe('the decimals of a number', () => {
-  it('are those of its shortest text', () => {
+describe('decimalPlaces', () => {
+  it('counts the decimals of the shortest text', () => {
     const cases: [number, number][] = [
       ...([
         [0, 0],
@@ -123,7 +123,7 @@ describe('the decimals of a number', () => {
     for (const [value, places] of cases) expect(decimalPlaces(value), String(value)).to.equal(places)
   })
 
-  it('are two at most for any number of cents', () => {
+  it('returns at most two for any number of cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e14 }), (cents) => {
         expect(decimalPlaces(cents / 100)).to.be.at.most(2)

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { maskedEvent } from '../src/index.ts'
 import { orderId, reduced } from './support/documents.ts'
 
-describe('an event that is shown', () => {
-  it('has its names, and of its values those that the contract lets be shown', () => {
+describe('maskedEvent', () => {
+  it('keeps names of fields, and values that the contract allows to be shown', () => {
     expect(maskedEvent(reduced({ TenantUserID: 'ada', Note: 7 }))).to.deep.equal({
       ...reduced(),
       TenantUserID: '*** (3 characters)',
@@ -17,7 +17,7 @@ describe('an event that is shown', () => {
     })
   })
 
-  it('has the place of a name that may be personal itself, and of a list what its own name lets be shown', () => {
+  it('replaces a key that may be personal by its index, and masks items by the name of their list', () => {
     const shown = maskedEvent({ Total: [1, 'Ada'], 'Ada Lovelace': { Id: orderId, nothing: null, is: true } })
     expect(shown).to.deep.equal({
       Total: [1, '*** (3 characters)'],
@@ -25,7 +25,7 @@ describe('an event that is shown', () => {
     })
   })
 
-  it('is nothing but its length when it is a text, and three stars when it is a number', () => {
+  it('shows only the length of a text, and three stars for a number', () => {
     expect([maskedEvent('Ada'), maskedEvent(7), maskedEvent(null)]).to.deep.equal(['*** (3 characters)', '***', null])
     expect(maskedEvent(orderId, 'OrderId')).to.equal(orderId)
   })

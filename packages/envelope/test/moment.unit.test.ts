@@ -6,8 +6,8 @@ import { sharedAjv } from '../src/validation/ajv.ts'
 
 const form = 'must be a date-time with an offset, such as 2026-01-31T12:00:00Z'
 
-describe('the moment in a text', () => {
-  it('is read from every date-time with an offset, with or without seconds', () => {
+describe('parseMoment', () => {
+  it('reads every date-time with an offset, with or without seconds', () => {
     const moments = {
       '2026-11-21T10:00Z': '2026-11-21T10:00:00.000Z',
       '2026-11-21T10:00:30+01:00': '2026-11-21T09:00:30.000Z',
@@ -35,7 +35,7 @@ describe('the moment in a text', () => {
     'add the time and an offset, such as T00:00:00Z': ['2026-02-30', '2026-01-31'],
   }
   for (const [hint, texts] of Object.entries(wrong)) {
-    it(`is missing, and the problem is to ${hint}, where that is the mistake`, () => {
+    it(`returns undefined, with the hint to ${hint}`, () => {
       for (const text of texts) {
         expect(parseMoment(text), text).to.equal(undefined)
         expect(momentProblem(text), text).to.equal(`${form}; ${hint}`)
@@ -43,14 +43,14 @@ describe('the moment in a text', () => {
     })
   }
 
-  it('is missing without an offset, since it would be another moment on another machine', () => {
+  it('returns undefined without an offset, because the time would depend on the machine', () => {
     for (const text of ['2026-01-31T12:00', '2026-01-31T12:00:00.5']) {
       expect(parseMoment(text), text).to.equal(undefined)
       expect(momentProblem(text), text).to.contain('; add Z or an offset such as +00:00')
     }
   })
 
-  it('is missing in other texts', () => {
+  it('returns undefined for other texts', () => {
     for (const text of [
       '',
       'yesterday',
@@ -64,7 +64,7 @@ describe('the moment in a text', () => {
     }
   })
 
-  it('is read from exactly the texts that the contract accepts as a date-time, apart from missing seconds', () => {
+  it('reads exactly the date-times that the contract accepts, and those without seconds', () => {
     const accepts = sharedAjv().compile({ $ref: `${commonSchema.$id}#/$defs/dateTime` })
     const number = (least: number, most: number, digits = 2) =>
       fc.integer({ min: least, max: most }).map((each) => `${each}`.padStart(digits, '0'))

@@ -4,15 +4,15 @@ import { amountFlaw, currencyCodes, currencyOf } from '../src/money.ts'
 
 const currency = fc.constantFrom(...['EUR', 'USD', 'JPY', 'KWD'].map(currencyOf))
 
-describe('an amount of money', () => {
-  it('has the decimals that ISO 4217 gives its currency', () => {
+describe('currencyOf and amountFlaw', () => {
+  it('uses the decimals of ISO 4217 for each currency', () => {
     const decimals = ['EUR', 'USD', 'JPY', 'KWD'].map((code) => currencyOf(code).decimals)
     expect(decimals).to.deep.equal([2, 2, 0, 3])
     for (const code of currencyCodes) expect(currencyOf(code).decimals, code).to.be.within(0, 4)
   })
 
   for (const amount of [1e-300, 5e-324, 42.555, 1.005, 0.001, 0.1 + 0.2, 4.35 * 100, 1.1 * 3, 999_999_999_999.999]) {
-    it(`is not ${amount} euros, and says how to correct it`, () => {
+    it(`rejects ${amount} euros, with a correction`, () => {
       expect(amountFlaw(amount, currencyOf('EUR'))).to.equal(
         'has more decimals than EUR: round it to 2 decimals before you send it',
       )
@@ -20,28 +20,28 @@ describe('an amount of money', () => {
   }
 
   for (const amount of [0, -0, 0.01, 42, 42.5, 42.55, 1.1, 999_999_999_999.99, 1e12]) {
-    it(`may be ${Object.is(amount, -0) ? '-0' : amount} euros`, () => {
+    it(`accepts ${Object.is(amount, -0) ? '-0' : amount} euros`, () => {
       expect(amountFlaw(amount, currencyOf('EUR'))).to.equal(undefined)
     })
   }
 
-  it('is every whole number of the smallest unit up to 1e12, however it is written', () => {
+  it('accepts every whole number of the smallest unit up to 1e12, in any spelling', () => {
     fc.assert(
       fc.property(currency, fc.integer({ min: 0, max: 1e12 }), fc.nat(999), fc.nat(5), (of, whole, part, zeros) => {
         const fraction = of.decimals === 0 ? '' : String(part % 10 ** of.decimals).padStart(of.decimals, '0')
         const text = fraction === '' ? String(whole) : `${whole}.${fraction}${'0'.repeat(zeros)}`
         const amount = JSON.parse(text) as number
         expect(amountFlaw(amount, of)).to.equal(undefined)
-        // Nothing is lost: the number is written back as the same decimal.
+        // The number is exact: it is written back as the same decimal.
         const written = fraction === '' ? String(amount) : amount.toFixed(of.decimals)
         expect(written).to.equal(fraction === '' ? text : `${whole}.${fraction}`)
-        // Equal amounts are equal numbers.
+        // Equal amounts have equal numbers.
         expect(JSON.parse(`${text}${fraction === '' ? '.0' : '0'}`)).to.equal(amount)
       }),
     )
   })
 
-  it('is no number with a decimal too many', () => {
+  it('rejects a number with one decimal too many', () => {
     fc.assert(
       fc.property(
         currency,
@@ -56,7 +56,7 @@ describe('an amount of money', () => {
     )
   })
 
-  it('is never changed by the check: a double is an amount exactly when its text has few enough decimals', () => {
+  it('accepts a number exactly when its text has few enough decimals', () => {
     fc.assert(
       fc.property(currency, fc.double({ min: 0, max: 1e12, noNaN: true }), (of, amount) => {
         const isAmount = amountFlaw(amount, of) === undefined

@@ -30,23 +30,23 @@ describe('nearMissIn', () => {
       expect(nearMiss(name), name).to.equal('OrderCreated')
   })
 
-  it('leaves other names alone', () => {
+  it('returns undefined for other names', () => {
     const others = ['', 'Order', 'Created', 'OrderCreat', 'OrderChanged', 'RefundCreated', 'ParcelSent', '__proto__']
     for (const name of others) expect(nearMiss(name), name).to.equal(undefined)
   })
 
-  it('prefers the name that differs in case alone', () => {
+  it('prefers the name that differs only in case', () => {
     expect(nearMissIn(['Invoices', 'Invoice'])('INVOICE')).to.equal('Invoice')
   })
 
-  it('takes no name for a near miss that is longer than any name may be', () => {
+  it('ignores names that are longer than any valid name', () => {
     expect(nearMiss(`OrderCreated${'_'.repeat(188)}`)).to.equal('OrderCreated')
     expect(nearMiss(`OrderCreated${'_'.repeat(189)}`)).to.equal(undefined)
   })
 
   const known = fc.constantFrom(...names)
 
-  it('finds any name after any one edit', () => {
+  it('finds any name after one edit', () => {
     const edit = fc.record({
       name: known,
       at: fc.nat(20),
@@ -61,7 +61,7 @@ describe('nearMissIn', () => {
     )
   })
 
-  it('finds any name after any two neighbours changed places', () => {
+  it('finds any name after a swap of two neighbours', () => {
     fc.assert(
       fc.property(known, fc.nat(20), (name, at) => {
         const place = Math.min(at, name.length - 2)
@@ -70,7 +70,7 @@ describe('nearMissIn', () => {
     )
   })
 
-  it('looks at ten thousand hostile names of 200 characters in less than two seconds of the processor', () => {
+  it('compares ten thousand hostile names of 200 characters in less than two seconds of processor time', () => {
     const hostile = ['_', ' .', '\u0130', 'a', 'Order_', '\ud800'].map((part) => part.repeat(200).slice(0, 200))
     hostile.push(`OrderCreate${'_'.repeat(187)}xy`)
     const started = process.cpuUsage()
@@ -80,7 +80,7 @@ describe('nearMissIn', () => {
 })
 
 describe('isWithinOneEdit', () => {
-  it('agrees with the distance of Damerau and Levenshtein', () => {
+  it('agrees with the Damerau-Levenshtein distance', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
     fc.assert(
       fc.property(text, text, (a, b) => isWithinOneEdit(a, b) === distance(a, b) <= 1),
@@ -88,18 +88,18 @@ describe('isWithinOneEdit', () => {
     )
   })
 
-  it('is the same both ways', () => {
+  it('returns the same in both directions', () => {
     fc.assert(fc.property(fc.string(), fc.string(), (a, b) => isWithinOneEdit(a, b) === isWithinOneEdit(b, a)))
   })
 })
 
 describe('fold', () => {
-  it('leaves nothing to fold of what is folded', () => {
+  it('changes nothing when applied twice', () => {
     fc.assert(fc.property(fc.string(), (name) => fold(fold(name)) === fold(name)))
   })
 })
 
-/** Optimal string alignment, by its recursive definition. */
+/** Returns the optimal string alignment distance, by its recursive definition. */
 function distance(a: string, b: string): number {
   if (a === '' || b === '') return a.length + b.length
   const [restA, restB] = [a.slice(1), b.slice(1)]

@@ -11,7 +11,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const name = '@orderflow/envelope-schema'
 
-/** This Node, and that of the machine when it is another one, which may well be older than what the sources need. */
+/** Returns this Node, and the machine's Node if it is another one. The latter may be older than the sources require. */
 function nodes(): [version: string, program: string][] {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = [process.execPath, ...onPath].flatMap((program): [string, string][] => {
@@ -21,7 +21,7 @@ function nodes(): [version: string, program: string][] {
   return [...new Map(found.reverse())].filter(([version]) => Number(/\d+/.exec(version)) >= 20)
 }
 
-// Indented, so that nobody takes it for what this file imports.
+// Indented, so that the import is not attributed to this file.
 const user = `
   import { createEnvelope, type Envelope, EnvelopeError, orderEvents, parseEvent, selectEvent, type Verdict, validateDocument } from '${name}'
   import { keyOf } from '${name}/kafka'
@@ -36,7 +36,7 @@ const user = `
   export const wrong = () => createEnvelope({ type: 'OrderCreated@1', app: { id: '', name: '' }, payload: {}, creationDate: new Date() })
 `
 
-describe('the package that others install', () => {
+describe('the package for outside publishers', () => {
   let folder: string
   let packed: string[]
   before(() => {
@@ -62,7 +62,7 @@ describe('the package that others install', () => {
     return { status, stdout, stderr }
   }
 
-  it('holds schemas, fixtures, JavaScript, types and words, and no tests or sources', () => {
+  it('contains schemas, fixtures, JavaScript, types and documents, but no tests or sources', () => {
     expect(packed).to.include.members([
       'LICENSE',
       'README.md',
@@ -73,14 +73,14 @@ describe('the package that others install', () => {
     ])
     expect(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')).not.to.contain('](../')
     expect(packed.filter((path) => /(^|\/)(test|src)\/|(?<!\.d)\.ts$/.test(path))).to.deep.equal([])
-    // Of dependencies only those that are needed by whoever validates: no Kafka client.
+    // Includes only dependencies for validation, and no Kafka client.
     expect(readdirSync(join(folder, 'node_modules')))
       .to.include.members(['ajv', 'uuid'])
       .and.not.to.include('@platformatic')
   })
 
   for (const [version, program] of nodes()) {
-    it(`is imported by Node ${version}, and runs the command there`, () => {
+    it(`loads in Node ${version} and runs its command there`, () => {
       const script = `import { validateBytes } from '${name}'
         import { readFileSync } from 'node:fs'
         console.log(JSON.stringify(['full', 'wrong'].map((file) => validateBytes(readFileSync(file + '.json'), 'receiver'))))`
@@ -114,7 +114,7 @@ describe('the package that others install', () => {
     })
   }
 
-  it('says the same of every fixture as the sources, with validators that were compiled before', () => {
+  it('validates every fixture with the same result as the sources, using compiled validators', () => {
     const script = `import { validateDocument } from '${name}'
       import { readdirSync, readFileSync } from 'node:fs'
       const folder = 'node_modules/${name}/fixtures/'
@@ -131,7 +131,7 @@ describe('the package that others install', () => {
     }
   })
 
-  it('has types that compile strictly, those of its dependencies, too', () => {
+  it('compiles strictly with its types and those of its dependencies', () => {
     const options = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2022', noEmit: true, types: [] }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['user.ts'] }))
     writeFileSync(join(folder, 'user.ts'), user)

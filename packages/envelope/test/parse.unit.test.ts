@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { checkPayload, nestsTooDeep, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-/** The document as text, with `json` in place of the string "HERE". */
+/** Returns the document as text, with `json` in place of the string "HERE". */
 const withRaw = (document: unknown, json: string) => bytesOf(JSON.stringify(document).replace('"HERE"', json))
 
 describe('parseEnvelope', () => {
-  it('lower-cases the GUIDs of the envelope and leaves the Payload alone', () => {
+  it("converts the envelope's GUIDs to lower case, and keeps the Payload", () => {
     const upper = orderId.toUpperCase()
     const ids = { Id: upper, CorrelationId: upper, TraceId: upper, AppId: app.id.toUpperCase() }
     const parsed = parseEnvelope(bytesOf(reduced({ ...ids, Payload: { OrderId: upper } })))
@@ -14,7 +14,7 @@ describe('parseEnvelope', () => {
     expect(parsed.Payload).to.deep.equal({ OrderId: upper })
   })
 
-  it('accepts an event that it does not know', () => {
+  it('accepts an unknown event', () => {
     expect(parseEnvelope(bytesOf(reduced({ Name: 'ParcelSent', Version: 7, Payload: {} })))).to.include({ Version: 7 })
   })
 
@@ -22,12 +22,12 @@ describe('parseEnvelope', () => {
     expect(parseEnvelope(bytesOf(`\uFEFF${JSON.stringify(reduced())}`))).to.deep.equal(reduced())
   })
 
-  it('reads on after a value that ends within a character', () => {
+  it('reads the next value after one that ends within a character', () => {
     expect(errorOf(() => parseEnvelope(Uint8Array.of(0x22, 0xe2, 0x82))).code).to.equal('not-utf8')
     expect(parseEnvelope(bytesOf(reduced({ AppName: '€' })))).to.include({ AppName: '€' })
   })
 
-  it('keeps a __proto__ key as data, which changes nothing else', () => {
+  it('keeps a __proto__ key as data, without other effects', () => {
     const text = JSON.stringify(reduced()).replace('{', '{"__proto__":{"Id":"x","polluted":true},')
     const parsed = parseEnvelope(bytesOf(text))
     expect(JSON.parse(JSON.stringify(parsed))).to.deep.equal(JSON.parse(text))
@@ -35,17 +35,17 @@ describe('parseEnvelope', () => {
     expect(parsed.Id).to.equal(undefined)
   })
 
-  it('does not take an inherited __proto__ for the required fields', () => {
+  it('does not accept an inherited __proto__ in place of required fields', () => {
     const text = `{"__proto__":${JSON.stringify(reduced())}}`
     expect(errorOf(() => parseEnvelope(bytesOf(text))).problems).to.have.lengthOf(6)
   })
 
-  it('takes the last of duplicate keys', () => {
+  it('uses the last of duplicate keys', () => {
     const text = JSON.stringify(reduced()).replace('{', '{"AppName":"first",')
     expect(parseEnvelope(bytesOf(text))).to.include({ AppName: 'legacy-shop' })
   })
 
-  it('says where a text cannot be held everywhere, without repeating it', () => {
+  it('names the field of a text that is not portable, and omits its value', () => {
     const { problems } = errorOf(() =>
       parseEnvelope(withRaw(reduced({ Headers: { Note: 'HERE' } }), '"\\ud800x\\u0000"')),
     )
@@ -58,13 +58,13 @@ describe('parseEnvelope', () => {
     ])
   })
 
-  it('names a place once that breaks two limits, with the first', () => {
+  it('reports a field once if it breaks two limits, with the first problem', () => {
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' } }), '[1e400, "\\u0000"]')))
     const message = 'has a number that is too large for a 64-bit double'
     expect(error.problems).to.deep.equal([{ pointer: '/Headers/a', message }])
   })
 
-  it('refuses nesting of any depth beyond 64 levels, the document being the first', () => {
+  it('rejects nesting beyond 64 levels, however deep', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}1e400${']'.repeat(levels)}`
     for (const parse of [parseEnvelope, parseEvent, parseFullEnvelope]) {
       for (const levels of [63, 100_000]) {
@@ -78,26 +78,26 @@ describe('parseEnvelope', () => {
     }
   })
 
-  it('finds numbers beyond a double at any level, with a short pointer for all of them', () => {
+  it('finds numbers beyond a double at any level, and reports all of them with a short pointer', () => {
     const deep = `${'['.repeat(61)}1e400${']'.repeat(61)}`
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' }, b: 1 }), `[${deep},-1e999]`)))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
   })
 
-  it('ends a pointer before a key that is no plain name', () => {
+  it('ends a pointer before a key that is not a plain name', () => {
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { 'tax 123/45': 'HERE' } }), '1e400')))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers'])
   })
 })
 
 describe('nestsTooDeep', () => {
-  it('is not so of what has no levels, whatever a record holds', () => {
+  it('returns false for values without levels', () => {
     for (const document of [undefined, null, 'text', 1, true]) expect(nestsTooDeep(document)).to.equal(false)
   })
 })
 
 describe('checkPayload', () => {
-  it("lower-cases the schema's GUIDs in a copy and keeps other fields as they came", () => {
+  it("converts the schema's GUIDs to lower case in a copy, and keeps other fields", () => {
     const upper = orderId.toUpperCase()
     const envelope = parseEnvelope(bytesOf(reduced({ Payload: { ...orderCreated, OrderId: upper, PaymentId: upper } })))
     const event = checkPayload(envelope)
@@ -105,7 +105,7 @@ describe('checkPayload', () => {
     expect(envelope.Payload.OrderId).to.equal(upper)
   })
 
-  it('refuses by Name, Version and the schema of both', () => {
+  it('rejects by Name, Version and the schema of both', () => {
     const changes = [{ Name: 'ParcelSent' }, { Version: 99 }, { Payload: {} }]
     const codes = changes.map((change) => errorOf(() => checkPayload(parseEnvelope(bytesOf(reduced(change))))).code)
     expect(codes).to.deep.equal(['unknown-event', 'unknown-version', 'invalid-payload'])
@@ -121,32 +121,32 @@ describe('checkPayload', () => {
 })
 
 describe('EnvelopeError', () => {
-  it('is told by its name and code', () => {
+  it('carries its name and code', () => {
     const error = errorOf(() => parseEvent(bytesOf('{}')))
     expect(error).to.include({ name: 'EnvelopeError', code: 'not-an-envelope' })
   })
 
-  it('says every problem with its hint in one line', () => {
+  it('lists every problem with its hint in one line', () => {
     const { AppId: _, ...rest } = reduced({ appId: app.id, Version: 0 })
     expect(errorOf(() => parseEvent(bytesOf(rest))).message).to.equal(
       'not-an-envelope: /AppId is missing (rename appId to AppId); /Version must be at least 1',
     )
   })
 
-  it('does not repeat a long name as a near miss', () => {
+  it('omits a long name from the hint', () => {
     const { AppId: _, ...rest } = reduced({ [`app${'_'.repeat(100)}id`]: app.id })
     expect(errorOf(() => parseEvent(bytesOf(rest))).problems).to.deep.equal([
       { pointer: '/AppId', message: 'is missing' },
     ])
   })
 
-  it('tells where the JSON text is wrong', () => {
+  it('names the position of a JSON syntax error', () => {
     expect(errorOf(() => parseEvent(bytesOf('{"a": 1,\n "b" 2}'))).message).to.equal(
       'not-json: the document is not JSON: see position 14 (line 2, column 6)',
     )
   })
 
-  it('keeps the cause where that says nothing of the document', () => {
+  it('keeps a cause that contains no part of the document', () => {
     expect(errorOf(() => parseEvent(Uint8Array.of(0xff))).cause).to.be.instanceOf(TypeError)
     expect(errorOf(() => parseEvent(bytesOf('{"TaxId": GB-1}'))).cause).to.equal(undefined)
   })

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { mayShow, meansOneOf, openFields, personalFields, personalNames } from '../src/index.ts'
 
-describe('what is personal', () => {
-  it('is told of each event, with the fields of its envelope', () => {
+describe('personalFields and meansOneOf', () => {
+  it('lists the personal fields of each event and of its envelope', () => {
     const ofOrders = ['/TenantUserID', '/Payload/CustomerName', '/Payload/CustomerTaxId']
     expect(personalFields('OrderCreated@1')).to.deep.equal(ofOrders)
     expect(personalFields('PaymentApproved@1')).to.deep.equal(['/TenantUserID'])
@@ -13,10 +13,10 @@ describe('what is personal', () => {
     ...['CustomerTaxId', 'customerTaxId', 'customertaxid', 'CustomerTaxID', 'customer_tax_id', 'Customer Tax-Id'],
     ...['CustomerTaxIdd', 'CustomrName', 'CutsomerName', 'legacyCustomerName', 'Payload.CustomerName', 'tenantuserid'],
   ]) {
-    it(`is known by its name, also as ${name}`, () => expect(isPersonal(name)).to.equal(true))
+    it(`recognizes the personal name ${name}`, () => expect(isPersonal(name)).to.equal(true))
   }
 
-  it('is not what has another name, or one that the contract gives to something else', () => {
+  it('ignores other names, and names of other fields in the contract', () => {
     for (const name of [
       '',
       'Name',
@@ -35,7 +35,7 @@ describe('what is personal', () => {
   })
 })
 
-describe('what may be shown', () => {
+describe('mayShow', () => {
   const guid = '5F0C1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
   const shown: [name: string, value: string | number][] = [
     ['Id', guid],
@@ -55,32 +55,32 @@ describe('what may be shown', () => {
     ['Policy', 'by-hand@1'],
   ]
   for (const [name, value] of shown) {
-    it(`is ${value} as ${name}`, () => expect(mayShow(name, value)).to.equal(true))
+    it(`shows ${value} as ${name}`, () => expect(mayShow(name, value)).to.equal(true))
   }
 
   const hidden: [name: string, value: string | number, why: string][] = [
     ['CustomerName', 'Ada', 'personal'],
     ['CustomerTaxId', 1, 'personal'],
     ['TenantUserID', guid, 'personal'],
-    ['Note', 'x', 'a name that no schema has'],
-    ['total', 1, 'a name that no schema has'],
-    ['OrderId', 'GB-123456789', 'no id'],
-    ['Total', 'Ada', 'no number'],
-    ['Total', 'Ada 1', 'no number'],
-    ['Total', '1 Ada', 'no number'],
-    ['Total', '1e-', 'no number'],
-    ['CreationDate', 'Ada, 2026', 'no date'],
-    ['CreationDate', '2026, Ada', 'no date'],
-    ['Source', 'Ada', 'none of the few words'],
+    ['Note', 'x', 'an unknown field'],
+    ['total', 1, 'an unknown field'],
+    ['OrderId', 'GB-123456789', 'not an id'],
+    ['Total', 'Ada', 'not a number'],
+    ['Total', 'Ada 1', 'not a number'],
+    ['Total', '1 Ada', 'not a number'],
+    ['Total', '1e-', 'not a number'],
+    ['CreationDate', 'Ada, 2026', 'not a date'],
+    ['CreationDate', '2026, Ada', 'not a date'],
+    ['Source', 'Ada', 'not one of the words'],
     ['Reason', 'out of money', 'free text'],
-    ['Payload', '1', 'no object'],
+    ['Payload', '1', 'not an object'],
     ['AppName', 'x'.repeat(65), 'too long'],
   ]
   for (const [name, value, why] of hidden) {
-    it(`is not ${String(value).slice(0, 20)} as ${name}: ${why}`, () => expect(mayShow(name, value)).to.equal(false))
+    it(`hides ${String(value).slice(0, 20)} as ${name}: ${why}`, () => expect(mayShow(name, value)).to.equal(false))
   }
 
-  it('is nothing as such of what is open to any publisher', () => {
+  it('treats only Headers and Payload as open fields', () => {
     expect(openFields).to.deep.equal(['Headers', 'Payload'])
   })
 })

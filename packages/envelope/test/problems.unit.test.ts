@@ -2,21 +2,21 @@ import { expect } from 'chai'
 import { createEnvelope, describeProblem, eventTypes, parseEvent } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-/** Every problem of a document, in a line each. */
+/** problems of a document */
 const problemsOf = (document: unknown) => errorOf(() => parseEvent(bytesOf(document))).problems.map(describeProblem)
 const payment = { PaymentId: orderId, OrderId: orderId, Amount: 1, Policy: 'p@1', Source: 'Manual' }
 
-/** Of any version; a new service has events of its own. */
+/** Names of events in any version. A new service may add events. */
 const knownEvents = new Set(eventTypes.map((type) => type.replace(/@\d+$/, '')))
 
-describe('a problem', () => {
+describe('problems', () => {
   const broken: Record<string, [changes: Record<string, unknown>, problem: string]> = {
     'a GUID': [{ AppId: 'x' }, '/AppId must be a GUID: hex digits, 8-4-4-4-12'],
     'a date-time': [
       { CreationDate: 'x' },
       '/CreationDate must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z',
     ],
-    'a text that can be seen': [{ AppName: ' ' }, '/AppName must not be blank'],
+    'a visible text': [{ AppName: ' ' }, '/AppName must not be blank'],
     'a text': [{ AppName: '' }, '/AppName must not be empty'],
     'a short text': [{ AppName: 'x'.repeat(201) }, '/AppName must have at most 200 characters'],
     'a positive number': [{ Version: 0 }, '/Version must be at least 1'],
@@ -32,18 +32,18 @@ describe('a problem', () => {
       { Name: 'PaymentApproved', Payload: { ...payment, Source: 'x' } },
       '/Payload/Source must be one of: OrderCreated, Manual',
     ],
-    'an event that is known': [
+    'a known event': [
       { Name: 'ParcelSent' },
       `/Name is not a known event (known events: ${[...knownEvents].toSorted().join(', ')})`,
     ],
   }
   for (const [what, [changes, problem]] of Object.entries(broken)) {
-    it(`says that a field must be ${what}`, () => {
+    it(`states that a field must be ${what}`, () => {
       expect(problemsOf(reduced(changes))).to.deep.equal([problem])
     })
   }
 
-  it('says of a number that JSON cannot write what it is', () => {
+  it('names NaN or Infinity for a number that JSON cannot write', () => {
     const payload = { ...orderCreated, Total: Number.NaN }
     const create = () => createEnvelope({ app, type: 'OrderCreated@1', payload, creationDate: new Date() })
     expect(errorOf(create).problems.map(describeProblem)).to.deep.equal([
@@ -51,13 +51,13 @@ describe('a problem', () => {
     ])
   })
 
-  it('is one alone when the Version, by which a Payload is read, is no number', () => {
+  it('lists only the Version if it is not a number, since it decides how to read the Payload', () => {
     const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
     const problem = `/Version must be a whole number, not a string (${hint})`
     expect(problemsOf(reduced({ Version: '1', Payload: {} }))).to.deep.equal([problem])
   })
 
-  it('says of a record of Kafka Connect how the connector writes the envelope alone', () => {
+  it('names the setting of Kafka Connect that writes only the envelope', () => {
     const schema = { type: 'struct', optional: false, fields: [] }
     const what = 'the document is a Kafka Connect record with its schema, not an envelope'
     const hint = 'set value.converter.schemas.enable=false in the connector'
@@ -69,7 +69,7 @@ describe('a problem', () => {
     ])
   })
 
-  it('says nothing of Kafka Connect where a document has more or less than schema and payload', () => {
+  it('omits Kafka Connect if a document has other fields than schema and payload', () => {
     expect(() => parseEvent(bytesOf({ ...reduced(), schema: {}, payload: {} }))).not.to.throw()
     expect(problemsOf({ payload: {} })).to.include('/Payload is missing (rename payload to Payload)')
     expect(problemsOf({ ...reduced({ Payload: undefined }), schema: {}, payload: {} })).to.deep.equal([
@@ -77,7 +77,7 @@ describe('a problem', () => {
     ])
   })
 
-  it('may be one of the whole document', () => {
+  it('describes a problem of the whole document with an empty pointer', () => {
     const cloudEvent = 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)'
     expect(problemsOf({ specversion: '1.0' })).to.deep.equal([
       `the document is a CloudEvent, not an envelope (${cloudEvent})`,
@@ -90,7 +90,7 @@ describe('a problem', () => {
     expect(problemsOf('1e400')).to.deep.equal(['the document has a number that is too large for a 64-bit double'])
   })
 
-  it('says what keeps bytes from being JSON', () => {
+  it('names the position at which bytes are not JSON', () => {
     expect(problemsOf(`${'\n'.repeat(11)}${' '.repeat(20)}{"a" 1}`)).to.deep.equal([
       'the document is not JSON: see position 36 (line 12, column 26)',
     ])

@@ -5,13 +5,13 @@ import { createEnvelope, EnvelopeError, parseEnvelope, parseEvent, parseFullEnve
 import { anyText } from './support/any-text.ts'
 import { app, bytesOf, errorOf, orderCreated, reduced } from './support/documents.ts'
 
-/** Any text that can be seen, of any characters but U+0000, with a length that the schema allows. */
+/** Any visible text without U+0000, with a length that the schema allows. */
 const text = (maxLength: number) =>
   fc
     .tuple(anyText(maxLength - 1), fc.constantFrom('a', '-', '\u{1f600}'))
     .map((parts) => parts.join('').replaceAll('\0', 'b'))
 
-/** Any UTF-16 code units, with many of those that are no characters. */
+/** Any UTF-16 code units, often invalid characters. */
 const codeUnits = fc
   .array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constantFrom(0, 0x61)), { maxLength: 4 })
   .map((units) => String.fromCharCode(...units))
@@ -24,7 +24,7 @@ const fields = ['Id', ...Object.keys(reduced()), 'Headers', 'TenantID']
 const oddDocument = fc.record(Object.fromEntries(fields.map((field) => [field, fc.jsonValue()])), { requiredKeys: [] })
 const anyBytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged, oddDocument.map(bytesOf), fc.json().map(bytesOf))
 
-describe('for any bytes', () => {
+describe('parsing of any bytes', () => {
   for (const parse of [parseEnvelope, parseEvent, parseFullEnvelope]) {
     it(`${parse.name} returns or throws an EnvelopeError with problems`, () => {
       fc.assert(
@@ -42,8 +42,8 @@ describe('for any bytes', () => {
   }
 })
 
-describe('for any text in an event', () => {
-  it('creating, writing and parsing keeps every string', () => {
+describe('parsing of any text in an event', () => {
+  it('keeps every string that was created and written', () => {
     fc.assert(
       fc.property(text(200), text(64), text(200), fc.jsonValue(), (CustomerName, CustomerTaxId, name, header) => {
         const made = createEnvelope({
@@ -58,7 +58,7 @@ describe('for any text in an event', () => {
     )
   })
 
-  it('an unknown field of any name and value stays as it is', () => {
+  it('keeps an unknown field with any name and value', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (key, value) => {
         fc.pre(!fields.includes(key) && !['CorrelationId', 'TraceId', 'TenantUserID'].includes(key))
@@ -69,8 +69,8 @@ describe('for any text in an event', () => {
   })
 })
 
-describe('for any UTF-16 code units', () => {
-  it('a text or a key passes if UTF-8 and every database can hold it', () => {
+describe('parsing of any UTF-16 code units', () => {
+  it('accepts a text or key that UTF-8 and every database can store', () => {
     fc.assert(
       fc.property(codeUnits, fc.constantFrom('text', 'key'), (units, place) => {
         const header = place === 'key' ? { [`x${units}`]: 1 } : units
@@ -83,13 +83,13 @@ describe('for any UTF-16 code units', () => {
   })
 })
 
-describe('for any wrong value', () => {
+describe('errors for any wrong value', () => {
   const secret = 'Tx-77-SECRET'
   const values = [secret, [secret], { a: secret }, `urn:uuid:${secret}`, `{${secret}}`, secret.repeat(100)]
   const neverRight = ['/Id', '/AppId', '/Version', '/Name', '/CreationDate', '/Payload/OrderId', '/Payload/Total']
   const sometimesRight = ['/AppName', '/Headers', '/TenantID', '/Payload/CustomerName', '/Payload/CustomerTaxId']
 
-  it('an error never says it', () => {
+  it('omits the value from every error', () => {
     const wrong = fc.subarray(neverRight, { minLength: 1 })
     fc.assert(
       fc.property(wrong, fc.subarray(sometimesRight), fc.constantFrom(...values), (always, sometimes, value) => {
@@ -105,7 +105,7 @@ describe('for any wrong value', () => {
     )
   })
 
-  it('a JSON syntax error next to it does not say it', () => {
+  it('omits a value next to a JSON syntax error', () => {
     const whole = JSON.stringify(reduced({ AppName: secret }))
     fc.assert(
       fc.property(

@@ -10,21 +10,21 @@ function validator() {
   return ajv
 }
 
-describe('the schemas by their paths', () => {
-  it('are all files, and one without references for each event type and variant', () => {
+describe('schemaDocuments', () => {
+  it('returns all files, and a bundled schema for each event type and variant', () => {
     const paths = [...schemaDocuments().keys()]
     expect(paths).to.include.members(['common.json', 'envelope.full.json', 'events/OrderCreated.1.json'])
     expect(paths.filter((path) => path.startsWith('bundled/'))).to.have.length(2 * eventTypes.length)
   })
 
-  it('have a title of their own, and what they share in order, where they are without references', () => {
+  it('gives a bundled schema its own title, and sorts its shared rules', () => {
     const { title, $defs } = bundle('OrderCreated@1', 'full')
     expect(title).to.match(/^OrderCreated.*: .*nvelope/)
     expect(Object.keys($defs)).to.deep.equal(Object.keys($defs).toSorted())
     expect(Object.keys($defs)).to.have.length.above(2)
   })
 
-  it('refer to each other where they are served', () => {
+  it('writes references that resolve at the address of the served schemas', () => {
     const base = 'http://localhost:5020/schemas/'
     const documents = schemaDocuments(base)
     const ajv = validator()

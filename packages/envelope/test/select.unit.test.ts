@@ -8,20 +8,20 @@ const received = (changes = {}): ReceivedEnvelope => parseEnvelope(bytesOf(reduc
 const select = (changes = {}) => selectEvent(received(changes), types)
 
 describe('selectEvent', () => {
-  it('answers an event of a handled type, its GUIDs in lower case, and leaves the envelope as it was', () => {
+  it('returns an event of a handled type with its GUIDs in lower case, and keeps the given envelope unchanged', () => {
     const Payload = { ...orderCreated, OrderId: orderId.toUpperCase(), Extra: 1 }
     const envelope = received({ Payload })
     expect(selectEvent(envelope, types)).to.deep.equal({ ...envelope, Payload: { ...Payload, OrderId: orderId } })
     expect(envelope.Payload).to.deep.equal(Payload)
   })
 
-  it('refuses a payload that is not by the schema of its type', () => {
+  it('rejects a payload that does not match the schema of its type', () => {
     const { code, problems } = errorOf(() => select({ Payload: { ...orderCreated, Total: -1 } }))
     expect(code).to.equal('invalid-payload')
     expect(problems).to.deep.equal([{ pointer: '/Payload/Total', message: 'must be at least 0' }])
   })
 
-  it('refuses a handled name in a version that is not handled, and names the versions that are', () => {
+  it('rejects a handled name in another version, and names the handled versions', () => {
     const { code, problems } = errorOf(() => select({ Version: 2 }))
     expect(code).to.equal('unknown-version')
     expect(problems).to.deep.equal([
@@ -29,14 +29,14 @@ describe('selectEvent', () => {
     ])
   })
 
-  it('refuses a version that has a schema, but is not handled', () => {
+  it('rejects a version that has a schema but is not handled', () => {
     const later = ['OrderCreated@10', 'OrderCreated@2'] as string[] as EventType[]
     expect(errorOf(() => selectEvent(received(), later)).problems[0]?.hint).to.equal(
       'handled versions of OrderCreated: 2, 10',
     )
   })
 
-  it("leaves somebody else's events alone, whatever they hold", () => {
+  it('skips events of another application, whatever they contain', () => {
     expect(select({ Name: 'ParcelSent', Payload: {} })).to.equal(undefined)
     expect(select({ Name: '__proto__' })).to.equal(undefined)
     expect(select({ Name: 'OrderCancelled', Payload: {} })).to.equal(undefined)
@@ -44,7 +44,7 @@ describe('selectEvent', () => {
     expect(selectEvent(received(), [])).to.equal(undefined)
   })
 
-  it('refuses a near miss of a handled name, which it would lose otherwise', () => {
+  it('rejects a near miss of a handled name, which would otherwise be lost', () => {
     for (const Name of ['orderCreated', 'ORDER_CREATED', 'OrderCrated', 'OrderCreated ', 'OrdreCreated']) {
       const { code, problems } = errorOf(() => select({ Name, Version: 7, Payload: {} }))
       expect(code).to.equal('unknown-event')
@@ -54,19 +54,19 @@ describe('selectEvent', () => {
     }
   })
 
-  it('takes near misses of names that it does not handle for events of somebody else', () => {
+  it('skips near misses of names that it does not handle', () => {
     expect(select({ Name: 'orderCancelled' })).to.equal(undefined)
     expect(errorOf(() => selectEvent(received({ Name: 'orderCancelled' }), ['OrderCancelled@1'])).code).to.equal(
       'unknown-event',
     )
   })
 
-  it('takes no name that has a schema for a near miss', () => {
+  it('treats a name with a schema never as a near miss', () => {
     const near = ['OrderCreate@1'] as string[] as EventType[]
     expect(selectEvent(received(), near)).to.equal(undefined)
   })
 
-  it('answers, refuses or passes each envelope by its name alone, for any name', () => {
+  it('decides by the name alone, for any name', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200 }), (Name) => {
         fc.pre(Name.toLowerCase().replaceAll(/[^a-z]/g, '').length < 11)
@@ -77,11 +77,11 @@ describe('selectEvent', () => {
 })
 
 describe('typeOf', () => {
-  it('tells Name and Version in one text', () => {
+  it('joins Name and Version', () => {
     expect(typeOf(received({ Version: 12 }))).to.equal('OrderCreated@12')
   })
 
-  it('is another text for another Name or Version', () => {
+  it('returns different texts for different Names or Versions', () => {
     const envelope = fc.record({ Name: fc.string(), Version: fc.integer({ min: 1, max: 30 }) })
     fc.assert(
       fc.property(envelope, envelope, (one, other) => {

@@ -15,15 +15,15 @@ import { bytesOf, reduced } from './support/documents.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** Compiles when the two types are the same. */
+/** Compiles only if the two types are the same. */
 const same = <A, B>(_: Same<A, B>) => {}
 
 type Created = EventOf<'OrderCreated@1'>
 type Either = EventOf<'OrderCreated@1' | 'OrderCancelled@1'>
 
-// What these tests say is checked when they are compiled.
+// The compiler checks these tests.
 describe('EventOf', () => {
-  it('has the Name and Version of its type as literals, and its Payload', () => {
+  it('contains the literal Name and Version of its type, and its Payload', () => {
     same<Created['Name'], 'OrderCreated'>(true)
     same<Created['Version'], 1>(true)
     same<Created['Payload']['Total'], number>(true)
@@ -31,12 +31,12 @@ describe('EventOf', () => {
     same<NameOf<'OrderCreated@1' | 'OrderCancelled@1'>, 'OrderCreated' | 'OrderCancelled'>(true)
   })
 
-  it('is a union of events for a union of types', () => {
+  it('distributes over a union of types', () => {
     same<Either, Created | EventOf<'OrderCancelled@1'>>(true)
     same<KnownEvent['Name'], EventName>(true)
   })
 
-  it('is a received envelope, of any type too', () => {
+  it('extends the received envelope, also for a generic type', () => {
     const complete = <T extends EventType>(event: EventOf<T>): EventOf<T> & Envelope =>
       completeEnvelope(event, { topic: 't', partition: 0, offset: 0 })
     const event = selectEvent(parseEvent(bytesOf(reduced())), ['OrderCreated@1'])

@@ -22,7 +22,7 @@ const schema = (properties: object, more: object = {}) => ({ type: 'object', pro
 const upcastBetween = (payload: object, ...schemas: object[]) => upcastPayload(payload, schemas)
 
 describe('upcastPayload', () => {
-  it('returns the payload itself when the next version only names another field', () => {
+  it('returns the payload itself if the next version only names another field', () => {
     const [one, two] = [schema({ Id: text }), schema({ Id: text, Note: text })]
     expect(upcastBetween({ Id: '1' }, one, two)).to.deep.equal({ Id: '1' })
   })
@@ -35,12 +35,12 @@ describe('upcastPayload', () => {
     expect(upcastBetween(given, one, two)).to.deep.equal({ Lines: [{ Sku: 'a' }], First: { Sku: 'b' } })
   })
 
-  it('leaves out a field that the newer version names no more, and keeps fields that no version names', () => {
+  it('leaves out a field that only the older version names, and keeps unnamed fields', () => {
     const [one, two] = [schema({ Id: text, Old: text }), schema({ Id: text })]
     expect(upcastBetween({ Id: '1', Old: 'o', Extra: 2 }, one, two)).to.deep.equal({ Id: '1', Extra: 2 })
   })
 
-  it('fills the fields that x-upcast declares from values of the older payload and from constants', () => {
+  it('fills the fields of x-upcast from values of the older payload and from constants', () => {
     const declared = {
       Total: { Amount: { 'x-from': '/Total' }, Currency: 'EUR' },
       Buyer: { 'x-from': '/Customer/Name' },
@@ -55,12 +55,12 @@ describe('upcastPayload', () => {
     })
   })
 
-  it('leaves a declared field out when the older payload has no value for it', () => {
+  it('leaves out a declared field if the older payload has no value for it', () => {
     const two = schema({ Buyer: text }, { 'x-upcast': { Buyer: { 'x-from': '/Customer/Name' } } })
     expect(upcastBetween({}, schema({ Customer: {} }), two)).to.deep.equal({})
   })
 
-  it('goes through every version in between', () => {
+  it('converts through every version in between', () => {
     const [one, two] = [schema({ A: text }), schema({ B: text }, { 'x-upcast': { B: { 'x-from': '/A' } } })]
     const three = schema({ C: text }, { 'x-upcast': { C: { 'x-from': '/B' } } })
     expect(upcastBetween({ A: 'a' }, one, two, three)).to.deep.equal({ C: 'a' })
@@ -70,13 +70,13 @@ describe('upcastPayload', () => {
 describe('upcast', () => {
   const event = completeEnvelope(reduced() as unknown as Envelope, { value: bytesOf(''), key: bytesOf('') } as never)
 
-  it('returns an event of the newest version as it is', () => {
+  it('returns an event of the newest version unchanged', () => {
     const created = { app, creationDate: new Date(), payload: orderCreated }
     const newest = createEnvelope({ ...created, type: 'OrderCreated' })
     expect(upcast(newest)).to.equal(newest)
   })
 
-  it('returns an event of an unknown name, or of a later version than the newest, as it is', () => {
+  it('returns an event with an unknown name or a later version unchanged', () => {
     for (const changes of [{ Name: 'ParcelSent' }, { Version: 99 }]) {
       const other = { ...event, ...changes }
       expect(upcast(other as never)).to.equal(other)
@@ -84,8 +84,8 @@ describe('upcast', () => {
   })
 })
 
-describe('the name of an event', () => {
-  it('stands for its newest version', () => {
+describe('newestType', () => {
+  it('returns the newest version of a name', () => {
     const created = { app, creationDate: new Date(), payload: orderCreated }
     const versions = eventTypes.filter((type) => type.startsWith('OrderCreated@'))
     expect(typeOf(createEnvelope({ ...created, type: 'OrderCreated' }))).to.equal(versions.at(-1))

@@ -10,13 +10,13 @@ const missing = (...fields: string[]) => fields.map((field) => ({ pointer: `/${f
 describe('the verdict on a document', () => {
   const both: Mode[] = ['publisher', 'receiver']
 
-  it('is full for an envelope with all its ids, by the rules of both', () => {
+  it('reports the full variant for an envelope with all ids, in both modes', () => {
     for (const mode of both) {
       expect(validateDocument(full, mode)).to.deep.equal({ valid: true, variant: 'full', errors: [], warnings: [] })
     }
   })
 
-  it('is reduced for one with six fields, which a receiver accepts and a publisher must not send', () => {
+  it('reports the reduced variant for six fields, which only receivers accept', () => {
     const valid = { valid: true, variant: 'reduced', errors: [], warnings: [] }
     expect(validateDocument(reduced(), 'receiver')).to.deep.equal(valid)
     const errors = missing('Id', 'CorrelationId', 'TraceId')
@@ -24,13 +24,13 @@ describe('the verdict on a document', () => {
     expect(validateDocument(reduced(), 'publisher')).to.deep.equal(refused)
   })
 
-  it('is reduced for one with some of its ids', () => {
+  it('reports the reduced variant for an envelope with some ids', () => {
     const { Id: _, ...some } = full
     expect(validateDocument(some, 'receiver').variant).to.equal('reduced')
     expect(validateDocument(some, 'publisher').errors).to.deep.equal(missing('Id'))
   })
 
-  it('names the variant of an envelope whose Payload is wrong, and none of what is no envelope', () => {
+  it('names the variant of an envelope with an invalid Payload, and null for other documents', () => {
     const wrong = validateDocument({ ...full, Payload: { ...orderCreated, Total: -1 } }, 'receiver')
     expect(wrong).to.deep.include({ valid: false, variant: 'full', code: 'invalid-payload' })
     for (const document of [null, 1, 'text', [], {}, { ...full, Id: 1 }, { ...full, Headers: { a: Infinity } }]) {
@@ -42,7 +42,7 @@ describe('the verdict on a document', () => {
     }
   })
 
-  it('lets an event of somebody else pass with a warning, whatever its Payload and Version', () => {
+  it("accepts another application's event with a warning, whatever its Payload and Version", () => {
     const names = new Set(eventTypes.map((type) => type.split('@')[0]))
     for (const mode of both) {
       const { warnings, ...verdict } = validateDocument({ ...full, Name: 'ParcelSent', Version: 9, Payload: {} }, mode)
@@ -57,7 +57,7 @@ describe('the verdict on a document', () => {
     }
   })
 
-  it('refuses a Name that was probably meant to be known, and an unknown Version of a known one', () => {
+  it('rejects a near miss of a known Name, and an unknown Version of a known Name', () => {
     for (const mode of both) {
       const near = validateDocument({ ...full, Name: 'orderCreated' }, mode)
       expect(near).to.deep.include({ valid: false, code: 'unknown-event', warnings: [] })
@@ -71,7 +71,7 @@ describe('the verdict on a document', () => {
     }
   })
 
-  it('is one for bytes that are no JSON, or not UTF-8', () => {
+  it('covers bytes that are not JSON or UTF-8', () => {
     expect(validateBytes(Uint8Array.of(0xff), 'receiver')).to.include({ code: 'not-utf8', variant: null })
     for (const text of ['', '{', '\0', 'NaN'])
       expect(validateBytes(bytesOf(text), 'receiver').code).to.equal('not-json')
@@ -79,7 +79,7 @@ describe('the verdict on a document', () => {
     expect(validateBytes(Uint8Array.of(0xff), 'receiver').warnings).to.deep.equal([])
   })
 
-  it('is the same for a text as for its bytes, whatever it escapes', () => {
+  it('stays the same for a text and for its bytes, with or without escapes', () => {
     const escaped = JSON.stringify({ ...full, AppName: 'a"b' })
     const flawed = JSON.stringify({ ...full, AppName: 'a\0' })
     for (const text of [JSON.stringify(full), JSON.stringify(reduced()), escaped, flawed, '', '{', '[]', 'null']) {
@@ -89,7 +89,7 @@ describe('the verdict on a document', () => {
     expect(validateText(flawed, 'receiver', false).valid).to.equal(false)
   })
 
-  it('can tell a full envelope by its fields, since the schemas of the two variants differ in what is required alone', () => {
+  it('distinguishes the variants by their fields, because their schemas differ only in the required fields', () => {
     const [one, other] = ['full', 'received'].map((variant) => {
       const {
         $id: _,

@@ -126,7 +126,7 @@ function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(unquoted.replaceAll(/%(?![\da-f]{2})/gi, '%25'))
   } catch {
-    return refuseCloudEvent('has a header that is no UTF-8', 'percent-encode the UTF-8 bytes of a text')
+    return refuseCloudEvent('has a header that is not UTF-8', 'percent-encode the UTF-8 bytes of a text')
   }
 }
 
@@ -165,7 +165,7 @@ export function cloudEventOf(
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (type === structured) return complete(withDecodedData(decode(body)))
   if (headers[`${prefix}specversion`] == null) {
-    refuseCloudEvent('is no CloudEvent', `give the header ${prefix}specversion, or content-type: ${structured}`)
+    refuseCloudEvent('is not a CloudEvent', `give the header ${prefix}specversion, or content-type: ${structured}`)
   }
   const attributes = Object.entries(headers)
     .filter(([name]) => name.startsWith(prefix) && attributeName.test(name.slice(prefix.length)))
@@ -181,7 +181,7 @@ function withDecodedData(event: unknown): unknown {
   if (encoded == null) return others
   if (others.data != null) refuseCloudEvent('has both data and data_base64', 'send one of them')
   const isBase64 = typeof encoded === 'string' && encoded.length % 4 === 0 && /^[a-z\d+/]*={0,2}$/i.test(encoded)
-  if (!isBase64) return refuseCloudEvent('has data_base64 that is no base64', 'encode the bytes as RFC 4648 has it')
+  if (!isBase64) return refuseCloudEvent('has data_base64 that is not base64', 'encode the bytes as base64 (RFC 4648)')
   return { ...others, data: decode(Buffer.from(encoded, 'base64')) }
 }
 

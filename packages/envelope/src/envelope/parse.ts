@@ -137,7 +137,7 @@ export function upcast(event: Envelope): Envelope {
   if (problems) {
     const [from, to] = [typeOf(event), typeOf(upcasted)]
     const wrong = problems.map(describeProblem).join('; ')
-    throw new Error(`${from} becomes no valid ${to}: ${wrong}. Declare x-upcast in the schema of ${to}`)
+    throw new Error(`${from} cannot be converted to a valid ${to}: ${wrong}. Declare x-upcast in the schema of ${to}`)
   }
   return withLowerCasePayload(upcasted)
 }

@@ -75,7 +75,7 @@ function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: Any
   const flaws = [
     ...(/^[^.]+\.[1-9]\d*\.json$/.test(file)
       ? []
-      : ['is no name of an event with its version; rename it to <Name>.<Version>.json']),
+      : ['is not named after an event and its version; rename it to <Name>.<Version>.json']),
     ...flawsIn(schema, Object.keys($defs)),
     ...(isSchema(schema) && schema.$id !== id ? [`/$id: must be ${id}`] : []),
   ]
@@ -84,7 +84,7 @@ function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: Any
 
 /** @param isItem true for the schema of a list's items, or for a part of it */
 function flawsIn(schema: unknown, shared: string[], path = '', isItem = false): string[] {
-  if (!isSchema(schema)) return [`${path && `${path}: `}is no schema; write an object such as { "type": "string" }`]
+  if (!isSchema(schema)) return [`${path && `${path}: `}is not a schema; write an object such as { "type": "string" }`]
   const { properties, items, not } = schema
   return [
     ...Object.entries(schema).flatMap(([keyword, value]) => {
@@ -108,8 +108,8 @@ function flawOf(keyword: string, value: unknown, shared: string[], isItem: boole
   if (keyword === 'type' && typeof value !== 'string')
     return 'must be one type; leave a field that may be missing out of "required"'
   if (keyword === '$ref' && !shared.some((rule) => value === commonRules + rule))
-    return `${text} is no rule of common.json; use ${commonRules} with one of ${shared.filter((rule) => /^[a-z]/.test(rule)).join(', ')}`
-  if (keyword === 'x-pii' && isItem) return 'has no effect inside a list; write it beside the "items" of the list'
+    return `${text} is not a rule of common.json; use ${commonRules} with one of ${shared.filter((rule) => /^[a-z]/.test(rule)).join(', ')}`
+  if (keyword === 'x-pii' && isItem) return 'has no effect inside a list; write it next to the "items" of the list'
   return undefined
 }
 

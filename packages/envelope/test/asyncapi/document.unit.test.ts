@@ -38,12 +38,12 @@ describe('asyncApiDocument', () => {
     expect(Object.keys(channels.paymentevents?.messages ?? {})).to.include('OrderCancelled.1.full')
   })
 
-  it('has an example of the received variant with only its six required fields', () => {
+  it('gives the received variant an example with only its six required fields', () => {
     const [example] = components.messages['OrderCreated.1.received']?.examples ?? []
     expect(example?.payload).to.deep.equal(reduced())
   })
 
-  it('has schemas of draft 7, without keywords next to a reference', () => {
+  it('writes schemas of draft 7, without keywords next to a reference', () => {
     const ajv = new Ajv({ strict: false })
     for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
     const schema = { ...components.messages['OrderCreated.1.received']?.payload, components }

@@ -73,7 +73,7 @@ describe('envelope new', () => {
     expect(await usageError(run(create, [], { env }))).to.match(/^name one event/)
   })
 
-  it('rejects a date that does not exist or has no offset', async () => {
+  it('rejects an impossible date and a date without offset', async () => {
     const refusalOf = (date: string) =>
       usageError(run(create, ['OrderCreated', '--data', data, '--date', date], { env }))
     expect(await refusalOf('2026-02-30T00:00:00Z')).to.equal(
@@ -86,7 +86,7 @@ describe('envelope new', () => {
 })
 
 describe('the record of a published envelope', () => {
-  it('has the OrderId, another field or nothing as its key', () => {
+  it('uses the OrderId as its key, another field, or no key', () => {
     expect(keyOf(reduced())).to.equal(orderCreated.OrderId)
     expect(keyOf({ Payload: { ParcelId: 7 } }, 'ParcelId')).to.equal('7')
     for (const document of [null, 1, {}, { Payload: null }, { Payload: 'OrderId' }, { Payload: { OrderId: {} } }]) {
@@ -95,7 +95,7 @@ describe('the record of a published envelope', () => {
     expect(keyOf({ Payload: {} }, 'constructor')).to.equal(undefined)
   })
 
-  it('has a traceparent with the TraceId and a new span id, or none for an envelope without TraceId', () => {
+  it('contains a traceparent with the TraceId and a new span id, if the envelope has a TraceId', () => {
     const [one, other] = [1, 2].map(() => traceHeaders({ TraceId: app.id.toUpperCase() }).traceparent)
     expect(one).to.match(new RegExp(`^00-${app.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`))
     expect(other).not.to.equal(one)

@@ -116,7 +116,7 @@ describe('Splitter', () => {
     expect(texts('[\n{"a":"x\n},\n{"b":1}\n]')).to.deep.equal(['{"a":"x\n},\n', '{"b":1}\n'])
   })
 
-  it('reports a list without an end or items, and a comma without an item', () => {
+  it('reports an empty or unfinished list, and a comma without an item', () => {
     expect(texts('[{"a":1}')).to.deep.equal(['{"a":1}', { flaw: 'ends within a list' }])
     expect(texts('[{"a":1},')).to.deep.equal(['{"a":1}', { flaw: 'ends within a list' }])
     expect(texts('[{"a":')).to.deep.equal(['{"a":', { flaw: 'ends within a list' }])

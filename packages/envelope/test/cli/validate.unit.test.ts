@@ -158,7 +158,7 @@ describe('envelope validate', () => {
   })
 
   it('never prints a value of an invalid document', async () => {
-    // Letters that occur in no message.
+    // Characters that occur in no message.
     const secret = fc.string({ unit: fc.constantFrom('ß', 'ð', 'ŋ', 'ħ'), minLength: 3, maxLength: 12 })
     const value = fc.oneof(
       secret,

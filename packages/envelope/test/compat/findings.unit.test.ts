@@ -128,7 +128,7 @@ describe('compatibilityOf', () => {
     ],
   ]
   for (const [what, before, after, expected] of cases) {
-    it(`reports ${what} as ${expected}`, () => {
+    it(`reports ${expected} compatibility of ${what}`, () => {
       expect(compatibilityOf(changesBetween(before, after))).to.equal(expected)
       const back = { full: 'full', backward: 'forward', forward: 'backward', breaking: 'breaking' }[expected]
       expect(compatibilityOf(changesBetween(after, before)), 'in the opposite direction').to.equal(back)
