@@ -1,4 +1,4 @@
-/** The application's contract: its events and topics, and all that @orderflow/envelope does with them. */
+/** The application's contract: its events and topics, and all functions of @orderflow/envelope. */
 export * from '@orderflow/envelope'
 export * from './topics.gen.ts'
 export type * from './types.gen.ts'

@@ -11,7 +11,7 @@ function validator() {
   return ajv
 }
 
-/** Every document of the fixtures that is JSON and within the limits that no schema can say. */
+/** All fixtures with a JSON document that obeys the limits beyond JSON Schema. */
 const documents = ['valid', 'invalid'].flatMap((kind) =>
   fixturesIn<{ envelope?: unknown; input?: unknown }>(kind).flatMap(({ envelope, input }) => {
     const document = (envelope ?? input) as Record<string, unknown> | null | undefined
@@ -21,13 +21,13 @@ const documents = ['valid', 'invalid'].flatMap((kind) =>
   }),
 )
 
-describe('a schema without references', () => {
+describe('bundle', () => {
   for (const type of eventTypes) {
     for (const [variant, parse] of [
       ['full', parseFullEnvelope],
       ['received', parseEvent],
     ] as const) {
-      it(`says of every fixture what the validator says: ${type}, ${variant}`, () => {
+      it(`accepts the same fixtures as the parser: ${type}, ${variant}`, () => {
         const [Name, version] = type.split('@')
         const check = validator().compile(bundle(type, variant))
         for (const document of documents) {

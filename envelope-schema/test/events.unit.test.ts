@@ -32,13 +32,13 @@ const exampleOf = (type: (typeof eventTypes)[number]) =>
     payload: examplePayload(type),
   })
 
-describe('an event of the contract', () => {
+describe('the events of the contract', () => {
   for (const type of eventTypes) {
-    it(`has an example that fits the schema of ${type}`, () => {
+    it(`gives an example that matches the schema of ${type}`, () => {
       expect(validateDocument(exampleOf(type), 'publisher').errors).to.deep.equal([])
     })
 
-    it(`has fields of ${type} that OpenAPI 3.0 can describe`, () => {
+    it(`describes the fields of ${type} in OpenAPI 3.0`, () => {
       for (const field of payloadFields(type)) {
         const schema = fieldSchema(type, field)
         expect(openApi30, field).to.include.members(Object.keys(schema))
@@ -47,7 +47,7 @@ describe('an event of the contract', () => {
     })
   }
 
-  it('becomes a valid event of the newest version, from every version, example and fixture', () => {
+  it('converts every example and fixture of every version to the newest version', () => {
     const fixtures = fixturesIn<{ envelope?: Envelope }>('valid').flatMap(({ envelope }) => envelope ?? [])
     expect(fixtures).not.to.deep.equal([])
     for (const each of [...fixtures, ...eventTypes.map(exampleOf)]) expect(() => upcast(each as never)).not.to.throw()

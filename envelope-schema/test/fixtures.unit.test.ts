@@ -26,12 +26,12 @@ function bytesIn({ inputText, inputBase64 }: Omit<Written, 'description' | 'verd
   return inputText === undefined ? bytesOf(JSON.stringify(document)) : bytesOf(inputText)
 }
 
-/** By which of the two schemas it is right. */
+/** Returns true for each of the two schemas that accepts the bytes. */
 function verdictOf(bytes: Uint8Array): Written['verdict'] {
   return { full: passes(parseFullEnvelope, bytes), received: passes(parseEvent, bytes) }
 }
 
-/** Returns the EnvelopeError of bytes that are refused. */
+/** Returns the EnvelopeError of rejected bytes. */
 function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): EnvelopeError {
   try {
     parse(bytes)
@@ -42,10 +42,10 @@ function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): Enve
   throw new Error('expected an EnvelopeError')
 }
 
-/** Undoes what receiving does to GUIDs, for a comparison of all else. */
+/** Converts all texts to lower case, because receivers convert GUIDs. */
 const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
 
-/** Which events are known is for the schemas to say: one more makes no fixture wrong. */
+/** Removes the list of known events from a hint, so a new event breaks no fixture. */
 const withoutList = (problem: { hint?: string }) =>
   problem.hint?.startsWith('known events:') ? { ...problem, hint: 'known events' } : problem
 

@@ -11,9 +11,9 @@ interface Fixture {
   recordId: string
 }
 
-describe('ids of a record', () => {
+describe('completeEnvelope and recordId', () => {
   for (const { file, valueBase64, keyBase64, timestamp, id, traceId, ...expected } of fixturesIn<Fixture>('ids')) {
-    it(`are those of fixtures/ids/${file}, which other languages are tested with`, () => {
+    it(`derives the ids of fixtures/ids/${file}, which also test other languages`, () => {
       const record = {
         value: Buffer.from(valueBase64, 'base64'),
         key: keyBase64 === undefined ? undefined : Buffer.from(keyBase64, 'base64'),

@@ -6,10 +6,10 @@ import { fixturesIn } from './support/documents.ts'
 
 type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>; $ref?: string }
 
-/** What only says what a field is. */
+/** Keywords without a rule for values. */
 const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'examples', 'x-pii', 'properties']
 
-/** Every rule of an event: a field's pointer and the keyword that limits it. */
+/** Returns every rule of an event as a field's pointer and the keyword that limits it. */
 function rulesOf(type: EventType): Set<string> {
   const whole = bundle(type, 'full') as Schema
   const defs = whole.$defs as Record<string, Schema>
@@ -21,7 +21,7 @@ function rulesOf(type: EventType): Set<string> {
     for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${pointer}/${name}`)
   }
   walk(whole, '')
-  // By them a schema is found, and which there are is for the schemas' files to say.
+  // These select the schema, so no fixture can break them.
   for (const rule of ['/Name const', '/Version const', ' type']) rules.delete(rule)
   return rules
 }
@@ -38,9 +38,9 @@ const validOf = (type: string) =>
   documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
 
 describe('the fixtures', () => {
-  // A new event has them once somebody has written the first.
+  // A new event is checked after its first fixture exists.
   for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
-    it(`break every rule of ${type} once at least, and have a valid one of each variant`, () => {
+    it(`contain a document that breaks each rule of ${type}, and valid ones of each variant`, () => {
       const ajv = new Ajv2020({ allErrors: true })
       for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
       ajv.addKeyword('x-pii')

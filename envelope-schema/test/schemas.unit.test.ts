@@ -16,20 +16,20 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
 const schemas = files.map((file): [string, Schema] => [file, JSON.parse(readFileSync(new URL(file, folder), 'utf8'))])
 const common = new Map(schemas).get('common.json')
 
-describe('schemas', () => {
+describe('the schemas', () => {
   for (const [file, schema] of schemas) {
-    it(`${file} has an id that ends like its path, so that references work by id and by file`, () => {
+    it(`${file} has an id that ends like its path, so references work by id and by file`, () => {
       expect(schema.$id).to.equal(`https://orderflow.example/schemas/${file}`)
     })
 
-    it(`${file} has patterns that mean the same in ECMA-262, Python, Java and RE2`, () => {
+    it(`${file} uses only patterns that mean the same in ECMA-262, Python, Java and RE2`, () => {
       for (const pattern of JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)) {
         const text = JSON.parse(pattern[1] ?? '')
-        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // no groups with options, no classes but \s, no \u
+        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // rejects groups with options, classes other than \s, and \u
       }
     })
 
-    it(`${file} has a title and a description of itself and of every field`, () => {
+    it(`${file} has a title and description for itself and each field`, () => {
       for (const [name, field] of Object.entries({ schema, ...schema.properties, ...schema.$defs })) {
         const shared = field.title ? undefined : common?.$defs?.[field.$ref?.split('/').at(-1) ?? '']
         const { title, description } = shared ?? field
@@ -39,9 +39,9 @@ describe('schemas', () => {
     })
   }
 
-  it('mark as personal exactly the fields that the engine masks, wherever the mark stands', () => {
+  it('mark exactly the fields as personal that the engine masks', () => {
     const marks = schemas.flatMap(([file]) => readFileSync(new URL(file, folder), 'utf8').match(/"x-pii": true/g) ?? [])
-    // Those of the envelope are in one file for all events.
+    // The marks of the envelope's fields are in one file for all events.
     const masked = eventTypes.flatMap((type) =>
       personalFields(type).map((pointer) => (pointer.startsWith('/Payload/') ? `${type} ${pointer}` : pointer)),
     )

@@ -2,21 +2,21 @@ import { expect } from 'chai'
 import { createEnvelope, describeProblem, eventTypes, parseEvent } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-/** problems of a document */
+/** Returns every problem of a document as a line. */
 const problemsOf = (document: unknown) => errorOf(() => parseEvent(bytesOf(document))).problems.map(describeProblem)
 const payment = { PaymentId: orderId, OrderId: orderId, Amount: 1, Policy: 'p@1', Source: 'Manual' }
 
 /** Names of events in any version. A new service may add events. */
 const knownEvents = new Set(eventTypes.map((type) => type.replace(/@\d+$/, '')))
 
-describe('problems', () => {
+describe('problems of a document', () => {
   const broken: Record<string, [changes: Record<string, unknown>, problem: string]> = {
     'a GUID': [{ AppId: 'x' }, '/AppId must be a GUID: hex digits, 8-4-4-4-12'],
     'a date-time': [
       { CreationDate: 'x' },
       '/CreationDate must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z',
     ],
-    'a visible text': [{ AppName: ' ' }, '/AppName must not be blank'],
+    'a text that can be seen': [{ AppName: ' ' }, '/AppName must not be blank'],
     'a text': [{ AppName: '' }, '/AppName must not be empty'],
     'a short text': [{ AppName: 'x'.repeat(201) }, '/AppName must have at most 200 characters'],
     'a positive number': [{ Version: 0 }, '/Version must be at least 1'],
@@ -32,7 +32,7 @@ describe('problems', () => {
       { Name: 'PaymentApproved', Payload: { ...payment, Source: 'x' } },
       '/Payload/Source must be one of: OrderCreated, Manual',
     ],
-    'a known event': [
+    'an event that is known': [
       { Name: 'ParcelSent' },
       `/Name is not a known event (known events: ${[...knownEvents].toSorted().join(', ')})`,
     ],

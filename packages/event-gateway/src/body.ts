@@ -3,12 +3,12 @@ import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
 /**
- * Limits of a body: 1,000 envelopes of 4 KiB. All such bodies together may hold as much as the small bodies of all
- * connections (docs/security.md).
+ * Limits of a body: 1,000 envelopes of 4 KiB. All such bodies together may take as much memory as the small bodies of all connections
+ * (docs/security.md).
  */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
-/** Returns an example of a reduced envelope, in the newest version of an event; undefined without an event. */
+/** Returns an example of a reduced envelope in the newest version of an event, or undefined for an unknown event. */
 export function exampleOf(event: string | undefined): object | undefined {
   const name = eventNames.find((known) => known === event)
   if (!name) return undefined
@@ -28,7 +28,7 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),
   body: {
     name: 'Envelopes',
-    // The schema accepts anything: a faulty envelope is reported per item, and the request is not refused for it.
+    // The schema accepts anything: an invalid envelope is reported in its item, and the request continues.
     schema: {
       description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).',
       ...(example && { example }),
@@ -63,7 +63,7 @@ export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof 
   if (items.length === 0)
     throw new GatewayError(
       'nothing-sent',
-      `Send an envelope, a list of them (${bodyTypes.json}), or one on each line (${bodyTypes.lines}).`,
+      `Send an envelope, a list of envelopes (${bodyTypes.json}), or one on each line (${bodyTypes.lines}).`,
     )
   if (items.length > maxItems) {
     throw new GatewayError('too-many-items', `Send at most ${maxItems} envelopes at once. Nothing was published.`)
@@ -97,8 +97,7 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// JSON texts are handled as bytes and never parsed and written again, so the gateway publishes exactly the bytes it
-// received.
+// JSON texts are handled as bytes and never written again, so the gateway publishes exactly the bytes it received.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -107,7 +106,7 @@ const list = { begin: 0x5b, end: 0x5d }
 const whiteSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** Returns the text without surrounding white space and without a byte order mark, which decoders drop as well. */
+/** Returns the text without surrounding white space and without a byte order mark, as decoders do. */
 export function trimmed(text: Uint8Array): Uint8Array {
   let from = byteOrderMark.every((byte, index) => text[index] === byte) ? byteOrderMark.length : 0
   let to = text.length
@@ -119,10 +118,9 @@ export function trimmed(text: Uint8Array): Uint8Array {
 export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 
 /**
- * Returns the trimmed elements of a list, or undefined if the text is not a list. The text is valid JSON exactly if
- * each element is.
+ * Returns the trimmed elements of a list, or undefined if the text is not a list. The text is valid JSON exactly if each element is.
  * @param text trimmed, beginning with a bracket
- * @param most the scan stops at one element more, since four million commas would make as many elements
+ * @param most the scan stops at one element more, because a body may contain four million commas
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {
   const elements: Uint8Array[] = []

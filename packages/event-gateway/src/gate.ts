@@ -21,7 +21,7 @@ import { type Judgement, judge, type Outcome, outcomeOf } from './judge.ts'
 
 /** The sender of a body. */
 export interface Sender {
-  /** Undefined if the gateway runs without authentication. */
+  /** The authenticated caller, or undefined without authentication. */
   caller: Caller | undefined
   idempotencyKey: string | undefined
 }
@@ -29,25 +29,25 @@ export interface Sender {
 export interface Gate {
   /**
    * Publishes the valid envelopes that their sender may publish. Returns an outcome for each envelope, in order.
-   * @param topic a topic that outside applications may write
+   * @param topic a topic that outside publishers may write
    */
   publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
 }
 
 export interface Published {
   outcomes: Outcome[]
-  /** The reason of the first envelope whose outcome is unknown or that was not sent. */
+  /** The cause of the first unknown or unsent outcome. */
   cause: unknown
 }
 
 type Ids = Record<'Id' | 'CorrelationId' | 'TraceId', string>
 
-/** An envelope that may be published, with the bytes to publish. */
+/** A valid, trusted envelope with the bytes to publish. */
 interface Admitted {
   item: Item
   judgement: Judgement
   envelope: ReceivedEnvelope
-  /** Its own Id, or the derived Id that is added to the bytes. */
+  /** The envelope's own Id, or the derived Id that is added to the bytes. */
   id: string
   value: Uint8Array
 }
@@ -84,7 +84,7 @@ export function createGate(
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
-    // The publisher did not choose derived ids, so the trace of the request continues.
+    // Derived ids do not come from the publisher, so the trace of the request continues.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
     return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }
@@ -104,7 +104,7 @@ export function createGate(
         return { ...outcomeWith('unsent'), retry: 'It was not published: send it again.' }
       if (!(error instanceof SidecarError)) throw error
       if (error.failure !== 'refused') return { ...outcomeWith('unknown'), retry: sameEvent }
-      const errors = [{ pointer: '', message: 'was refused by the broker, whose size limit may be lower' }]
+      const errors = [{ pointer: '', message: 'was refused by the broker, which may have a lower size limit' }]
       return { ...outcomeWith('refused'), code: 'not-taken', errors }
     }
   }
@@ -129,19 +129,19 @@ const ownName = "use the application's own AppId and AppName, and publish only w
 
 const sameEvent = 'Send it again: the Id makes it the same event, so it is handled once.'
 
-/** Adds a hint to a text that is not JSON: it may be several envelopes, or a part of one. */
+/** Adds a hint for a text that is not JSON: it may be several envelopes, or a part of one. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
   if (judgement.code !== 'not-json') return judgement
   const hint =
     line === undefined
-      ? 'check quotes, commas and brackets; several envelopes are a list, or lines sent as application/x-ndjson'
-      : 'each line is one whole envelope; curl keeps line ends with --data-binary'
+      ? 'check quotes, commas and brackets; send several envelopes as a list, or as lines with application/x-ndjson'
+      : 'write one whole envelope on each line; with curl, use --data-binary to keep line ends'
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
 /**
- * Returns an envelope's own ids, and derives missing ones from its bytes as every receiver does. So an envelope that is
- * sent again, here or to Kafka, is the same event.
+ * Returns an envelope's own ids. Missing ones derive from its bytes as in every receiver, so sending the envelope again, here or to Kafka,
+ * makes no new event.
  */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
@@ -152,9 +152,9 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids are the same whenever the application
- * sends the same bytes with the same key, alone or with others. Another key makes another event.
- * @param repeats how often the same bytes came before in this body: each time is a new event
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids depend on the application, the bytes and the key, so the same
+ * envelope sent again, alone or in a list, is the same event. Another key makes another event.
+ * @param repeats counts equal bytes in this body; each repetition is a new event
  */
 function keyedIds(
   envelope: ReceivedEnvelope,

@@ -7,7 +7,7 @@ export type GatewayErrorCode =
   | 'nothing-accepted'
   | 'not-admitted'
 
-/** A refusal of a whole request. `details` has the outcome of each envelope, as far as it is known. */
+/** Rejects a whole request. `details` has the known outcome of each envelope. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
   readonly details: Record<string, unknown>

@@ -20,8 +20,8 @@ import { judge, type Outcome } from './judge.ts'
 
 /**
  * Returns the routes that publish.
- * @param topics all topics, and the topics that outside applications may write
- * @param envelopes input that reads the body of a request
+ * @param topics all topics, and those that outside publishers may write
+ * @param envelopes reads the body of a request
  */
 export function eventRoutes(
   gate: Gate,
@@ -32,8 +32,8 @@ export function eventRoutes(
     if (topics.outside.includes(topic)) return
     const others = `Others write ${topics.outside.join(', ')}.`
     if (topics.all.includes(topic))
-      throw new GatewayError('closed-topic', `Only a service of ours writes this one. ${others}`)
-    throw new GatewayError('unknown-topic', `There is no such topic. ${others}`)
+      throw new GatewayError('closed-topic', `Only our own services write this topic. ${others}`)
+    throw new GatewayError('unknown-topic', `This topic does not exist. ${others}`)
   }
 
   const [example] = topics.outside
@@ -42,19 +42,19 @@ export function eventRoutes(
       method: 'post',
       path: '/v1/events/{topic}',
       scope: 'events:write',
-      summary: 'Publish one envelope, a list of them, or one on each line',
+      summary: 'Publish one envelope, a list of envelopes, or one on each line',
       description:
-        'For publishers without a Kafka client. Each envelope is validated on its own. If it is valid and its application may publish it, ' +
-        'it is published unchanged, with missing ids added. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
+        'For publishers without a Kafka client. Each envelope is validated separately. A valid envelope is published unchanged if its application may publish it. ' +
+        'Missing ids are added. Limits: 1,000 envelopes and 4 MiB for a request, 255 KiB for an envelope.',
       input: {
         topic: pathWord('topic', {
-          description: 'A topic that outside applications may write.',
+          description: 'A topic that outside publishers may write.',
           ...(example && { example }),
         }),
         items: envelopes,
         idempotencyKey: idempotencyKey({
           description:
-            'Distinguishes identical reduced envelopes: the same bytes with the same key are one event, with another key a new one. Envelopes with an Id need no key.',
+            'Distinguishes identical reduced envelopes. The same bytes with the same key are one event; with another key they are a new event. Envelopes with an Id need no key.',
         }),
       },
       answers: {
@@ -82,12 +82,12 @@ export function eventRoutes(
 function answerOf({ outcomes: items, cause }: Published): Answer<202 | 207, { items: Outcome[] }> {
   const of = (...kinds: Outcome['outcome'][]) => items.filter(({ outcome }) => kinds.includes(outcome)).length
   if (of('unknown', 'unsent') > 0) {
-    const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and ${of('unknown')} are unknown. Send the last two kinds again; items has the effect of that.`
+    const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and ${of('unknown')} are unknown. Send the unsent and unknown ones again: see retry in items.`
     throw new UncertainError(detail, { details: { items }, cause })
   }
   if (of('refused') === 0) return { status: 202, body: { items } }
   if (of('accepted') > 0) return { status: 207, body: { items } }
-  const detail = 'None of them was published; items says why.'
+  const detail = 'No envelope was published: see errors in items.'
   const isDistrust = items.every(({ code }) => code === 'untrusted')
   throw new GatewayError(isDistrust ? 'not-admitted' : 'nothing-accepted', detail, { items })
 }
@@ -100,11 +100,11 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
       scope: 'events:write',
       summary: 'Validate envelopes without publishing them',
       description:
-        'One envelope, a list, or one per line (`application/x-ndjson`). Returns the problems of each, as the command line does.',
+        'One envelope, a list, or one per line (`application/x-ndjson`). Returns the problems of each, as `envelope validate` does.',
       input: {
         items: envelopes,
         mode: queryWord('mode', modes, {
-          description: 'The rules to apply: a publisher sends full envelopes, a receiver accepts reduced ones, too.',
+          description: 'The rules to apply: publishers must send full envelopes, receivers also accept reduced ones.',
         }),
       },
       answers: { 200: 'The verdict on each envelope, in order.' },
@@ -125,7 +125,7 @@ const problems = {
   items: {
     type: 'object',
     properties: { pointer: text, message: text, hint: text },
-    description: 'JSON pointer into the envelope, what is wrong there, and how to fix it.',
+    description: 'JSON pointer into the envelope, the problem there, and its correction.',
   },
 }
 
@@ -141,7 +141,7 @@ const verdictFields = {
     enum: ['full', 'reduced', null],
     description: 'The variant of the envelope; null if it is not an envelope.',
   },
-  code: { ...text, description: 'A stable code of the refusal, for programs.' },
+  code: { ...text, description: 'A stable code of the reason, for programs.' },
   errors: problems,
   warnings: problems,
 }
@@ -158,23 +158,24 @@ const outcomes = {
           outcome: {
             ...text,
             enum: ['accepted', 'refused', 'unsent', 'unknown'],
-            description: 'In the log; not in the log; not in the log and can be sent again; or unknown.',
+            description:
+              'accepted: in the log. refused: not in the log. unsent: not in the log, can be sent again. unknown: may be in the log.',
           },
           id: {
             ...guidText,
             nullable: true,
             description:
-              "The envelope's own Id, or the derived Id that was added; null for a refused envelope without an Id.",
+              "The envelope's own Id, or the derived Id that was added; null for a refused envelope without Id.",
           },
           ...verdictFields,
-          retry: { ...text, description: 'The effect of sending it again.' },
+          retry: { ...text, description: 'The effect of sending the envelope again.' },
         }).schema,
       },
     },
   },
 } satisfies { name: string; schema: object; of?: { items: Outcome[] } }
 
-/** The verdict on an envelope that is only validated. */
+/** The verdict on an envelope that is validated but not published. */
 export interface Judged extends Pick<Outcome, 'index' | 'line' | 'variant' | 'code' | 'errors' | 'warnings'> {
   valid: boolean
 }

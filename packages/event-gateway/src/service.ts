@@ -14,22 +14,22 @@ const outside = open.map(({ name }) => name)
 export const service = defineService({
   root,
   description:
-    'Publishes events of applications without a Kafka client. The contract as a [page](../asyncapi), and as documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
+    'Publishes events of applications without a Kafka client. The contract is a [page](../asyncapi), and documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
   produces: outside,
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },
-    'nothing-sent': { status: 400, title: 'The body has no envelope' },
+    'nothing-sent': { status: 400, title: 'The body contains no envelope' },
     'nothing-accepted': { status: 400, title: 'No envelope was accepted' },
     'too-many-items': { status: 413, title: 'The body has too many envelopes' },
-    'closed-topic': { status: 403, title: 'Outside applications may not write this topic' },
+    'closed-topic': { status: 403, title: 'Outside publishers may not write this topic' },
     'not-admitted': { status: 403, title: 'The publisher may not publish this event' },
-    'unknown-topic': { status: 404, title: 'There is no such topic' },
+    'unknown-topic': { status: 404, title: 'The topic does not exist' },
   },
   problemMembers: {
     items: {
       type: 'array',
       items: { type: 'object' },
-      description: 'The outcome of each envelope, as far as it is known.',
+      description: 'The known outcome of each envelope.',
     },
   },
   create(context) {

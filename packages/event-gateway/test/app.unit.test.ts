@@ -23,7 +23,7 @@ interface ServedOutcome {
 
 const ids = () => ({ PaymentId: crypto.randomUUID(), OrderId: crypto.randomUUID() })
 
-/** Ids that every receiver derives from these bytes and key. */
+/** Returns the ids that every receiver derives from these bytes and key. */
 function derivedIds(text: string, key: string) {
   const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
     value: Buffer.from(text),
@@ -127,13 +127,13 @@ describe('event-gateway', () => {
       expect(published()).to.have.length(1)
     })
 
-    it('answers 400 with all outcomes if no envelope of a list is valid', async () => {
+    it('returns 400 with all outcomes if no envelope of a list is valid', async () => {
       const answer = await publish([{ ...envelope(), AppId: undefined }])
       expect([answer.status, outcomesOf(answer), published()]).to.deep.equal([400, ['refused not-an-envelope'], []])
       expect(answer.body.items[0]?.errors).to.deep.equal([{ pointer: '/AppId', message: 'is missing' }])
     })
 
-    it('accepts an event without a schema, as the stream does, with a warning', async () => {
+    it('accepts an event without a schema with a warning, as the stream does', async () => {
       const { status, body } = await publish(envelope({ Name: 'Observed' }, {}))
       expect([status, body.items[0]?.warnings[0]?.pointer]).to.deep.equal([202, '/Name'])
     })
@@ -154,11 +154,11 @@ describe('event-gateway', () => {
       expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which speaks for itself/)
     })
 
-    it('refuses topics that outside applications may not write', async () => {
+    it('refuses topics that outside publishers may not write', async () => {
       const closed = await request('/v1/events/paymentevents', full())
       expect([closed.status, closed.body.detail]).to.deep.equal([
         403,
-        'Only a service of ours writes this one. Others write orderevents.',
+        'Only our own services write this topic. Others write orderevents.',
       ])
       for (const topic of ['orderevents.dead', 'nothing', '__consumer_offsets']) {
         expect((await request(`/v1/events/${topic}`, full())).status, topic).to.equal(404)
@@ -166,7 +166,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('refuses the event of another topic and names its topic, and accepts an event of no topic', async () => {
+    it('refuses an event of another topic and names its topic, and accepts an event that belongs to no topic', async () => {
       const Payload = { ...ids(), Amount: 10, Policy: 'amount-limit@1', Source: 'OrderCreated' }
       const answer = await publish([full(), full({ Name: 'PaymentApproved', Payload }), full({ Name: 'Observed' })])
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
@@ -202,10 +202,10 @@ describe('event-gateway', () => {
     })
   })
 
-  describe('when publishing fails', () => {
+  describe('with a failing sidecar', () => {
     const lost = () => new SidecarError('publish', new Error('no answer'))
 
-    it('reports an unknown outcome and the effect of sending again', async () => {
+    it('reports an unknown outcome and the effect of sending it again', async () => {
       sidecar.failures.publish.push(lost())
       const answer = await publish([full(), envelope(), {}])
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
@@ -217,7 +217,7 @@ describe('event-gateway', () => {
       )
     })
 
-    it('makes an envelope the same event when it is sent again with its Idempotency-Key, alone or with others', async () => {
+    it('gives an envelope the same ids when it is sent again with its Idempotency-Key, alone or in a list', async () => {
       const key = { 'idempotency-key': 'a' }
       const event = envelope()
       sidecar.failures.publish.push(lost())
@@ -269,12 +269,12 @@ describe('event-gateway', () => {
       return `${status} ${body.items[0]?.errors[0]?.message ?? ''}`
     }
 
-    it('accepts an application’s events with its key, also while the key is replaced', async () => {
+    it('accepts an application’s events with its key, also during a key rotation', async () => {
       for (const name of ['own', 'rotated'] as const) expect(await outcomesFor(full(), name), name).to.equal('202 ')
       expect(published()).to.have.length(2)
     })
 
-    it('refuses them with another key and without a key', async () => {
+    it('refuses an application’s events with another key or without a key', async () => {
       expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
       expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
       const { apiKey: _, ...keyless } = entry
@@ -284,7 +284,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('refuses an unlisted application, even if the stream accepts it, and events beyond an entry', async () => {
+    it('refuses an unlisted application, even if the stream accepts it, and events beyond its entry', async () => {
       expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
       expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
       expect(
@@ -327,7 +327,7 @@ describe('event-gateway', () => {
     const judge = (body: string | object, query = '', headers = {}) =>
       request<{ mode: string; items: Judged[] }>(`/v1/envelopes/validate${query}`, body, headers)
 
-    it('returns the problems of each envelope, by the rules of publishers or receivers, and publishes none', async () => {
+    it('returns the problems of each envelope by the rules of publishers or receivers, without publishing', async () => {
       const { status, body } = await judge([full(), envelope()])
       expect([status, body.mode]).to.deep.equal([200, 'publisher'])
       expect(body.items.map(({ valid, variant }) => [valid, variant])).to.deep.equal([
@@ -348,7 +348,7 @@ describe('event-gateway', () => {
     })
   })
 
-  it('publishes to exactly the topics that outside applications may write', () => {
+  it('publishes to exactly the topics that outside publishers may write', () => {
     const file = new URL('../../../components/trust/publishers.json', import.meta.url)
     const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: string[] }
     expect(service.produces).to.have.members(outside)
@@ -392,7 +392,7 @@ describe('event-gateway', () => {
         )
       }
       const linked = await pathsOf('/asyncapi', /href="(?!#)([^"]+)"/g)
-      // Where the description is shown: on the page of the operations.
+      // The page of the operations shows the description.
       const described = await pathsOf('/openapi.json', /\]\((?!https?:)([^)]+)\)/g)
       const listed = await pathsOf('/schemas', /"(\/[^"]+)"/g)
       expect(linked).to.deep.equal(['/publish/asyncapi.json'])

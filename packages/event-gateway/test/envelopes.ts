@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-/** The application that speaks in these tests. */
+/** The publishing application in these tests. */
 export const legacy = { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'older-application' }
 
-/** A reduced envelope of an order of its own. */
+/** Returns a reduced envelope of a new order. */
 export function envelope(more: object = {}, payload: object = {}) {
   return {
     AppId: legacy.id,
@@ -16,7 +16,7 @@ export function envelope(more: object = {}, payload: object = {}) {
   }
 }
 
-/** A full one. */
+/** Returns a full envelope of a new order. */
 export function full(more: object = {}) {
   const id = randomUUID()
   return { ...envelope(), Id: randomUUID(), CorrelationId: id, TraceId: id, ...more }

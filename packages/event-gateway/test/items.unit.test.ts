@@ -10,14 +10,14 @@ const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
   } catch (error) {
     const { name, code, message } = error as GatewayError
     expect(name).to.equal('GatewayError')
-    expect(message, 'what to do').to.match(/^(Send|Check) .+\.$/)
+    expect(message, 'next step').to.match(/^(Send|Check) .+\.$/)
     return code
   }
   return undefined
 }
 
-describe('the envelopes in a body', () => {
-  it('are one envelope, or the elements of a list with their indexes', () => {
+describe('itemsOf', () => {
+  it('returns one envelope, or the elements of a list with their indexes', () => {
     expect(items(' {"a": 1} ')).to.deep.equal([{ index: 0, text: '{"a": 1}' }])
     expect(items('[ {"a": 1.0} ,null]')).to.deep.equal([
       { index: 0, text: '{"a": 1.0}' },
@@ -25,7 +25,7 @@ describe('the envelopes in a body', () => {
     ])
   })
 
-  it('are the non-blank lines with their line numbers', () => {
+  it('returns the non-blank lines with their line numbers', () => {
     expect(items('\ufeff{}\r\n\n  \n{"a":1}', bodyTypes.lines)).to.deep.equal([
       { index: 0, line: 1, text: '{}' },
       { index: 1, line: 4, text: '{"a":1}' },
@@ -33,12 +33,12 @@ describe('the envelopes in a body', () => {
     expect(items('[{},{}]\n', bodyTypes.lines)).to.deep.equal([{ index: 0, line: 1, text: '[{},{}]' }])
   })
 
-  it('are at least one', () => {
+  it('rejects a body without an envelope', () => {
     for (const body of ['', ' \n', '[]', ' [ ] ']) expect(refusalOf(body), body).to.equal('nothing-sent')
     expect(refusalOf(' \n\r\n\n', bodyTypes.lines)).to.equal('nothing-sent')
   })
 
-  it(`are at most ${maxItems}`, () => {
+  it(`returns at most ${maxItems} envelopes`, () => {
     const many = (count: number) => `[${Array(count).fill('{}').join()}]`
     expect(items(many(maxItems))).to.have.length(maxItems)
     expect(items('{}\n'.repeat(maxItems), bodyTypes.lines)).to.have.length(maxItems)
@@ -46,7 +46,7 @@ describe('the envelopes in a body', () => {
     expect(refusalOf('{}\n'.repeat(maxItems + 1), bodyTypes.lines)).to.equal('too-many-items')
   })
 
-  it('are refused if a list has no end', () => {
+  it('rejects a list without an end', () => {
     expect(refusalOf('[{}')).to.equal('not-json')
     expect(() => items('[{}')).to.throw(GatewayError, /Nothing was published/)
   })

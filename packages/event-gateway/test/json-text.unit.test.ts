@@ -6,8 +6,8 @@ const bytes = (text: string) => Buffer.from(text)
 const textOf = (part: Uint8Array) => Buffer.from(part).toString()
 const elements = (text: string) => elementsOf(bytes(text), 100)?.map(textOf)
 
-describe('a list in a JSON text', () => {
-  it('has the elements that JSON.parse returns, as their original bytes', () => {
+describe('elementsOf', () => {
+  it('returns the elements that JSON.parse returns, as their original bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.constantFrom(undefined, 1, '\t', '\r\n '), (list, space) => {
         const scanned = elements(JSON.stringify(list, null, space))
@@ -17,25 +17,25 @@ describe('a list in a JSON text', () => {
     expect(elements('[1.0, {"a":"],}\\"[" }, "é\\u00e9"]')).to.deep.equal(['1.0', '{"a":"],}\\"[" }', '"é\\u00e9"'])
   })
 
-  it('has an element for each comma, so that no empty element is missed', () => {
+  it('returns an element for each comma, so empty elements are found', () => {
     expect(elements('[]')).to.deep.equal([])
     expect(elements('[,]')).to.deep.equal(['', ''])
     expect(elements('[{},]')).to.deep.equal(['{}', ''])
   })
 
-  it('has at most one element more than the limit', () => {
+  it('stops at one element more than the limit', () => {
     expect(elementsOf(bytes(`[${','.repeat(4_000_000)}]`), 3)).to.have.length(4)
     expect(elementsOf(bytes('[1,2,3]'), 3)).to.have.length(3)
     for (const text of ['[1,2,3', '[1,2,3,']) expect(elementsOf(bytes(text), 3), text).to.equal(undefined)
   })
 
-  it('is refused if it does not end where the text does', () => {
+  it('returns undefined if the list does not end where the text ends', () => {
     for (const text of ['[', '[{}', '[{}]]', '[{}] ,', '[{}}', '["a]', '["\\"]', '[{}]x']) {
       expect(elements(text), text).to.equal(undefined)
     }
   })
 
-  it('is recognized by its bracket after white space and a byte order mark', () => {
+  it('recognizes a list after white space and a byte order mark', () => {
     expect(isList(trimmed(bytes('\ufeff \r\n\t[] ')))).to.equal(true)
     expect(isList(trimmed(bytes('{"a":[]}')))).to.equal(false)
     expect(textOf(trimmed(bytes('\ufeff{} \n')))).to.equal('{}')

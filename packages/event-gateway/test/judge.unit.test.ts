@@ -6,8 +6,8 @@ import { envelope, full } from './envelopes.ts'
 const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'receiver') =>
   judge(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)), mode)
 
-describe('the verdict on an envelope', () => {
-  it('names its variant, and recommends the full one to publishers', () => {
+describe('judge', () => {
+  it('names the variant of an envelope, and requires the full one for publishers', () => {
     expect(judged(envelope())).to.include({ valid: true, variant: 'reduced' })
     expect(judged(full())).to.include({ valid: true, variant: 'full' })
     expect(judged(full(), 'publisher')).to.include({ valid: true })
@@ -24,12 +24,12 @@ describe('the verdict on an envelope', () => {
       {
         pointer: '/AppId',
         message: 'has a key twice',
-        hint: 'write each key once: programs disagree on which of two values applies',
+        hint: 'write each key once: programs differ in the value that they use',
       },
     ])
   })
 
-  it('reports an amount with more digits than a number keeps', () => {
+  it('reports an amount with more digits than a double keeps', () => {
     const text = (amount: string, note = 1) =>
       JSON.stringify(envelope({ Note: note })).replace(/"Total":10/, `"Total":${amount}`)
     expect(judged(text('999999999999.999999'))).to.deep.include({ valid: false, code: 'invalid-payload' })
@@ -39,13 +39,13 @@ describe('the verdict on an envelope', () => {
     expect(judged(text('10').replace('"Note":1', '"Note":9007199254740993')).valid).to.equal(true)
   })
 
-  it('reports no duplicate among fields outside the contract', () => {
+  it('reports a duplicate of an unknown field only by its object', () => {
     const { Payload, ...rest } = envelope()
     const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`
     expect(judged(text).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload'])
   })
 
-  it('reports an envelope that is too large for its topic before it is parsed', () => {
+  it('reports an envelope that is too large before parsing it', () => {
     const sized = (bytes: number) => `${' '.repeat(bytes - JSON.stringify(full()).length)}${JSON.stringify(full())}`
     expect(judged(sized(maxEnvelopeBytes)).valid).to.equal(true)
     expect(judged(sized(maxEnvelopeBytes + 1))).to.deep.equal({
@@ -55,8 +55,8 @@ describe('the verdict on an envelope', () => {
       errors: [
         {
           pointer: '',
-          message: 'has 261121 bytes, and may have 261120',
-          hint: 'store large data elsewhere, and put its address into the event',
+          message: 'has 261121 bytes, but at most 261120 are allowed',
+          hint: 'store large data elsewhere, and send its address in the event',
         },
       ],
       warnings: [],
@@ -84,7 +84,7 @@ describe('the verdict on an envelope', () => {
     'very deep nesting': [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'not-an-envelope', ''],
   }
   for (const [what, [text, code, pointer]] of Object.entries(wrong)) {
-    it(`is what receivers say of ${what}`, () => {
+    it(`rejects ${what}, as receivers do`, () => {
       const { valid, errors, ...verdict } = judge(Buffer.from(text as string), 'receiver')
       expect([valid, verdict.code]).to.deep.equal([false, code])
       expect(errors.map((error) => error.pointer)).to.include(pointer)

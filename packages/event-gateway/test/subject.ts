@@ -14,7 +14,7 @@ const cases: Record<string, BadRequest> = {
   'lines that are blank': { ...post('\n \r\n\n', lines), status: 400, tells: /one on each line/ },
   'a list that ends too early': { ...post('[{}, {}'), status: 400, tells: /does not end where the body does/ },
   'something after a list': { ...post('[{}] {}'), status: 400, tells: /does not end where the body does/ },
-  'envelopes that are none': { ...post('[1, null, {}]'), status: 400, tells: /items says why/ },
+  'envelopes that are none': { ...post('[1, null, {}]'), status: 400, tells: /errors in items/ },
   '1,001 envelopes': { ...post(`[${Array(1_001).fill('{}').join()}]`), status: 413, tells: /at most 1000 envelopes/ },
   'a body above 4 MiB': { ...post(`[${' '.repeat(4 * 1024 * 1024)}]`), status: 413, tells: /at most 4194304 bytes/ },
   'another content type': {
@@ -48,5 +48,5 @@ const cases: Record<string, BadRequest> = {
   },
 }
 
-/** What the specs of every service (packages/test-kit) need to know of this one, which reacts to nothing. */
+/** The service's part of the specs in packages/test-kit. The gateway reacts to no events. */
 export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

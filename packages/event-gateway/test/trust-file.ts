@@ -8,7 +8,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/** Writes a file of whom to trust; answers its path. */
+/** Writes a trust file and returns its address. */
 export function trustFile(unlisted: 'accept' | 'reject', publishers: object): string {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify({ unlisted, publishers }))

@@ -20,11 +20,11 @@ interface Body {
 const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** Declares the specs of requests that a service refuses: by its routes, and by its own subject. */
+/** Declares the specs of requests that a service rejects: by its routes, and by its own subject. */
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
-    it(`answers ${status} to ${what}, and says how to fix it`, async () => {
+    it(`returns ${status} for ${what}, and names the correction`, async () => {
       const answer = await send<Problem>(urlOf(running(), name) + path, init)
       expect(answer.status).to.equal(status)
       expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
@@ -94,7 +94,7 @@ function refusedForParameters(operation: Operation): Cases {
     if (where === 'path' && schema.format !== 'uuid') return {}
     if (where === 'path') {
       return {
-        [`${title} for what is no GUID`]: { path: pathOf(operation, '42'), init, ...named, tells: /GUID/ },
+        [`${title} for an id that is not a GUID`]: { path: pathOf(operation, '42'), init, ...named, tells: /GUID/ },
         [`${title} for an unknown id`]: { path: pathOf(operation), init, status: 404, tells: /There is no/ },
         [`${title} with a broken escape in the path`]: {
           path: pathOf(operation, '%zz'),
@@ -105,16 +105,17 @@ function refusedForParameters(operation: Operation): Cases {
       }
     }
     const query = (value: string) => ({ path: `${pathOf(operation)}?${name}=${value}`, init, ...named })
-    if (name === 'limit') return { [`${title} for a page of 101`]: { ...query('101'), tells: /1 to 100/ } }
-    if (name === 'cursor') return { [`${title} with a made-up cursor`]: { ...query('abc'), tells: /next/ } }
-    if (schema.format === 'uuid') return { [`${title} with ${name} that is no GUID`]: { ...query('1'), tells: /GUID/ } }
+    if (name === 'limit') return { [`${title} for a page of 101 items`]: { ...query('101'), tells: /1 to 100/ } }
+    if (name === 'cursor') return { [`${title} with an invalid cursor`]: { ...query('abc'), tells: /next/ } }
+    if (schema.format === 'uuid')
+      return { [`${title} with a ${name} that is not a GUID`]: { ...query('1'), tells: /GUID/ } }
     if (name !== 'Idempotency-Key') return {}
     const key = (text: string) => ({
       ...postOf(operation, JSON.stringify(bodyOf(operation)?.example), { ...json, [name]: text }),
       ...named,
     })
     return {
-      [`${title} with blanks in its ${name}`]: { ...key('a b'), tells: /visible ASCII/ },
+      [`${title} with a blank in its ${name}`]: { ...key('a b'), tells: /visible ASCII/ },
       [`${title} with 256 characters of ${name}`]: { ...key('k'.repeat(256)), tells: /255/ },
     }
   })
@@ -123,7 +124,7 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  // A body that is read as bytes has forms of its own, which only its service knows. Without an example there is no valid body to change.
+  // Only the service knows the forms of a body that it reads as bytes. A schema without an example has no valid body to change.
   if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
   const title = titleOf(operation)

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Returns an event as its publisher writes it. It is signed if services sign; receivers ignore the signature of other publishers. */
+/** Returns an event as its publisher writes it. It is signed if services sign. Receivers ignore signatures of other publishers. */
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
@@ -16,14 +16,14 @@ export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }
   }
 }
 
-/** Publishes events, one after the other, under their keys. */
+/** Publishes events in sequence, under their keys. */
 export async function publish(stack: RunningStack, ...events: SubjectEvent[]): Promise<void> {
   const producer = createProducer(stack.kafka)
   for (const event of events) await producer.send(recordOf(stack, event))
   await producer.close()
 }
 
-/** Publishes an event again under each of the keys, or under none. */
+/** Publishes copies of an event under each of the keys; undefined means no key. */
 export async function publishUnder(
   stack: RunningStack,
   event: SubjectEvent,
@@ -39,7 +39,10 @@ export async function publishUnder(
 /** Waits for the effect of an event in a service, and returns it. */
 export function effectOf({ name, subject }: TestedService, stack: RunningStack, event: SubjectEvent): Promise<unknown> {
   const url = urlOf(stack, name)
-  return eventually(async () => await subject.effectOf(url, event), `what ${name} makes of ${event.envelope.Id}`)
+  return eventually(
+    async () => await subject.effectOf(url, event),
+    `the effect in ${name} of event ${event.envelope.Id}`,
+  )
 }
 
 /** Returns the ids on all pages of all lists of a service. */
@@ -58,7 +61,7 @@ export async function listedIds({ name, parts }: TestedService, stack: RunningSt
   return ids
 }
 
-/** Expects that a service announced each event at most once. Repeated announcements must have the same bytes. */
+/** Expects that a service announced each event, if at all, always in the same bytes. */
 export async function expectAnnouncedOnce(
   { name, produces }: TestedService,
   stack: RunningStack,
@@ -76,7 +79,7 @@ export async function expectAnnouncedOnce(
       if (envelope?.AppName === name && causes.has(cause))
         told.set(cause, (told.get(cause) ?? new Set()).add(value.toString()))
     }
-    for (const [cause, texts] of told) expect([...texts], `announced of ${cause}`).to.have.length(1)
+    for (const [cause, texts] of told) expect([...texts], `announcements of ${cause}`).to.have.length(1)
   } finally {
     await log.close()
   }

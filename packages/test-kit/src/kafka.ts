@@ -3,7 +3,7 @@ import { eventually, type KafkaConnection } from '@orderflow/cli'
 import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 import '@orderflow/envelope/kafka-resets'
 
-/** A Kafka record as a reader outside the platform sees it, headers as text. */
+/** A Kafka record as an outside consumer reads it, with headers as text. */
 export interface LogRecord {
   topic: string
   partition: number
@@ -22,8 +22,8 @@ export interface OutsideRecord {
 }
 
 /**
- * A publisher outside the platform: a Kafka client that knows nothing of Dapr.
- * @param kafka with `retries`, how often it sends again by itself, in place of the client's three times
+ * Creates an outside publisher: a Kafka client without Dapr.
+ * @param kafka `retries` replaces the client's default of three
  */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
@@ -40,7 +40,7 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
       }))
       await producer.send({ messages })
     },
-    /** Sends a record compressed, as most clients do when asked to. */
+    /** Sends a compressed record, as many clients do. */
     async sendCompressed({ topic, value }: { topic: string; value: string }): Promise<void> {
       await producer.send({ messages: [{ topic, value: Buffer.from(value) }], compression: 'gzip' })
     },
@@ -48,7 +48,7 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   }
 }
 
-/** Reads all records of some topics, from the oldest on, as they arrive. */
+/** Reads all records of some topics, from the oldest one, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
   const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
   const stream = await consumer.consume({
@@ -56,7 +56,7 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     mode: MessagesStreamModes.EARLIEST,
     autocommit: false,
     maxWaitTime: 50,
-    // As sidecars read: with records of aborted transactions.
+    // Includes records of aborted transactions, as sidecars do.
     isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
   })
   const records: LogRecord[] = []
@@ -66,16 +66,13 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     const value = message.value ?? Buffer.alloc(0)
     records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
-  /** Waits until everything published before this call has been read. The marker of a transaction may be the last of it. */
+  /** Waits until everything published before this call has been read, also the final marker of a transaction. */
   async function caughtUp(): Promise<void> {
     const ends = [...(await consumer.listOffsets({ topics }))].flatMap(([topic, offsets]) =>
       offsets.map((end, partition) => ({ partition: `${topic}:${partition}`, end })),
     )
     const isRead = ({ partition, end }: (typeof ends)[number]) => (stream.offsetsToFetch.get(partition) ?? 0n) >= end
-    await eventually(
-      () => ends.every(isRead) && stream.readableLength === 0,
-      `the log of ${topics.join(', ')} to be read`,
-    )
+    await eventually(() => ends.every(isRead) && stream.readableLength === 0, `reading the log of ${topics.join(', ')}`)
   }
   return { records, caughtUp, close: () => consumer.close(true) }
 }

@@ -5,12 +5,12 @@ import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts
 import { createProducer } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Declares the specs of kill -9: all services, and then all sidecars, are killed at once in a stream of events, and started again. */
+/** Declares the specs of kill -9: during a stream of events, all services or all sidecars are killed at once and restarted. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
     for (const [part, nameOf] of Object.entries(parts)) {
-      it(`take every event, and none twice, when the ${part} of each is killed in mid-stream`, async () => {
+      it(`handles every event once when the ${part} of each service is killed during a stream of events`, async () => {
         const streams = tested.map((service) => startStream(service, running()))
         await Promise.all(streams.map((stream) => stream.untilTaken()))
         await Promise.all(tested.map((service) => running().kill(nameOf(service))))
@@ -30,7 +30,7 @@ async function expectTakenOnce(service: TestedService, stack: RunningStack, even
   await expectAnnouncedOnce(service, stack, events)
 }
 
-/** Publishes one event after the other until `end`, which returns all of them. */
+/** Publishes events in sequence until `end`, which returns all of them. */
 function startStream(service: TestedService, stack: RunningStack) {
   const events: SubjectEvent[] = []
   let isEnding = false

@@ -1,8 +1,14 @@
-/** Titles of the tests that this run leaves out, by the reason. The reporter shows them beside the counts, a line each reason. */
+/** Titles of the skipped tests of this run, by reason. The reporter prints a line for each reason. */
 export const notRun = new Map<string, string[]>()
 
-/** Not with `--parallel`: the reporter is in another process than the tests then, and would never know. */
+/**
+ * Skips a test and reports it.
+ * @throws {Error} with `--parallel`, because the reporter then runs in another process
+ */
 export function leaveOut(title: string, reason: string): void {
-  if (process.env.MOCHA_WORKER_ID !== undefined) throw new Error(`${title}: cannot be left out of a parallel run`)
+  if (process.env.MOCHA_WORKER_ID !== undefined)
+    throw new Error(
+      `${title}: cannot be skipped in a parallel run, because its report would be lost; run without --parallel`,
+    )
   notRun.set(reason, [...(notRun.get(reason) ?? []), title])
 }

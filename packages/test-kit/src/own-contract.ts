@@ -8,13 +8,14 @@ const mark = '?own-contract'
 export const contractFolder: URL = new URL('../../envelope/test/contract/', import.meta.url)
 
 /**
- * Gives the tests of packages/envelope an engine that reads the contract in their folder `contract`, so that they pass with any contract of the application.
- * It is another instance of the sources. An import of `@orderflow/envelope` gets the engine with the application's contract.
+ * Gives the tests of packages/envelope an engine that reads the contract in their folder `contract`. So they pass with any contract of the
+ * application. The engine is another instance of the sources; `@orderflow/envelope` still imports the engine with the application's
+ * contract.
  */
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context)
-    // A program that a test starts has no parent.
+    // A program started by a test has no parent.
     const { parentURL = tests } = context
     const isOwn = parentURL.startsWith(tests) || parentURL.endsWith(mark)
     if (!isOwn || !/^(\.|file:)/.test(specifier) || !resolved.url.startsWith(sources)) return resolved

@@ -6,7 +6,7 @@ import { recordOf } from './effects.ts'
 import { createProducer, openLog } from './kafka.ts'
 import { type TestedService, typesOn } from './tested-services.ts'
 
-/** Declares the specs of records that a service cannot handle, on each topic that it consumes. */
+/** Declares the specs of records that a service cannot handle, for each topic that it consumes. */
 export function poison(service: TestedService, running: () => RunningStack): void {
   const { name, subject } = service
   const records = Object.keys(service.consumes).flatMap((topic) => {
@@ -15,13 +15,13 @@ export function poison(service: TestedService, running: () => RunningStack): voi
     return kinds.map(([what, kind]) => ({ what, ...kind, topic, key: `poison ${randomUUID()} ü/+%` }))
   })
 
-  describe('of what is no event of its own', () => {
+  describe('records that the service cannot handle', () => {
     let dead: Awaited<ReturnType<typeof openLog>>
     const behind = records.map(() => subject.event())
     before(async () => {
       dead = await openLog(running().kafka, Object.keys(service.consumes).map(deadLetterTopic))
       const producer = createProducer(running().kafka)
-      // As if each were in the way of an event that the service takes.
+      // A valid event follows each record in its partition.
       for (const [index, { topic, key, value }] of records.entries()) {
         await producer.send({ topic, key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } })
         const healthy = behind[index]
@@ -34,7 +34,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       dead.records.filter((record) => record.key === key && record.headers['deadletter-app'] === name)
 
     for (const { what, value, reason, tells, topic, key } of records) {
-      it(`makes one dead letter that says why: ${what}, on ${topic}`, async () => {
+      it(`creates one dead letter with the reason: ${what}, on ${topic}`, async () => {
         const deadLetter = await eventually(() => deadLettersOf(key)[0], 'the dead letter')
         expect(deadLetter.headers).to.include({ 'deadletter-reason': reason, 'deadletter-topic': topic })
         expect(deadLetter.headers['deadletter-detail']).to.contain(tells)
@@ -43,7 +43,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       })
     }
 
-    it('takes what comes behind each of them, and makes no second dead letter', async () => {
+    it('handles the event after each of them, and creates no second dead letter', async () => {
       const url = urlOf(running(), name)
       for (const event of behind)
         await eventually(() => subject.effectOf(url, event), `the effect of ${event.envelope.Id}`)
@@ -56,7 +56,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
 /** A record that a service cannot handle. */
 interface Poison {
   value: string | Buffer | null
-  /** Reason on the dead letter, and a part of its detail. */
+  /** The reason of the dead letter. `tells` is a part of its detail. */
   reason: string
   tells: string
 }
@@ -64,7 +64,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns poison records by what is wrong with them. All but the first ones have the name of this event. */
+/** Returns invalid records by their problem. Most of them have the name of this event. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
@@ -96,7 +96,7 @@ export function poisonOf(type: EventType): Record<string, Poison> {
   }
 }
 
-/** Returns records with one invalid field in their Payload. */
+/** Returns records with one invalid field in the Payload. */
 function wrongFields(type: EventType): Record<string, Poison> {
   const cases = payloadFields(type).map((field): Record<string, Poison> => {
     const wrong = (value: unknown): Poison => ({
@@ -109,7 +109,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
     if (schema.type === 'number') return { [`${place} as text`]: wrong('10'), [`${place} below 0`]: wrong(-1) }
     if (schema.format === 'uuid') return { [`${place} with a urn: prefix`]: wrong(`urn:uuid:${randomUUID()}`) }
     if (schema.format === 'date') return { [`${place} on 30 February`]: wrong('2026-02-30') }
-    if (schema.enum) return { [`${place} that it is not one of`]: wrong('none of them') }
+    if (schema.enum) return { [`${place} outside its list`]: wrong('none of them') }
     const { minLength = 0, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
     return {
       ...(minLength > 0 && { [`${place}, empty`]: wrong('') }),

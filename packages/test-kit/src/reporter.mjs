@@ -3,8 +3,8 @@ import { notRun } from './not-run.ts'
 import { slowest } from './slowest.ts'
 
 /**
- * Mocha's spec reporter with a closing line that any CI can count, `N passed, N failed`, below what was not run and why, and
- * what took longest.
+ * Mocha's spec reporter with a final line that any CI can count, `N passed, N failed`. Lines before it list the slowest tests and the
+ * skipped ones with their reasons.
  */
 export default class Reporter extends mocha.reporters.Spec {
   constructor(runner, options) {

@@ -5,7 +5,7 @@ import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.
 import { poison } from './poison.ts'
 import { type Operator, reacting, type TestedService } from './tested-services.ts'
 
-/** Declares the specs of one service: bad requests, and for a service that reacts to events, poison and duplicates. */
+/** Declares the specs of one service: bad requests, and for a service that reacts to events also poison and duplicates. */
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   describe(service.name, () => {
     badRequests(service, running)
@@ -20,13 +20,13 @@ const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
 /** Declares the spec of an event that is delivered several times, under several keys. */
 export function duplicates(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
-  it('is changed by an event once, and tells of it in the same bytes, however often it comes and under whatever key', async () => {
+  it('applies an event once and announces it in the same bytes, however often and under whatever key it arrives', async () => {
     const event = service.subject.event()
     await publish(running(), event)
     const effect = await effectOf(service, running(), event)
     const documents = await operator().documents(service.role)
     await publishUnder(running(), event, [event.key, event.key, undefined, ...keys])
-    // In each partition, one of these follows the copies.
+    // One of these follows the copies in each partition.
     const behind = keys.map((key) => ({ key, event: service.subject.event() }))
     for (const { key, event } of behind) await publishUnder(running(), event, [key])
     for (const { event } of behind) await effectOf(service, running(), event)

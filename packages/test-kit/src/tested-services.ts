@@ -14,19 +14,19 @@ import {
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
 
-/** A service with all that the specs need. */
+/** A service with everything that the specs need. */
 export interface TestedService extends Service {
   definition: ServiceDefinition
   /** Settings of its appsettings.json. */
   settings: BaseSettings
-  /** Routes and reactions that it declares. The specs call none of them. */
+  /** The service's routes and reactions. The specs do not call them. */
   parts: ServiceParts
   subject: Subject
 }
 
 export type Documents = Record<string, unknown>
 
-/** Actions of an operator on the stores of a stack, in processes or in containers. */
+/** Actions of an operator on the stores of a running stack. */
 export interface Operator {
   /** Returns the documents of the service's domain. */
   documents: (role: string) => Documents | Promise<Documents>
@@ -37,8 +37,8 @@ export interface Operator {
 }
 
 /**
- * Returns the services without those that come from a package whose tests are not installed. A service of the application has its subject,
- * or the specs fail.
+ * Returns the services without those of packages whose tests are not installed. A service of the application must have a subject, or the
+ * specs fail.
  */
 export function withSubject(all: readonly Service[], root: string): Service[] {
   return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))

@@ -4,7 +4,7 @@ import { poisonOf } from '../src/index.ts'
 
 describe('poisonOf', () => {
   for (const type of eventTypes) {
-    it(`returns records of ${type} that a receiver refuses for the given reason`, () => {
+    it(`returns records of ${type} that a receiver rejects for the given reason`, () => {
       for (const [what, { value, reason, tells }] of Object.entries(poisonOf(type))) {
         const bytes = typeof value === 'string' ? Buffer.from(value) : (value ?? Buffer.from('null'))
         let error: unknown

@@ -48,12 +48,12 @@ describe('the report of a test run', () => {
     })
   }
 
-  it('names what was left out, and why', () => {
+  it('names skipped tests with the reason', () => {
     const { lines } = report(file('quick'), file('out'))
     expect(lines.slice(-2)).to.deep.equal(['not run: one; other (no engine)', '1 passed, 0 failed'])
   })
 
-  it('fails a parallel run that would leave out tests without a report', () => {
+  it('fails a parallel run with skipped tests, which it could not report', () => {
     const { status } = report('--parallel', '--jobs', '2', file('quick'), file('out'))
     expect(status).not.to.equal(0)
   })

@@ -5,7 +5,7 @@ import { type Service, services } from '@orderflow/cli'
 import { expect } from 'chai'
 import { withSubject } from '../src/tested-services.ts'
 
-describe('the services that the specs test', () => {
+describe('withSubject', () => {
   let root = ''
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'tested-services-'))

@@ -2,7 +2,7 @@ import type { ReceivedEnvelope, Traffic } from '../../src/index.ts'
 import { reduced } from './documents.ts'
 
 const envelope = { ...reduced(), TenantID: 'acme' } as unknown as ReceivedEnvelope
-/** An application with two topics, which outside applications write, too. */
+/** An application with two topics that outside publishers also write. */
 export const traffic: Traffic = {
   version: '1.2.3',
   applications: [
