@@ -20,16 +20,16 @@ import {
 } from './domain/order.ts'
 import type { Claim, OrderStore } from './store.ts'
 
-/** What comes with a request besides its body. */
+/** Data of a request that is not in its body. */
 export interface RequestContext {
   tenant: Tenant
-  /** 1 to 255 characters; without one each request is an order of its own. */
+  /** 1 to 255 characters. Without a key, each request creates a new order. */
   idempotencyKey?: string | undefined
-  /** The trace that the request belongs to, a GUID; a new one, or the order's, when it names none. */
+  /** The trace of the request, a GUID. Default: a new trace, or that of the order. */
   traceId?: string | undefined
 }
 
-/** `stored` is false when the event is in the log and the store has still to catch up. */
+/** The result of a request. `stored` is false if the event is in the log but not in the store yet. */
 export interface Placed {
   order: Order
   stored: boolean
@@ -37,15 +37,15 @@ export interface Placed {
 
 export interface Commands {
   /**
-   * The log first, the store as its view: publishes OrderCreated, then saves it.
+   * Creates an order: publishes OrderCreated, then saves it, because the store is a view of the log.
    * @throws {OrderError} `idempotency-key-reused`, `conflicting-order`
-   * @throws {UncertainError} when it is not known whether the event is in the log
+   * @throws {UncertainError} if the event may or may not be in the log
    */
   place(input: PlaceOrder, context: RequestContext): Promise<Placed>
   /**
-   * Publishes OrderCancelled, unless the order is cancelled already. A paid order is refunded by payment-service.
+   * Publishes OrderCancelled, unless the order is already cancelled. payment-service refunds a paid order.
    * @throws {OrderError} `not-found`, `not-cancellable`
-   * @throws {UncertainError} when it is not known whether the event is in the log
+   * @throws {UncertainError} if the event may or may not be in the log
    */
   cancel(orderId: string, context: Pick<RequestContext, 'tenant' | 'traceId'>): Promise<Placed>
 }
@@ -56,7 +56,7 @@ export function createCommands(
   store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
   { app, publish, now, newId, log }: Dependencies,
 ): Commands {
-  /** From the publish on, the log has the event, and the reactions repair what was not saved. */
+  /** Returns true if the event was saved. After publishing, the log has the event, and the reactions save it later if this fails. */
   async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
     await publish(orderEvents, orderId, event).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export function createCommands(
       return true
     } catch (error) {
       if (!isInfrastructure(error)) throw error
-      log.warn({ err: error, orderId }, 'the order is in the log and not stored yet')
+      log.warn({ err: error, orderId }, 'the order is in the log but not stored yet')
       return false
     }
   }
@@ -79,7 +79,7 @@ export function createCommands(
   async function reserve(event: OrderCreated): Promise<Claim> {
     const claim = await store.claim(event)
     if (isSameOrder(claim.holder, event)) return claim
-    const message = 'This key was used with another body before. Send a new key, or leave it out.'
+    const message = 'This key was already used with another body. Send a new key, or none.'
     throw new OrderError('idempotency-key-reused', message, { orderId: event.Payload.OrderId })
   }
 
@@ -100,16 +100,16 @@ export function createCommands(
       const { idempotencyKey, tenant } = context
       if (idempotencyKey === undefined) {
         const event = newOrder(newId(), input, context)
-        const retry = 'Look for the order in a moment. With an Idempotency-Key a retry is safe.'
+        const retry = 'Look for the order in a moment. Next time, send an Idempotency-Key to make retries safe.'
         const stored = await publishAndSave(event, retry)
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
-      // One tenant's key is not another's.
+      // Keys of different tenants are independent.
       // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
       const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
       if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }
-      const retry = 'Send the request again with the same Idempotency-Key: it is the same order.'
+      const retry = 'Send the request again with the same Idempotency-Key: it creates no second order.'
       const stored = await publishAndSave(holder, retry)
       return { order: orderOf({ OrderCreated: holder }) as Order, stored }
     },
@@ -121,7 +121,7 @@ export function createCommands(
       const decision = decideCancel(facts)
       if (decision === 'already') return { order, stored: true }
       if (decision === 'refused') {
-        throw new OrderError('not-cancellable', 'Its payment was rejected, so there is nothing left to cancel.')
+        throw new OrderError('not-cancellable', 'Its payment was rejected, so there is nothing to cancel.')
       }
       const event = createEnvelope({
         app,
@@ -129,12 +129,13 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        // The order's tenant, which a caller has no part in where tenants share their documents; and never its user.
+        // The tenant is that of the order, even if the caller has none because tenants share their documents. The user is always the
+        // caller.
         tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },
       })
-      const stored = await publishAndSave(event, 'Send the request again: cancelling twice is cancelling once.')
+      const stored = await publishAndSave(event, 'Send the request again: the order is cancelled only once.')
       return { order: orderOf(evolve(facts, event)) as Order, stored }
     },
   }

@@ -6,8 +6,8 @@ import type { OrderStore } from './store.ts'
 type Save = Pick<OrderStore, 'saveFact'>
 
 /**
- * What order-service does with each topic's events: it keeps them as facts. From `orderevents` it saves what its own
- * requests could not (crash repair) and takes in the orders that other applications publish.
+ * Returns the reactions of order-service, which save each event as a fact. Events of `orderevents` are orders of other publishers, or the
+ * service's own that a request could not save.
  */
 export function createReactions({ saveFact }: Save, currency: Currency): Reactions<boolean> {
   return createRebuild({
@@ -19,8 +19,8 @@ export function createReactions({ saveFact }: Save, currency: Currency): Reactio
 }
 
 /**
- * How order-service rebuilds its store from the log. A fact is made of its event alone. Amounts were judged when the events came: those that
- * were refused are dead letters, which a rebuild leaves out.
+ * Returns the reactions that rebuild the store from the log. A fact depends only on its event. Amounts were checked when the events
+ * arrived; rejected events are dead letters, which a rebuild skips.
  */
 export function createRebuild({ saveFact }: Save): Reactions<boolean> {
   return {

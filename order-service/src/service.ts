@@ -6,23 +6,24 @@ import { orderRoutes } from './routes/orders.ts'
 import { createStore } from './store.ts'
 
 interface OwnSettings {
-  /** Of all amounts; payment-service has the same. */
+  /** The currency of all amounts; payment-service must have the same. */
   Money: { Currency: string }
 }
 
 export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
-  description: 'Orders, and what became of them. An order is paid a moment after it is created: get it again.',
+  description:
+    'Creates, shows and cancels orders. An order is paid a moment after its creation: get it again to see its payment.',
   sections: { Money: section({ Currency: { enum: currencyCodes } }) },
   produces: [orderEvents],
   refusals: {
     'not-found': { status: 404, title: 'Order not found' },
     'not-cancellable': { status: 409, title: 'The order cannot be cancelled' },
-    'conflicting-order': { status: 409, title: 'The OrderId is known with another order' },
+    'conflicting-order': { status: 409, title: 'The OrderId already has another order' },
     'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
-    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another order' },
+    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another order' },
   },
-  problemMembers: { orderId: { ...guidText, description: 'The order in question, if there is one.' } },
+  problemMembers: { orderId: { ...guidText, description: 'The order that the problem is about, if any.' } },
   create({ settings, documents, ...context }) {
     const store = createStore(documents)
     const currency = currencyOf(settings.Money.Currency)

@@ -14,8 +14,8 @@ import {
 } from './domain/order.ts'
 
 /**
- * A fact as it is stored: the event in the newest version of that time, which is upcast when it is read. An order's first fact also has the
- * order's slot in the list.
+ * A stored fact: the event in the version that was newest when it was stored. Reading converts it to the current newest version. The first
+ * fact of an order also has the order's slot in the list.
  */
 interface FactDocument {
   event: OrderEvent
@@ -33,21 +33,21 @@ export interface Claim {
 
 export interface OrderStore {
   /**
-   * Stores the event as a fact of its tenant's order; a duplicate changes nothing. Answers whether anything changed.
+   * Stores the event as a fact of its tenant's order. Returns true if anything changed; a duplicate changes nothing.
    * @throws {OrderError} `conflicting-order`
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves the OrderId of an Idempotency-Key before the event is published. Returns the event of the first request with this key, so that
-   * a retry publishes the same event. Also returns whether that order is stored already, because then nothing must be published.
+   * Reserves the OrderId of an Idempotency-Key before the event is published. Returns the event of the first request with this key, so a
+   * retry publishes the same event. If `isStored` is true, the order is already stored and nothing must be published.
    */
   claim(event: OrderCreated): Promise<Claim>
-  /** Nothing of another tenant's order, as of one that is not there. */
+  /** Returns the facts of the tenant's order. They are empty for an unknown order. */
   find(tenant: string, orderId: string): Promise<OrderFacts>
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** Facts that are remembered as stored: more than the log is behind the requests, unless something is broken. */
+/** The number of facts to remember as stored. The log is rarely more events behind the requests. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -84,7 +84,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
           const stored = eventIn(known)
           const kept = settle(stored, event)
           if (kept === stored) return false
-          // Even of our own AppId: it is a claim of whoever published the event, so nothing is ever overwritten unseen.
+          // Also for our own AppId, because any publisher can claim it: a stored fact is always read before it is replaced.
           const listed = known ? known.listed : event.Name === 'OrderCreated' ? view.list(orderId) : undefined
           view.write({ event: kept, ...(listed !== undefined && { listed }) })
           return true
@@ -111,7 +111,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         },
       })
       if (!decided.isNew) return decided
-      // The order may have come from the log while the claim was written: then it is that one.
+      // The order may have arrived from the log while the claim was written. Then the stored order applies.
       const stored = eventIn((await documents.read([created])).get(created)?.value as FactDocument | undefined)
       return stored ? { holder: stored as OrderCreated, isStored: true } : decided
     },
@@ -132,8 +132,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Facts that this process saw stored, by key: the newest `size` at least. Most events of the log are its own and stored already
- * when they arrive. They need not be read to learn that they change nothing, now or ever, since facts are only added.
+ * Remembers at least the newest `size` facts that this process saw stored, by key. Most events of the log are the process's own and already
+ * stored when they arrive. They need no read, because facts are final.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

@@ -10,7 +10,7 @@ const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: '
 const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 const down = () => new SidecarError('call', new Error('connection refused'))
 
-describe('order-service when its platform fails', () => {
+describe('order-service with a failing sidecar or store', () => {
   let sidecar: FakeSidecar
   let app: App
   const captured = capturedLog()
@@ -18,12 +18,12 @@ describe('order-service when its platform fails', () => {
     sidecar = new FakeSidecar()
     restart()
   })
-  /** A new process on the same store and log. */
+  /** Starts a new process with the same store and log. */
   function restart(): void {
     app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
-  /** On a store where no fence guards what is read beside a document. */
+  /** Uses a store without a fence for documents that are read together. */
   function useDocumentsOneByOne(): void {
     sidecar = new FakeSidecar('state.postgresql')
     restart()
@@ -36,7 +36,7 @@ describe('order-service when its platform fails', () => {
       key ? { 'idempotency-key': key } : {},
     )
   const create = (key?: string, total?: number, target = app) => withServer(target.web, (url) => place(url, key, total))
-  /** Places orders, by their totals, of which the app sees none before all have arrived. */
+  /** Places orders with these totals. The app sees none before all have arrived. */
   const createAtOnce = (totals: number[], key?: string) => {
     const arrived: (() => void)[] = []
     return withServer(
@@ -47,7 +47,7 @@ describe('order-service when its platform fails', () => {
       (url) => Promise.all(totals.map((total) => place(url, key, total))),
     )
   }
-  /** Places two orders with one key, each in a replica of its own, that find the key free at the same moment. */
+  /** Places two orders with one key in two replicas, which both find the key free. */
   async function claimInTwoReplicas(key: string, total: number, otherTotal: number) {
     const replica = app
     restart()
@@ -56,27 +56,27 @@ describe('order-service when its platform fails', () => {
     let claims = 0
     sidecar.transact = async (writes) => {
       claims += 1
-      // The slower replica writes its claim when the faster one has published already.
+      // The slower replica writes its claim after the faster one has published.
       while (claims === 2 && sidecar.published.length === 0) await new Promise((resolve) => setImmediate(resolve))
       await transact(writes)
     }
     return Promise.all([create(key, total, replica), create(key, otherTotal)])
   }
-  /** Another replica writes a document just before the next transaction. */
+  /** Makes another replica write a document just before the next transaction. */
   const raceWith = (key: string, value: unknown) => {
     sidecar.beforeWrite = () => {
       sidecar.beforeWrite = () => {}
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** After a lost race the fence does not guard the next writes: each document does by itself (docs/adr/0009). */
+  /** Loses a race. Then the fence does not guard the next writes, but each document guards itself (docs/adr/0009). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())
   }
   const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
 
-  /** An order of an application outside the platform. */
+  /** Returns an order of an outside publisher. */
   const outsideOrder = (changes: object = {}) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
@@ -85,14 +85,14 @@ describe('order-service when its platform fails', () => {
       payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
     })
 
-  /** One of the service's own, or who says so. */
+  /** Returns an order with the service's AppId, which others can also claim. */
   const ownOrder = (changes: object) => ({
     ...outsideOrder(changes),
     AppId: settings.App.Id,
     AppName: settings.App.Name,
   })
 
-  /** An announcement as payment-service makes them. */
+  /** Returns an announcement like those of payment-service. */
   const approved = (OrderId: string, Amount: number, date: string) =>
     createEnvelope({
       app: publisherOf('PaymentApproved'),
@@ -112,7 +112,7 @@ describe('order-service when its platform fails', () => {
       return post(`${url}/subscriptions/${topic}`, { entries }, { 'dapr-api-token': 'app' })
     })
 
-  /** Delivers what was published, as the sidecar would. */
+  /** Delivers the published events, as the sidecar would. */
   const deliver = () =>
     withServer(app.channel, (url) => {
       const entries = sidecar.published.map(({ value, key }, offset) => ({
@@ -127,10 +127,10 @@ describe('order-service when its platform fails', () => {
       )
     })
 
-  /** The values that were published. */
+  /** Returns the published values. */
   const told = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
-  it('answers 202 when the event is in the log and the store is down, and its subscription saves it later', async () => {
+  it('returns 202 when the event is in the log but the store is down, and saves it when the log delivers it', async () => {
     sidecar.failures.transact.push(down())
     const created = await create()
     expect([created.status, created.body.status]).to.deep.equal([202, 'Created'])
@@ -140,14 +140,14 @@ describe('order-service when its platform fails', () => {
     expect((await get(order.id)).body).to.include(order)
   })
 
-  it('reads nothing when the log tells it what it has just saved', async () => {
+  it('reads nothing when the log delivers an event that the process has just saved', async () => {
     await create()
     const { read, transact } = sidecar.calls
     expect((await deliver()).body.statuses.map(({ status }) => status)).to.deep.equal(['SUCCESS'])
     expect([sidecar.calls.read, sidecar.calls.transact]).to.deep.equal([read, transact])
   })
 
-  it('still sees a contradiction of what it has just saved', async () => {
+  it('detects a contradiction of an order that it has just saved', async () => {
     const { body } = await create()
     const event = JSON.parse(told()[0] ?? '')
     await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 1_000 } })
@@ -155,7 +155,7 @@ describe('order-service when its platform fails', () => {
     expect((await get(body.id)).body.total).to.equal(anOrder.total)
   })
 
-  it('answers 503 with the order’s id when nobody knows whether the event is in the log', async () => {
+  it('returns 503 with the order’s id when the event may or may not be in the log', async () => {
     sidecar.failures.publish.push(down())
     const failed = await create('key-1')
     expect(failed.status).to.equal(503)
@@ -165,14 +165,14 @@ describe('order-service when its platform fails', () => {
     expect([retried.status, retried.body.id]).to.deep.equal([201, failed.body.orderId])
   })
 
-  it('stores nothing of an order that may not be in the log', async () => {
+  it('stores nothing for an order that may be missing in the log', async () => {
     sidecar.failures.publish.push(down())
     const { body } = await create()
     expect((await get(body.orderId)).status).to.equal(404)
     expect([...sidecar.documents.keys()].filter((key) => key.includes(body.orderId))).to.deep.equal([])
   })
 
-  it('logs why nobody knows', async () => {
+  it('logs the cause of an unknown result', async () => {
     captured.records.splice(0)
     sidecar.failures.publish.push(down())
     await create('key-1')
@@ -193,13 +193,13 @@ describe('order-service when its platform fails', () => {
     expect(others).to.deep.equal([first])
   })
 
-  it('publishes nothing for a key when it cannot reserve it', async () => {
+  it('publishes no order if reserving its key fails', async () => {
     sidecar.failures.transact.push(down())
     expect((await create('key-3')).status).to.equal(503)
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('publishes nothing for a key whose order another replica stores while the key is claimed', async () => {
+  it('publishes nothing for a key whose order another replica stores during the claim', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-9')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -210,7 +210,7 @@ describe('order-service when its platform fails', () => {
     expect(told()).to.deep.equal([])
   })
 
-  it('publishes the claim that another replica wrote in between, and leaves it as it is', async () => {
+  it('publishes the claim that another replica wrote in between, and keeps it', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-10')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -221,23 +221,23 @@ describe('order-service when its platform fails', () => {
     expect(sidecar.documents.get(`order/${orderId}/claim`)?.value).to.deep.equal(claim)
   })
 
-  it('refuses another order for a key whose first one may not be out, and publishes nothing', async () => {
+  it('refuses another order for a key whose first order may be unpublished, and publishes nothing', async () => {
     sidecar.failures.publish.push(down())
     expect((await create('key-5', 1)).status).to.equal(503)
     expect((await create('key-5', 2)).status).to.equal(422)
     expect(sidecar.published).to.deep.equal([])
   })
 
-  /** Of two orders with one key, one is placed and published, and the other is refused. */
+  /** Expects that one of two orders with one key is published, and the other is refused. */
   function expectOneWinner(answers: Awaited<ReturnType<typeof create>>[]): void {
     const [placed, refused] = answers.toSorted((one, other) => one.status - other.status)
     expect([placed?.status, refused?.status]).to.deep.equal([201, 422])
     expect(told().map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([placed?.body.total])
   }
 
-  it('places one of two orders that claim a key within one batch', async () => {
+  it('places one of two orders that claim a key in one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // A read and a write for both claims, and for the one order; a look of each whether that came meanwhile; and two reads for a shard of the list.
+    // One read and one write for both claims, and for the order. One check by each for a new order. Two reads for a shard of the list.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
@@ -245,7 +245,7 @@ describe('order-service when its platform fails', () => {
     expectOneWinner(await claimInTwoReplicas('key-7', 1, 2))
   })
 
-  it('leaves a key to another replica that claims it in between, also after a lost race', async () => {
+  it('refuses an order if another replica claims its key in between, also after a lost race', async () => {
     const orderId = deterministicId('order', settings.App.Id, 'key-8')
     await loseRace()
     raceWith(`order/${orderId}/claim`, outsideOrder({ OrderId: orderId, Total: 1 }))
@@ -253,25 +253,25 @@ describe('order-service when its platform fails', () => {
     expect(told()).to.deep.equal([])
   })
 
-  it('asks for a delivery again while the store is down', async () => {
+  it('requests another delivery while the store is down', async () => {
     await create()
     restart()
     sidecar.failures.read.push(down())
     expect((await deliver()).body.statuses).to.deep.equal([{ entryId: '0', status: 'RETRY' }])
   })
 
-  it('shows none of its internals in a problem', async () => {
+  it('hides internal details from a problem response', async () => {
     sidecar.failures.read.push(new SidecarError('read state', new Error('secret-host:3502 refused')))
     const failed = await withServer(app.web, (url) => send(`${url}/v1/orders/${randomUUID()}`))
     expect(failed.status).to.equal(503)
     expect(JSON.stringify(failed.body)).not.to.contain('secret-host')
   })
 
-  it('lets one of two contradicting orders win when two replicas take them in at once', async () => {
+  it('keeps one of two contradicting orders that two replicas receive at once', async () => {
     const replica = app
     restart()
     const orderId = randomUUID()
-    // Each replica has its own chunk of the list by now, so that nothing but the order itself is in the way.
+    // Each replica already has its own chunk of the list, so only the order itself can conflict.
     await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
     sidecar.readTogether(2)
     const contradicting = (Total: number) => outsideOrder({ OrderId: orderId, Total })
@@ -282,7 +282,7 @@ describe('order-service when its platform fails', () => {
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
   })
 
-  it('keeps an order that another replica stored when it writes a contradicting one late', async () => {
+  it('keeps an order that another replica stored before it writes a contradicting one', async () => {
     useDocumentsOneByOne()
     const orderId = randomUUID()
     const key = `order/${orderId}/OrderCreated`
@@ -292,7 +292,7 @@ describe('order-service when its platform fails', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
   })
 
-  it('lets one of two contradicting orders win although both claim to be its own, also after a lost race', async () => {
+  it('keeps one of two contradicting orders with the service’s own AppId, also after a lost race', async () => {
     const replica = app
     restart()
     await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
@@ -305,7 +305,7 @@ describe('order-service when its platform fails', () => {
     expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(told()[0] ?? '').Payload.Total)
   })
 
-  it('answers 409 when an outsider who guessed the key took its OrderId between the claim and the save', async () => {
+  it('returns 409 when an outside publisher guesses the key and takes the OrderId between claim and save', async () => {
     const orderId = deterministicId('order', settings.App.Id, 'guessed')
     const publish = sidecar.publish.bind(sidecar)
     sidecar.publish = async (topic, events) => {
@@ -315,10 +315,10 @@ describe('order-service when its platform fails', () => {
     }
     const { status, body } = await create('guessed')
     expect([status, body.orderId]).to.deep.equal([409, orderId])
-    expect(body.detail).to.contain('known with another payload')
+    expect(body.detail).to.contain('an order with another payload')
   })
 
-  it('keeps the earlier of two events with one name, whichever comes last', async () => {
+  it('keeps the earlier of two events with one name, whichever arrives last', async () => {
     const { body } = await create()
     await take(app, 'paymentevents', approved(body.id, 2, '2026-02-01T00:00:00Z'))
     await take(app, 'paymentevents', approved(body.id, 1, '2026-01-01T00:00:00Z'))
@@ -329,7 +329,7 @@ describe('order-service when its platform fails', () => {
     expect(list.body.items.map(({ id }) => id)).to.deep.equal([body.id])
   })
 
-  it('keeps the earlier of two cancellations when another replica stores that one in between', async () => {
+  it('keeps the earlier of two cancellations when another replica stores it in between', async () => {
     const { body } = await create()
     const cancelled = (date: string) =>
       createEnvelope({
@@ -346,7 +346,7 @@ describe('order-service when its platform fails', () => {
     expect(sidecar.documents.get(key)?.value).to.deep.equal(earlier)
   })
 
-  it('stays in the list when an earlier telling of the same order comes in later', async () => {
+  it('keeps an order in the list when an earlier event of the same order arrives later', async () => {
     const { body } = await create()
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = body
     const earlier = outsideOrder({ OrderId: body.id, CustomerName, CustomerTaxId, Total })
@@ -355,7 +355,7 @@ describe('order-service when its platform fails', () => {
     expect(list.body.items.map(({ createdAt }) => createdAt)).to.deep.equal(['2020-01-01T00:00:00Z'])
   })
 
-  describe('an amount', () => {
+  describe('amounts of orders', () => {
     const wrong: [amount: number, detail: RegExp][] = [
       [42.555, /has more decimals than EUR: round it to 2 decimals/],
       [1e-300, /has more decimals than EUR/],
@@ -366,7 +366,7 @@ describe('order-service when its platform fails', () => {
       [1e12 + 1, /must be at most 1000000000000/],
     ]
     for (const [amount, detail] of wrong) {
-      it(`of ${amount} is refused by the API, which says where and why`, async () => {
+      it(`refuses ${amount} in the API, with its field and reason`, async () => {
         const { status, body } = await create(undefined, amount)
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/total'])
@@ -375,7 +375,7 @@ describe('order-service when its platform fails', () => {
       })
     }
 
-    it('is shown with its currency wherever an order is shown', async () => {
+    it('shows the currency with every order', async () => {
       const { body } = await create('key-11', 0.01)
       expect(body).to.include({ total: 0.01, currency: 'EUR' })
       expect((await get(body.id)).body).to.include({ total: 0.01, currency: 'EUR' })
@@ -386,7 +386,7 @@ describe('order-service when its platform fails', () => {
     })
 
     for (const amount of [42.555, 1e-300, 0.1 + 0.2]) {
-      it(`of ${amount} in an event makes a dead letter, and no order`, async () => {
+      it(`rejects ${amount} in an event to the dead-letter topic, and creates no order`, async () => {
         const event = outsideOrder({ Total: amount })
         await take(app, 'orderevents', event)
         const [deadLetter] = sidecar.published
@@ -396,12 +396,12 @@ describe('order-service when its platform fails', () => {
       })
     }
 
-    it('of an announced payment is judged, too', async () => {
+    it('rejects an invalid amount of an announced payment', async () => {
       await take(app, 'paymentevents', approved(randomUUID(), 42.555, '2026-01-01T00:00:00Z'))
       expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/^Amount has more decimals/)
     })
 
-    it('of -0 in an event is 0', async () => {
+    it('reads -0 in an event as 0', async () => {
       const event = outsideOrder({ Total: 1 })
       const { OrderId } = event.Payload
       const text = JSON.stringify(event).replace('"Total":1', '"Total":-0')
@@ -416,7 +416,7 @@ describe('order-service when its platform fails', () => {
     })
   })
 
-  it('keeps of an event what the contract names, however much its publisher adds', async () => {
+  it('keeps only the contract’s fields of an event, whatever its publisher adds', async () => {
     const payload = {
       OrderId: randomUUID(),
       CustomerName: 'Ada',
@@ -432,20 +432,20 @@ describe('order-service when its platform fails', () => {
     expect((await get(event.Payload.OrderId)).body.total).to.equal(1)
   })
 
-  it('gives one order to requests that claim a key in two replicas at once', async () => {
+  it('creates one order for requests that claim a key in two replicas at once', async () => {
     const [one, other] = await claimInTwoReplicas('key-4', anOrder.total, anOrder.total)
     expect([one.status, other.status, other.body.id]).to.deep.equal([201, 201, one.body.id])
     expect(new Set(told()).size).to.equal(1)
   })
 
-  it('shares its calls of the sidecar among requests that come at once', async () => {
+  it('shares its sidecar calls among concurrent requests', async () => {
     const placed = await createAtOnce(Array.from({ length: 50 }, (_, index) => index + 1))
     expect(placed.map(({ status }) => status)).to.deep.equal(Array(50).fill(201))
     expect(sidecar.published).to.have.length(50)
     expect(Math.max(sidecar.calls.publish, sidecar.calls.transact)).to.be.at.most(2)
   })
 
-  it('stores a whole delivery of payments by one transaction, and reads new documents once more', async () => {
+  it('stores a whole delivery of payments in one transaction, and reads new documents a second time', async () => {
     const payments = Array.from({ length: 20 }, () => approved(randomUUID(), 1, '2026-01-01T00:00:00Z'))
     await take(app, 'paymentevents', ...payments)
     expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })

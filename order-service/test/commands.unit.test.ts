@@ -3,11 +3,11 @@ import { createEnvelope, type Envelope, noTenant, type Tenant } from '@orderflow
 import { expect } from 'chai'
 import { createCommands } from '../src/commands.ts'
 
-describe('a cancellation', () => {
+describe('cancel', () => {
   const OrderId = randomUUID()
   const app = { id: randomUUID(), name: 'order-service' }
 
-  /** Cancels an order that a person placed; returns the event that was published. */
+  /** Cancels an order that a person placed, and returns the published event. */
   async function cancelled(owner: Tenant, caller: Tenant): Promise<Envelope | undefined> {
     const OrderCreated = createEnvelope({
       app,
@@ -30,18 +30,18 @@ describe('a cancellation', () => {
   }
 
   for (const id of ['', 'acme']) {
-    it(`names its caller, not who placed the order, of tenant '${id}'`, async () => {
+    it(`names its caller instead of the order's owner, for tenant '${id}'`, async () => {
       const event = await cancelled({ id, userId: 'ada' }, { id, userId: 'bob' })
       expect([event?.Name, event?.TenantID ?? '', event?.TenantUserID]).to.deep.equal(['OrderCancelled', id, 'bob'])
     })
   }
 
-  it('names nobody if its caller is unknown', async () => {
+  it('names no user if the caller is unknown', async () => {
     const event = await cancelled({ id: '', userId: 'ada' }, noTenant)
     expect(event).to.include({ Name: 'OrderCancelled' }).and.not.to.have.any.keys('TenantID', 'TenantUserID')
   })
 
-  it('stays with the tenant of its order where tenants are not told apart', async () => {
+  it('keeps the tenant of the order if tenants share their documents', async () => {
     const event = await cancelled({ id: 'acme', userId: 'ada' }, noTenant)
     expect(event).to.include({ TenantID: 'acme' }).and.not.to.have.property('TenantUserID')
   })

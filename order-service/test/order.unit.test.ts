@@ -39,7 +39,7 @@ function event(
 
 const factsOf = (...events: OrderEvent[]) => events.reduce(evolve, {} as OrderFacts)
 
-/** The table of docs/orders.md: what has been seen, and the status it gives. */
+/** The table of docs/orders.md: events and the resulting status. */
 const statuses: [(keyof typeof payloads)[], string | undefined][] = [
   [[], undefined],
   [['PaymentApproved'], undefined],
@@ -57,12 +57,12 @@ const statuses: [(keyof typeof payloads)[], string | undefined][] = [
 
 describe('order', () => {
   for (const [names, status] of statuses) {
-    it(`is ${status ?? 'not visible'} after ${names.join(', ') || 'nothing'}`, () => {
+    it(`becomes ${status ?? 'not visible'} after ${names.join(', ') || 'nothing'}`, () => {
       expect(orderOf(factsOf(...names.map((name) => event(name))))?.status).to.equal(status)
     })
   }
 
-  it('comes to the same whatever the order and number of its events', () => {
+  it('becomes the same whatever the order and number of its events', () => {
     const anyEvent = fc
       .record({
         name: fc.constantFrom(...factNames),
@@ -92,7 +92,7 @@ describe('order', () => {
   const earlier: [string, Parameters<typeof event>[1], Parameters<typeof event>[1]][] = [
     ['earlier', { Id: '2' }, { Id: '1', CreationDate: '2026-11-21T10:00:01Z' }],
     [
-      'earlier, whatever its offset',
+      'earlier, with another offset',
       { Id: '2', CreationDate: '2026-11-21T12:00:00+02:00' },
       { Id: '1', CreationDate: '2026-11-21T10:00:01Z' },
     ],
@@ -102,22 +102,22 @@ describe('order', () => {
       { Id: '1', CreationDate: '2026-11-21T10:00:00.0009Z' },
     ],
     [
-      'earlier by a nanosecond, whatever its offset and digits',
+      'earlier by a nanosecond, with another offset and other digits',
       { Id: '2', CreationDate: '2026-11-21T12:00:00.123456788+02:00' },
       { Id: '1', CreationDate: '2026-11-21T10:00:00.123456789Z' },
     ],
     [
-      'earlier by its fewer digits',
+      'earlier, with fewer digits',
       { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
       { Id: '1', CreationDate: '2026-11-21T10:00:00.1000001Z' },
     ],
     [
-      'smaller by its Id, of two dates that mean one moment',
+      'smaller by Id, with two spellings of the same date',
       { Id: '1', CreationDate: '2026-11-21T10:00:00.100000000Z' },
       { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
     ],
-    ['smaller by its Id, of two at one moment', { Id: '1', CorrelationId: 'd' }, { Id: '2', CorrelationId: 'c' }],
-    ['smaller by what it says, of two with one Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
+    ['smaller by Id, at the same time', { Id: '1', CorrelationId: 'd' }, { Id: '2', CorrelationId: 'c' }],
+    ['smaller by content, with the same Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
     it(`keeps of two events with one name the one that is ${what}`, () => {
@@ -129,21 +129,21 @@ describe('order', () => {
     })
   }
 
-  it('leaves a fact as it is when its event comes again', () => {
+  it('keeps a fact when its event arrives again', () => {
     const known = event('PaymentApproved')
     expect(settle(known, structuredClone(known))).to.equal(known)
   })
 
-  it('refuses another customer or total for its OrderId, and keeps what it knows', () => {
+  it('refuses another customer or total for its OrderId, and keeps the known values', () => {
     const known = event('OrderCreated')
     const other = event('OrderCreated', { Payload: { Total: 1 }, CreationDate: '2026-11-20T10:00:00Z' })
     expect(() => settle(known, other))
-      .to.throw(OrderError, 'this OrderId is known with another payload')
+      .to.throw(OrderError, 'this OrderId already has an order with another payload')
       .and.include({ name: 'OrderError', code: 'conflicting-order' })
       .with.deep.property('details', { orderId: 'o' })
   })
 
-  it('keeps of an event what the contract names, in one order, and no more', () => {
+  it('keeps only the contract’s fields of an event, in a fixed order', () => {
     const received = event('OrderCreated', { Payload: { Extra: 'extra' } })
     const kept = factOf(Object.assign({ Headers: { a: 1 }, Extra: true }, received))
     const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = received
@@ -152,7 +152,7 @@ describe('order', () => {
     expect(JSON.stringify(kept)).to.equal(JSON.stringify(fact))
   })
 
-  it('keeps whose it is, as far as its event says so', () => {
+  it('keeps the tenant and user of its event, if any', () => {
     const kept = (tenant: object) => {
       const { TenantID, TenantUserID } = factOf({ ...event('OrderCreated'), ...tenant })
       return { ...(TenantID !== undefined && { TenantID }), ...(TenantUserID !== undefined && { TenantUserID }) }
@@ -162,7 +162,7 @@ describe('order', () => {
     expect(kept({ TenantID: '', TenantUserID: '' })).to.deep.equal({})
   })
 
-  it('shows who placed it, when, and what belongs to it', () => {
+  it('shows its customer, time and ids', () => {
     expect(orderOf(factsOf(event('OrderCreated')))).to.deep.equal({
       id: 'o',
       customerName: 'Ada',
@@ -175,20 +175,20 @@ describe('order', () => {
     })
   })
 
-  it('shows its payment, and why it was rejected', () => {
+  it('shows its payment, and the reason of a rejection', () => {
     const paid = orderOf(factsOf(event('OrderCreated'), event('PaymentApproved')))
     expect(paid?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1' })
     const order = orderOf(factsOf(event('OrderCreated'), event('PaymentRejected')))
     expect(order?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1', reason: 'too much' })
   })
 
-  it('says so when another amount than its total was charged', () => {
+  it('warns about a charged amount that differs from its total', () => {
     const facts = factsOf(event('OrderCreated'), event('PaymentApproved', { Payload: { Amount: 5 } }))
-    expect(orderOf(facts)?.warning).to.equal('5 was charged, the total is 42.5')
+    expect(orderOf(facts)?.warning).to.equal('5 was charged, but the total is 42.5')
     expect(orderOf(factsOf(event('OrderCreated'), event('PaymentApproved')))).not.to.have.property('warning')
   })
 
-  it('is the same order when only what the contract does not name differs', () => {
+  it('equals an order that differs only in fields outside the contract', () => {
     const created = (payload: object) =>
       event('OrderCreated', { Payload: payload }) as Parameters<typeof isSameOrder>[0]
     expect(isSameOrder(created({}), created({ Extra: 'extra' }))).to.equal(true)
@@ -198,7 +198,7 @@ describe('order', () => {
     expect(isSameOrder(created({}), created({ CustomerName: 'Bob' }))).to.equal(false)
   })
 
-  it('can be cancelled until it has been, unless its payment was rejected', () => {
+  it('allows one cancellation, unless its payment was rejected', () => {
     const knowing = (...names: (keyof typeof payloads)[]) => decideCancel(factsOf(...names.map((name) => event(name))))
     expect(knowing('OrderCreated')).to.equal('cancel')
     expect(knowing('OrderCreated', 'PaymentApproved')).to.equal('cancel')
@@ -208,7 +208,7 @@ describe('order', () => {
     expect(knowing('OrderCreated', 'PaymentRejected')).to.equal('refused')
   })
 
-  it('can be cancelled again as long as its refund is outstanding', () => {
+  it('allows another cancellation while its refund is missing', () => {
     const facts = factsOf(event('OrderCreated'), event('PaymentApproved'), event('OrderCancelled'))
     expect(decideCancel(facts)).to.equal('cancel')
   })

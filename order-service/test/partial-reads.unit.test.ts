@@ -38,7 +38,7 @@ const events = {
 type Name = keyof typeof events
 const names = Object.keys(events) as Name[]
 
-/** One process of order-service. */
+/** Creates a process of order-service. */
 function processOn(sidecar: FakeSidecar) {
   const log = createLog('order-service', 'silent')
   const app = createApp(service, { settings, log, sidecar, now, newId: randomUUID })
@@ -81,7 +81,7 @@ const operations: Record<string, (process: Process) => Promise<{ status: number;
   ...Object.fromEntries(names.map((name) => [`${name} again`, (process: Process) => process.deliver(events[name])])),
 }
 
-/** Has bulk reads find one document at least, if any exists: SQLite reports an error that comes before the first row. */
+/** Makes bulk reads find at least one existing document, because SQLite reports errors before the first row. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {
@@ -93,7 +93,10 @@ function keepFirstRows(sidecar: FakeSidecar): void {
   }
 }
 
-/** What an operation answers, publishes and leaves in a store that has these facts, when bulk reads leave out some documents. */
+/**
+ * Returns the response, the published events and the stored documents of an operation. The store has these facts, and bulk reads omit some
+ * documents.
+ */
 async function outcome(type: string, facts: Name[], isClaimed: boolean, operation: string, leftOut: number[]) {
   const sidecar = new FakeSidecar(type)
   const earlier = processOn(sidecar)
@@ -106,7 +109,7 @@ async function outcome(type: string, facts: Name[], isClaimed: boolean, operatio
   const answer = await (operations[operation] as (process: Process) => Promise<{ status: number; body: unknown }>)(
     processOn(sidecar),
   )
-  // Once an order is stored, its claim means nothing.
+  // The claim of a stored order has no meaning.
   const isMeant = (key: string) =>
     key.startsWith('order/') && !(key.endsWith('/claim') && sidecar.documents.has(`order/${orderId}/OrderCreated`))
   const stored = [...sidecar.documents].filter(([key]) => isMeant(key))
@@ -121,10 +124,10 @@ async function outcome(type: string, facts: Name[], isClaimed: boolean, operatio
 const withoutRandomIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, part) => (/^(correlation|trace)Id$/i.test(key) ? undefined : part)))
 
-describe('order-service whose bulk reads leave out documents', () => {
+describe('order-service with incomplete bulk reads', () => {
   for (const type of ['state.sqlite', 'state.postgresql']) {
     for (const operation of Object.keys(operations)) {
-      it(`answers, publishes and stores the same on ${type} as with complete reads: ${operation}`, async () => {
+      it(`behaves on ${type} as with complete reads: ${operation}`, async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.subarray(names),
@@ -141,7 +144,7 @@ describe('order-service whose bulk reads leave out documents', () => {
     }
   }
 
-  it('lists an order of which any one document is left out', async () => {
+  it('lists an order even if one of its documents is left out', async () => {
     const sidecar = new FakeSidecar()
     for (const name of ['OrderCreated', 'PaymentApproved'] as const) await processOn(sidecar).deliver(events[name])
     for (const name of ['OrderCreated', 'PaymentApproved']) {

@@ -15,7 +15,7 @@ const postOrder = (body: object | string): Pick<BadRequest, 'path' | 'init' | 's
   status: 400,
 })
 
-/** What the specs of every service (packages/test-kit) need to know of this one. */
+/** The service's part of the specs in packages/test-kit. */
 export const subject: Subject = {
   badRequests: {
     'two wrong fields': {
@@ -52,7 +52,7 @@ export const subject: Subject = {
     return { topic: orderEvents, key: OrderId, envelope }
   },
 
-  /** The order once it is paid: nothing happens to it then by itself. */
+  /** Returns the order once it is paid, because it does not change after that. */
   async effectOf(url, { key }) {
     const response = await fetch(`${url}/v1/orders/${key}`)
     const order = (await response.json()) as Order

@@ -19,8 +19,8 @@ interface Publisher {
 }
 
 /**
- * The event that tells how a charge was decided. It is made of what is stored and nothing else, so every redelivery
- * announces the very same event.
+ * Returns the event that announces the decision of a charge. It depends only on the stored state, so every redelivery announces the same
+ * event.
  */
 export function resultOf(app: Publisher, { decision }: PaymentState): Envelope | undefined {
   if (!decision) return undefined
@@ -35,7 +35,7 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
       })
 }
 
-/** The event that tells of a refund, when there was something to refund. */
+/** Returns the event that announces a refund, or undefined without a refund. */
 export function refundOf(app: Publisher, { decision, refund }: PaymentState): Envelope | undefined {
   if (!decision?.approved || !refund) return undefined
   const { orderId, amount, tenant = noTenant } = decision
@@ -65,7 +65,7 @@ function commonFields<N extends EventName>(app: Publisher, paymentId: string, ty
 }
 
 /**
- * The fact that an announcement tells: what `resultOf` and `refundOf` make an event of, made back of that event.
+ * Returns the fact of an announcement: the inverse of `resultOf` and `refundOf`.
  * @throws {PaymentError} `foreign-payment` for an event of `paymentevents` that this service did not announce
  */
 export function announcedFact(
@@ -90,12 +90,15 @@ export function announcedFact(
   return { type: 'decided', decision: { ...cause, orderId, amount, source, ...ownerOf(tenant), ...verdict } }
 }
 
-/** Of a payment and an event's name, whatever its version: a payment is announced once. Two tenants may pay for one OrderId. */
+/**
+ * Returns the id of an announcement: from the payment and the event's name, not its version, because a payment is announced once. It
+ * includes the tenant, because two tenants may have the same OrderId.
+ */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
   deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))
 
-/** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
+/** Publishes an announcement, if any, under its order's key. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {
   if (event) await publish(paymentEvents, orderId, event)
 }

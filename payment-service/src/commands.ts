@@ -10,21 +10,21 @@ export interface MakePayment {
   amount: number
 }
 
-/** What comes with a request besides its body. */
+/** Data of a request that is not in its body. */
 export interface RequestContext {
   tenant: Tenant
-  /** 1 to 255 characters; without one a retry is told that the order has its payment. */
+  /** 1 to 255 characters. Without a key, a retry fails because the order already has a payment. */
   idempotencyKey?: string | undefined
-  /** The trace that the request belongs to, a GUID; a new one when it names none. */
+  /** The trace of the request, a GUID. Default: a new trace. */
   traceId?: string | undefined
 }
 
 export interface Commands {
   /**
-   * Makes a payment by hand. Decided by the same policy as any other, stored, then announced. A request with the key of an
-   * earlier one is answered the payment which that one made.
+   * Makes a payment on request: decides by the same policy as other payments, stores the decision, then announces it. A request with the
+   * key of an earlier one returns the payment of that one.
    * @throws {PaymentError} `payment-exists`, `idempotency-key-reused`
-   * @throws {UncertainError} when it is stored and may not be announced
+   * @throws {UncertainError} if the payment is stored but may be unannounced
    */
   make(input: MakePayment, context: RequestContext): Promise<Payment>
 }
@@ -36,18 +36,18 @@ export function createCommands(
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
-  /** Whether a payment was made by 0.1.0 with this key, which it derived for each order. */
+  /** Returns true if version 0.1.0 made a payment with this key. It derived the cause from each order. */
   const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
     key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
 
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
-      // The event of a payment tells what caused it, so a rebuild restores the order of a key. Not part of it: the amount.
+      // The event of a payment names its cause, so a rebuild restores the order of a key. The cause does not depend on the amount.
       const causationId =
         idempotencyKey === undefined
           ? newId()
-          : // One tenant's key is not another's.
+          : // Keys of different tenants are independent.
             // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
             deterministicId('payment-key', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       if (idempotencyKey !== undefined) {
@@ -57,15 +57,15 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // Announcing what another request decided is harmless, and heals one that died before it could.
+      // Announcing another request's decision again is harmless, and completes a request that died before its announcement.
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
-        const detail = 'The payment is stored but may not be announced. Send the request again until it is not.'
+        const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'
         throw new UncertainError(detail, { details: { paymentId }, cause: error })
       })
       const { decision } = state
       if (decision?.causationId !== causationId && !isOfOldKey(decision?.causationId, orderId, idempotencyKey)) {
-        const message = `There is one payment per order; this one is at /v1/payments/${paymentId}.`
+        const message = `The order already has a payment: see /v1/payments/${paymentId}.`
         throw new PaymentError('payment-exists', message, { paymentId })
       }
       if (decision?.amount !== amount) throw keyReused('with another amount', paymentId)
@@ -75,6 +75,6 @@ export function createCommands(
 }
 
 function keyReused(how: string, paymentId: string): PaymentError {
-  const message = `This key was used ${how} before. Send a new key, or leave it out.`
+  const message = `This key was already used ${how}. Send a new key, or none.`
   return new PaymentError('idempotency-key-reused', message, { paymentId })
 }

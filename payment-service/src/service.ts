@@ -7,18 +7,18 @@ import { paymentRoutes } from './routes/payments.ts'
 import { createStore } from './store.ts'
 
 interface OwnSettings {
-  /** In the currency of the orders' totals. */
+  /** The limit, in the currency of the orders' totals. */
   Policy: { ApproveUpTo: number }
-  /** Of all amounts; order-service has the same. */
+  /** The currency of all amounts; order-service must have the same. */
   Money: { Currency: string }
 }
 
-/** The largest amount that an event may say (envelope-schema/schemas/common.json). */
+/** The largest valid amount of an event (envelope-schema/schemas/common.json). */
 const maxAmount = 1e12
 
 export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
-  description: 'Payments of orders: one per order, decided by a policy when the order arrives, or made by hand.',
+  description: 'Makes one payment per order: a policy decides when the order arrives, or on request.',
   sections: {
     Policy: section({ ApproveUpTo: { type: 'number', minimum: 0, maximum: maxAmount } }),
     Money: section({ Currency: { enum: currencyCodes } }),
@@ -26,13 +26,13 @@ export const service = defineService<OwnSettings>({
   produces: [paymentEvents],
   refusals: {
     'not-found': { status: 404, title: 'Payment not found' },
-    'payment-exists': { status: 409, title: 'The order has its payment already' },
-    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another payment' },
+    'payment-exists': { status: 409, title: 'The order already has a payment' },
+    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another payment' },
     'conflicting-order': { status: 409, title: 'The order was charged with another total' },
     'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
     'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
   },
-  problemMembers: { paymentId: { ...guidText, description: 'The payment in question, if there is one.' } },
+  problemMembers: { paymentId: { ...guidText, description: 'The payment that the problem is about, if any.' } },
   create({ settings, documents, ...context }) {
     const store = createStore(documents)
     const currency = currencyOf(settings.Money.Currency)

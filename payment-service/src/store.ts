@@ -2,38 +2,38 @@ import { deterministicId } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
-/** A payment's only document: its state, and its slot in the list once it was decided. */
+/** A payment's only document: its state, and its slot in the list after the decision. */
 interface PaymentDocument {
   state: PaymentState
   listed?: string
 }
 
-/** Which order an Idempotency-Key was used for. */
+/** The order for which an Idempotency-Key was used. */
 interface Claim {
   orderId: string
 }
 
-/** There is one payment per order, so the one id follows from the other. */
+/** Returns the id of an order's payment. An order has only one payment. */
 export const paymentIdOf = (orderId: string): string => deterministicId('payment', orderId)
 const claimKey = (causationId: string) => `payment-request/${causationId}/claim`
 const paymentKey = (paymentId: string) => `payment/${paymentId}`
 
-/** A payment's document is a few hundred bytes, whatever the order's size. */
+/** The maximum size of a payment's document, which does not depend on the order. */
 const documentBytes = 1_000
 
 export interface PaymentStore {
   /**
-   * Adds to the payment of a tenant's order the fact that `choose` makes of its state, unless it makes none or it is known; on what another
-   * writer left, when that one was faster. Answers the state as it stands, whoever made it, and whether it changed.
+   * Adds a fact to the payment of a tenant's order. `choose` returns it for the current state, and runs again if another writer was faster.
+   * Returns the resulting state, and whether it changed.
    */
   saveFact(
     tenant: string,
     orderId: string,
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
-  /** Reserves what an Idempotency-Key stands for, the cause of a payment, for an order. Returns the order that holds it, the first one. */
+  /** Reserves the cause of a payment, which derives from an Idempotency-Key, for an order. Returns the order of the first claim. */
   claim(tenant: string, causationId: string, orderId: string): Promise<string>
-  /** Nothing of another tenant's payment, as of one that is not there. */
+  /** Returns the payment, or undefined if the tenant has no such payment. */
   find(tenant: string, paymentId: string): Promise<Payment | undefined>
   page(tenant: string, options: PageOptions): Promise<Page<Payment>>
 }

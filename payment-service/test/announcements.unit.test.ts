@@ -8,7 +8,7 @@ import { type Cause, type Decision, PaymentError, type PaymentState } from '../s
 const app = { id: randomUUID(), name: 'payment-service' }
 type Announced = Parameters<typeof announcedFact>[1]
 
-/** An announcement as it comes back out of the log. */
+/** Returns an announcement as it is read from the log. */
 const received = (envelope: unknown) =>
   checkPayload(parseEnvelope(Buffer.from(JSON.stringify(envelope)))) as unknown as Announced
 
@@ -20,7 +20,7 @@ const anyCause: fc.Arbitrary<Cause> = fc.record({
     .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
 })
-/** A name in the contract's sense: never blank. */
+/** A valid name of a policy, which is never blank. */
 const anyPolicy = fc.string({ maxLength: 20 }).map((name) => `p${name}`)
 const anyVerdict = fc.oneof(
   fc.record({ approved: fc.constant(true), policy: anyPolicy }),
@@ -40,8 +40,8 @@ const anyDecision: fc.Arbitrary<Decision> = fc
     ...verdict,
   }))
 
-describe('an announcement of a payment', () => {
-  it('tells all that is stored of a decision and of a refund', () => {
+describe('announcements of payments', () => {
+  it('restores all stored facts of a decision and a refund', () => {
     const property = fc.property(anyDecision, anyCause, (decision, refund) => {
       const state: PaymentState = { decision, cancelled: true, refund }
       expect(announcedFact(app, received(resultOf(app, state)))).to.deep.equal({ type: 'decided', decision })
@@ -51,7 +51,7 @@ describe('an announcement of a payment', () => {
     fc.assert(property)
   })
 
-  it('of somebody else is no payment of ours', () => {
+  it('rejects an announcement of another publisher', () => {
     const [decision] = fc.sample(anyDecision, 1) as [Decision]
     const own = received(resultOf(app, { decision }))
     const foreign: Announced[] = [

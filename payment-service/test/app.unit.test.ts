@@ -11,7 +11,7 @@ import { createStore } from '../src/store.ts'
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const down = () => new SidecarError('call', new Error('connection refused'))
 
-describe('payment-service when its platform fails', () => {
+describe('payment-service with a failing sidecar or store', () => {
   let sidecar: FakeSidecar
   let app: App
   let clock: number
@@ -70,7 +70,7 @@ describe('payment-service when its platform fails', () => {
     })
   const announced = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
-  it('announces the very same payment when it died between saving and announcing', async () => {
+  it('announces the same payment after a crash between saving and announcing', async () => {
     const created = eventOf('OrderCreated')
     sidecar.failures.publish.push(down())
     expect(await deliver(app, created)).to.deep.equal(['RETRY'])
@@ -82,7 +82,7 @@ describe('payment-service when its platform fails', () => {
     expect(JSON.parse(event ?? '')).to.deep.include({ Name: 'PaymentApproved', CreationDate: saved?.createdAt })
   })
 
-  it('announces nothing that may not be stored', async () => {
+  it('announces only stored payments', async () => {
     const created = eventOf('OrderCreated')
     sidecar.failures.transact.push(down())
     expect(await deliver(app, created)).to.deep.equal(['RETRY'])
@@ -91,13 +91,13 @@ describe('payment-service when its platform fails', () => {
     expect(announced().map((text) => JSON.parse(text).CreationDate)).to.deep.equal([(await payments())[0]?.createdAt])
   })
 
-  it('stores and publishes a whole delivery at once, and reads new documents once more', async () => {
+  it('stores and publishes a whole delivery at once, and reads new documents a second time', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })
   })
 
-  it('decides once when two processes hold the same event', async () => {
+  it('decides once when two processes receive the same event', async () => {
     const other = newProcess()
     const created = eventOf('OrderCreated')
     const statuses = await Promise.all([deliver(app, created), deliver(other, created)])
@@ -106,7 +106,7 @@ describe('payment-service when its platform fails', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('decides once when two processes find nothing decided, and one writes after the other has announced', async () => {
+  it('decides once when two processes find no decision, and one writes after the other has announced', async () => {
     sidecar = new FakeSidecar('state.postgresql')
     const [one, other] = [newProcess(), newProcess()]
     const created = eventOf('OrderCreated')
@@ -124,7 +124,7 @@ describe('payment-service when its platform fails', () => {
     expect(JSON.parse(announced()[0] ?? '').CreationDate).to.equal((await payments())[0]?.createdAt)
   })
 
-  it('takes one payment when a person and an order pay at the same time', async () => {
+  it('accepts one payment when a request and an order pay at the same time', async () => {
     const created = eventOf('OrderCreated')
     const [made] = await Promise.all([pay(), deliver(app, created)])
     expect(made.status).to.be.oneOf([201, 409])
@@ -134,7 +134,7 @@ describe('payment-service when its platform fails', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('leaves no charge when a cancellation and a charge pass each other in two processes', async () => {
+  it('leaves no charge when two processes handle a cancellation and a charge at the same time', async () => {
     const other = newProcess()
     await Promise.all([deliver(app, eventOf('OrderCreated')), deliver(other, eventOf('OrderCancelled'))])
     expect((await payments()).map(({ status }) => status))
@@ -142,7 +142,7 @@ describe('payment-service when its platform fails', () => {
       .and.not.to.include('Approved')
   })
 
-  it('says so when a payment by hand is stored but not announced, and announces it on the next try', async () => {
+  it('reports a requested payment that is stored but not announced, and announces it on the next try', async () => {
     sidecar.failures.publish.push(down())
     const made = await pay()
     expect(made.status).to.equal(503)
@@ -151,7 +151,7 @@ describe('payment-service when its platform fails', () => {
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
   })
 
-  it('answers a request by hand that is sent again with its key as it did the first time', async () => {
+  it('returns the same payment when a request is sent again with its key', async () => {
     sidecar.failures.publish.push(down())
     expect((await pay(42.5, 'key')).status).to.equal(503)
     app = newProcess()
@@ -165,7 +165,7 @@ describe('payment-service when its platform fails', () => {
     expect((await pay()).status).to.equal(409)
   })
 
-  describe('an Idempotency-Key', () => {
+  describe('Idempotency-Key', () => {
     const payFor = (id: string, key: string, target = app) =>
       withServer(target.web, (url) =>
         post<Payment & { detail: string; paymentId: string }>(
@@ -176,7 +176,7 @@ describe('payment-service when its platform fails', () => {
       )
     const other = randomUUID()
 
-    it('that paid for one order is refused for another, which stays unpaid', async () => {
+    it('refuses a key that paid for another order, and leaves the order unpaid', async () => {
       const first = await payFor(orderId, 'key')
       const refused = await payFor(other, 'key')
       expect([first.status, refused.status]).to.deep.equal([201, 422])
@@ -187,7 +187,7 @@ describe('payment-service when its platform fails', () => {
       expect((await payFor(other, 'another')).status).to.equal(201)
     })
 
-    it('is one order’s when two requests bring it at once', async () => {
+    it('belongs to one order when two requests send it at once', async () => {
       const replica = newProcess()
       sidecar.readTogether(2)
       const answers = await Promise.all([payFor(orderId, 'key'), payFor(other, 'key', replica)])
@@ -195,7 +195,7 @@ describe('payment-service when its platform fails', () => {
       expect(announced()).to.have.length(1)
     })
 
-    it('is one order’s still after a rebuild', async () => {
+    it('belongs to the same order after a rebuild', async () => {
       await payFor(orderId, 'key')
       const log = announced().map((text) => JSON.parse(text))
       sidecar = new FakeSidecar()
@@ -207,7 +207,7 @@ describe('payment-service when its platform fails', () => {
       expect((await payFor(orderId, 'key')).status).to.equal(201)
     })
 
-    it('of a payment that 0.1.0 made is the same payment', async () => {
+    it('returns the payment that version 0.1.0 made with the key', async () => {
       const causationId = deterministicId('payment-request', settings.App.Id, orderId, 'key')
       const store = createStore(createDocuments(sidecar, () => new Date(clock)))
       const cause = { causationId, correlationId: causationId, traceId: causationId, at: '2026-11-21T10:00:00.000Z' }
@@ -222,13 +222,13 @@ describe('payment-service when its platform fails', () => {
     })
   })
 
-  describe('an amount', () => {
+  describe('amounts of payments', () => {
     for (const [amount, detail] of [
       [42.555, /has more decimals than EUR: round it to 2 decimals/],
       [0, /must be greater than 0/],
       [1e12 + 1, /must be at most 1000000000000/],
     ] as const) {
-      it(`of ${amount} is refused by the API, which says where and why`, async () => {
+      it(`refuses ${amount} in the API, with its field and reason`, async () => {
         const { status, body } = await pay(amount)
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/amount'])
@@ -237,7 +237,7 @@ describe('payment-service when its platform fails', () => {
       })
     }
 
-    it('is shown with its currency wherever a payment is shown', async () => {
+    it('shows the currency with every payment', async () => {
       const { body } = await pay()
       expect(body).to.include({ amount: 42.5, currency: 'EUR' })
       expect((await payments())[0]).to.include({ currency: 'EUR' })
@@ -246,7 +246,7 @@ describe('payment-service when its platform fails', () => {
       expect([list.body.items[0], one.body]).to.deep.equal([body, body])
     })
 
-    it('with too many decimals in an OrderCreated makes a dead letter, and is not charged', async () => {
+    it('rejects an OrderCreated with too many decimals to the dead-letter topic, and charges nothing', async () => {
       const event = eventOf('OrderCreated')
       await deliver(app, { ...event, Payload: { ...event.Payload, Total: 42.555 } })
       expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['invalid-amount'])
@@ -255,7 +255,7 @@ describe('payment-service when its platform fails', () => {
     })
   })
 
-  it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {
+  it('keeps a refunded payment in the list, and announces nothing when an order with a rejected payment is cancelled', async () => {
     await deliver(app, eventOf('OrderCreated'), eventOf('OrderCancelled'))
     const list = await withServer(app.web, (url) => send<{ items: Payment[] }>(`${url}/v1/payments`))
     expect(list.body.items.map(({ status }) => status)).to.deep.equal(['Refunded'])

@@ -25,7 +25,7 @@ const created = (OrderId: string, Total = 42.5) =>
   event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
 const cancelled = event('OrderCancelled', { OrderId: orderId })
 
-/** One process of payment-service, on a day of its own: a payment decided a second time shows another date. */
+/** Creates a process of payment-service on its own day. A payment decided a second time would have another date. */
 function processOn(sidecar: FakeSidecar, day: string) {
   const app = createApp(service, { settings, log, sidecar, now: () => new Date(day), newId: randomUUID })
   const url = <T>(use: (url: string) => Promise<T>) => withServer(app.web, use)
@@ -50,7 +50,7 @@ function processOn(sidecar: FakeSidecar, day: string) {
 type Process = ReturnType<typeof processOn>
 type Operation = (process: Process) => Promise<{ status: number; body: unknown }>
 
-/** What may have happened to the order's payment before. */
+/** Earlier operations on the order's payment. */
 const histories: Record<string, Operation[]> = {
   none: [],
   charged: [(process) => process.deliver(created(orderId))],
@@ -74,7 +74,7 @@ const operations: Record<string, Operation> = {
     ),
 }
 
-/** Has bulk reads find one document at least, if any exists: SQLite reports an error that comes before the first row. */
+/** Makes bulk reads find at least one existing document, because SQLite reports errors before the first row. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {
@@ -86,7 +86,7 @@ function keepFirstRows(sidecar: FakeSidecar): void {
   }
 }
 
-/** What an operation answers, publishes and leaves in the store after a history, when bulk reads leave out some documents. */
+/** Returns the response, the published events and the stored documents of an operation after a history. Bulk reads omit some documents. */
 async function outcome(type: string, history: Operation[], operation: string, leftOut: number[]) {
   const sidecar = new FakeSidecar(type)
   const earlier = processOn(sidecar, '2026-11-21T10:00:00Z')
@@ -108,10 +108,10 @@ async function outcome(type: string, history: Operation[], operation: string, le
 const withoutRandomIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, part) => (/^(correlation|trace|causation)Id$/i.test(key) ? undefined : part)))
 
-describe('payment-service whose bulk reads leave out documents', () => {
+describe('payment-service with incomplete bulk reads', () => {
   for (const type of ['state.sqlite', 'state.postgresql']) {
     for (const operation of Object.keys(operations)) {
-      it(`answers, publishes and stores the same on ${type} as with complete reads: ${operation}`, async () => {
+      it(`behaves on ${type} as with complete reads: ${operation}`, async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.constantFrom(...Object.keys(histories)),

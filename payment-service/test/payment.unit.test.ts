@@ -34,7 +34,7 @@ function stateAfter(...commands: PaymentCommand[]): PaymentState {
 const statusAfter = (...commands: PaymentCommand[]) => paymentOf('p', stateAfter(...commands))?.status
 
 describe('payment', () => {
-  it('is approved up to the limit and rejected above it, with the reason', () => {
+  it('becomes approved up to the limit, and rejected with a reason above it', () => {
     expect(statusAfter(charge({ amount: 10_000 }))).to.equal('Approved')
     expect(paymentOf('p', stateAfter(charge({ amount: 10_000.01 })))).to.include({
       status: 'Rejected',
@@ -43,7 +43,7 @@ describe('payment', () => {
     })
   })
 
-  it('says whose it is, as far as anybody says so', () => {
+  it('keeps the tenant and user of its order, if any', () => {
     for (const tenant of [
       { id: 'acme', userId: 'ada' },
       { id: 'acme', userId: '' },
@@ -55,12 +55,12 @@ describe('payment', () => {
     expect(ownerOf({ id: '', userId: '' })).to.deep.equal({})
   })
 
-  it('is decided once, whatever comes after', () => {
+  it('keeps its first decision, whatever follows', () => {
     const again = charge({ amount: 1, causationId: 'e3', source: 'Manual' })
     expect(stateAfter(charge(), again)).to.deep.equal(stateAfter(charge()))
   })
 
-  it('is refunded when its order is cancelled, with the time of the cancellation', () => {
+  it('becomes refunded when its order is cancelled, with the time of the cancellation', () => {
     expect(paymentOf('p', stateAfter(charge(), cancel))).to.include({
       status: 'Refunded',
       createdAt: '2026-11-21T10:00:00.000Z',
@@ -73,7 +73,7 @@ describe('payment', () => {
     expect(decide(stateAfter(charge({ amount: 10_001 })), cancel, policy)).to.deep.equal({ type: 'cancelled' })
   })
 
-  it('is never charged when the cancellation came first', () => {
+  it('becomes rejected without a charge if the cancellation arrives first', () => {
     expect(paymentOf('p', stateAfter(cancel))).to.equal(undefined)
     expect(paymentOf('p', stateAfter(cancel, charge()))).to.include({
       status: 'Rejected',
@@ -82,7 +82,7 @@ describe('payment', () => {
     })
   })
 
-  it('leaves no money taken from a cancelled order, and never changes a decision, in any interleaving', () => {
+  it('charges nothing for a cancelled order and keeps its decision, in any interleaving', () => {
     const commands = fc.array(
       fc.constantFrom(charge(), charge({ amount: 20_000 }), charge({ source: 'Manual' }), cancel),
     )
@@ -114,7 +114,7 @@ describe('payment', () => {
     fc.constant({ type: 'cancelled' as const }),
   )
 
-  it('comes to the same whatever the order and number of its facts', () => {
+  it('becomes the same whatever the order and number of its facts', () => {
     const property = fc.property(fc.array(anyFact), fc.infiniteStream(fc.nat()), (facts, random) => {
       const shuffled = [...facts, ...facts.slice(0, 3)]
         .map((fact) => ({ fact, place: random.next().value as number }))
@@ -129,15 +129,15 @@ describe('payment', () => {
   const earlier: [string, Partial<Cause>, Partial<Cause>][] = [
     ['earlier', { at: ten, causationId: 'e2' }, { at: eleven, causationId: 'e1' }],
     [
-      'smaller by its cause, of two at one moment',
+      'smaller by cause, at the same time',
       { causationId: 'e1', correlationId: 'd' },
       { causationId: 'e2', correlationId: 'c' },
     ],
-    ['smaller by what it says, of two with one cause', { correlationId: 'c' }, { correlationId: 'd' }],
+    ['smaller by content, with the same cause', { correlationId: 'c' }, { correlationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
     it(`keeps of two decisions, and of two refunds, the one that is ${what}`, () => {
-      // The cause comes last: that it is smaller must not follow from the text.
+      // The cause is the last field, so that the result does not follow from comparing texts.
       const causeOf = ({ causationId = 'e1', ...changes }: Partial<Cause>): Cause => {
         const { correlationId, traceId, at } = { ...cause, ...changes }
         return { correlationId, traceId, at, causationId }
@@ -157,7 +157,7 @@ describe('payment', () => {
     })
   }
 
-  it('counts an approval before a rejection, as the order does', () => {
+  it('prefers an approval to a rejection, as the order does', () => {
     const decided = (approved: boolean, at: string): PaymentFact => ({
       type: 'decided',
       decision: { ...cause, at, orderId: 'o', amount: 1, source: 'Manual', approved, policy: 'p@1' },
@@ -166,7 +166,7 @@ describe('payment', () => {
     expect(paymentOf('p', facts.reduce(evolve, {}))?.status).to.equal('Approved')
   })
 
-  it('is refunded by the cancellation that comes again when a rebuild knew of it and not of the refund', () => {
+  it('becomes refunded by a repeated cancellation if a rebuild restored only the first cancellation', () => {
     const rebuilt = evolve(stateAfter(charge()), { type: 'cancelled' })
     expect(paymentOf('p', rebuilt)?.status).to.equal('Approved')
     const fact = decide(rebuilt, cancel, policy)

@@ -24,32 +24,31 @@ type FactName = (typeof factNames)[number]
 export type OrderEvent = FullEvent<FactName>
 export type OrderCreated = FullEvent<'OrderCreated'>
 
-/** The facts of an order: at most one event of each name, each immutable. */
+/** The facts of an order: at most one event of each name. Facts never change. */
 export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-/** The fields that a customer gives: those of OrderCreated, without the id. */
+/** The fields that a customer provides: those of OrderCreated without the OrderId. */
 export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
 
 /** An order as the API shows it. */
 export interface Order extends PlaceOrder {
   id: string
   status: OrderStatus
-  /** ISO 8601, as its publisher wrote it. */
+  /** ISO 8601, unchanged from the event. */
   createdAt: string
   correlationId: string
   traceId: string
   payment?: { id: string; amount: number; policy: string; reason?: string }
-  /** Set when what was charged is not the order's total. */
+  /** Set if the charged amount differs from the order's total. */
   warning?: string
 }
 
 /**
- * Adds an event to the facts. Commutes and is idempotent for every pair of events, since publishers outside hash
- * their keys to other partitions and nothing arrives in a promised order: of two events with one name the earlier
- * one stays, whichever came first.
+ * Adds an event to the facts. Of two events with one name, the earlier one stays. The result is the same for any order and repetition of
+ * events, because outside publishers may use other partitions.
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
@@ -57,8 +56,8 @@ export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
 }
 
 /**
- * A total order on facts: by date, then by Id, then by what they say. It depends on the events alone, so live consumption and a rebuild keep
- * the same one, in whatever order they read the partitions.
+ * Defines a total order of facts: by date, then by Id, then by content. It depends only on the events, so live processing and a rebuild
+ * keep the same facts.
  */
 function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const [one, other] = [momentOf(a), momentOf(b)]
@@ -67,18 +66,17 @@ function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
 }
 
-/** Returns a date with all nine digits of its second that the contract allows; a Date holds three. */
+/** Returns a date with all nine digits of a second that the contract allows. A Date has only three. */
 function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
   const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
   return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
 }
 
-/** A fact's largest size: its longest text is a Reason of 1,000 characters, which JSON may write as six bytes each. */
+/** The maximum size of a fact. Its longest text is a Reason of 1,000 characters, and JSON may write a character as six bytes. */
 export const maxFactBytes = 8_000
 
 /**
- * Returns the part of an event that an order keeps: the fields that the contract names, and none that a publisher may add. So a fact stays
- * small, and so do the bulk reads of many.
+ * Returns an event with only the fields of the contract, without fields that a publisher added. So facts stay small, and bulk reads fast.
  */
 export function factOf<E extends OrderEvent>(event: E): E {
   const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
@@ -91,19 +89,19 @@ export function factOf<E extends OrderEvent>(event: E): E {
 }
 
 /**
- * The fact to keep of two events with one name: the earlier one.
- * @throws {OrderError} `conflicting-order` for an OrderCreated that contradicts the one known, which stays
+ * Returns the earlier of two events with one name.
+ * @throws {OrderError} `conflicting-order` for an OrderCreated that contradicts the known one
  */
 export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
   if (!known) return event
   if (event.Name === 'OrderCreated' && !isSameOrder(event, known as OrderCreated)) {
     const orderId = event.Payload.OrderId
-    throw new OrderError('conflicting-order', 'this OrderId is known with another payload', { orderId })
+    throw new OrderError('conflicting-order', 'this OrderId already has an order with another payload', { orderId })
   }
   return isEarlier(event, known) ? event : known
 }
 
-/** Refuses an event whose amount is none of the currency. @throws {OrderError} `invalid-amount` */
+/** Checks the amounts of an event. @throws {OrderError} `invalid-amount` for too many decimals */
 export function requireAmount({ Payload }: OrderEvent, currency: Currency): void {
   const amounts = Object.entries(Payload).filter(([name]) => name === 'Total' || name === 'Amount')
   for (const [name, amount] of amounts) {
@@ -112,7 +110,7 @@ export function requireAmount({ Payload }: OrderEvent, currency: Currency): void
   }
 }
 
-/** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */
+/** Returns the order that results from the facts, or undefined before its OrderCreated. */
 export function orderOf(facts: OrderFacts): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined
@@ -128,11 +126,11 @@ export function orderOf(facts: OrderFacts): Order | undefined {
     correlationId: created.CorrelationId,
     traceId: created.TraceId,
     ...(result && { payment: paymentOf(result) }),
-    ...(charged !== undefined && charged !== Total && { warning: `${charged} was charged, the total is ${Total}` }),
+    ...(charged !== undefined && charged !== Total && { warning: `${charged} was charged, but the total is ${Total}` }),
   }
 }
 
-/** The table in docs/orders.md, from its last row to its first. */
+/** Returns the status by the table in docs/orders.md, from its last row to its first. */
 function statusOf(facts: OrderFacts): OrderStatus {
   if (facts.PaymentRefunded) return 'Refunded'
   if (facts.OrderCancelled) return 'Cancelled'
@@ -148,14 +146,14 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Returns whether two OrderCreated have the same values in all fields that the contract names. Other fields are the publisher's. */
+/** Returns true if two OrderCreated have the same values in all fields of the contract. Other fields belong to the publisher. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * What a cancellation comes to: an event is due, it has happened already, or there is nothing left to cancel. It is due again
- * while a refund is outstanding: payment-service may have had it before it knew of the payment (docs/operations.md, rebuild).
+ * Decides whether to publish a cancellation (`cancel`), nothing (`already`), or to refuse it. It is published again while a refund is
+ * missing: after a rebuild, payment-service may have seen the cancellation before the payment (docs/operations.md, rebuild).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'
@@ -166,11 +164,11 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
 
 /**
  * The rules of orders that a request or event can break:
- * - `not-found`: nothing is known of the order (yet);
- * - `not-cancellable`: its payment was rejected, so there is nothing left to cancel;
- * - `conflicting-order`: the OrderId is known with another customer or total;
+ * - `not-found`: the order is unknown, or not yet known;
+ * - `not-cancellable`: the order's payment was rejected;
+ * - `conflicting-order`: the OrderId has another customer or total;
  * - `invalid-amount`: an amount has more decimals than the currency;
- * - `idempotency-key-reused`: the key stands for an order with another customer or total.
+ * - `idempotency-key-reused`: the key belongs to an order with another customer or total.
  */
 export type OrderErrorCode =
   | 'not-found'
@@ -179,7 +177,7 @@ export type OrderErrorCode =
   | 'invalid-amount'
   | 'idempotency-key-reused'
 
-/** A request or event that breaks a rule of orders. `details` may name the order in question. */
+/** A request or event breaks a rule of orders. `details` may name the order. */
 export class OrderError extends Error {
   readonly code: OrderErrorCode
   readonly details: { orderId?: string }

@@ -19,7 +19,7 @@ import type { Commands, Placed } from '../commands.ts'
 import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder } from '../domain/order.ts'
 import type { OrderStore } from '../store.ts'
 
-/** The fields that a customer gives: see `PlaceOrder`. */
+/** The fields that a customer provides: see `PlaceOrder`. */
 const placed = contractFields('OrderCreated', 'OrderId')
 
 const newOrder = (currency: Currency) =>
@@ -29,13 +29,13 @@ const newOrder = (currency: Currency) =>
     { total: currency.decimals > 0 ? 42.5 : 42 },
   )
 
-/** An order with the currency of its amounts, which is the installation's. */
+/** An order with the currency of its amounts, which is the same for the whole installation. */
 type Shown = Order & { currency: string }
 
 const order = model<Shown>('Order', {
   id: guidText,
   ...placed,
-  currency: { ...text, description: 'ISO 4217. The currency of all amounts here.' },
+  currency: { ...text, description: 'ISO 4217 code of the currency of all amounts.' },
   status: { ...text, enum: orderStatuses },
   createdAt: dateTime,
   correlationId: guidText,
@@ -44,17 +44,17 @@ const order = model<Shown>('Order', {
     type: 'object',
     properties: { id: guidText, amount: { type: 'number' }, policy: text, reason: text },
   },
-  warning: { ...text, description: 'Set when what was charged is not the total.' },
+  warning: { ...text, description: 'Set if the charged amount differs from the total.' },
 })
 
 const orderId = pathId('id', {
-  description: 'The order’s id. The example is the order that the create example makes.',
+  description: 'The order’s id. The example is the order of the create example.',
   example: '031aff78-1624-538c-8cad-a151a472f9fd',
 })
 
 export function orderRoutes(commands: Commands, store: OrderStore, currency: Currency): Route[] {
   const shown = (order: Order): Shown => ({ ...order, currency: currency.code })
-  /** 202 when the event is in the log and the store has yet to catch up. */
+  /** Returns status 202 if the event is in the log but not in the store yet. */
   const answerOf = <S extends number>({ order, stored }: Placed, status: S): Answer<S | 202, Shown> => ({
     status: stored ? status : 202,
     body: shown(order),
@@ -69,16 +69,16 @@ export function orderRoutes(commands: Commands, store: OrderStore, currency: Cur
         order: newOrder(currency),
         idempotencyKey: idempotencyKey({
           description:
-            'Makes a retry safe: the same key is the same order, for ever, among all orders of this service. 1 to 255 visible ASCII ' +
-            'characters that nobody else would think of, such as a UUID. The same key with another body is refused (422). The key ' +
-            'is reserved in the state store first: while that is away the answer is 503 and nothing was published, where a ' +
-            'request without a key gets 202.',
+            'Makes a retry safe: requests with the same key create one order, without a time limit. 1 to 255 visible ASCII ' +
+            'characters that are hard to guess, such as a UUID. The same key with another body is refused (422). The key ' +
+            'is reserved in the state store first. While the store is unavailable, the response is 503 and no event is published; ' +
+            'requests that omit the key get 202.',
           example: 'my-first-order',
         }),
       },
       answers: {
-        201: 'The order is in the log and stored.',
-        202: 'The order is in the log; it is readable as soon as the state store answers again.',
+        201: 'The order is in the log and in the store.',
+        202: 'The order is in the log. It becomes readable when the state store is available again.',
       },
       body: order,
       refusals: ['idempotency-key-reused', 'conflicting-order'],
@@ -94,7 +94,7 @@ export function orderRoutes(commands: Commands, store: OrderStore, currency: Cur
       scope: 'orders:read',
       summary: 'List orders, newest arrival first',
       input: { page: pageOptions },
-      answers: { 200: 'A page of orders; `next` is null on the last one.' },
+      answers: { 200: 'A page of orders; `next` is null on the last page.' },
       body: pageOf(order),
       async handle({ page }, { tenant }) {
         const { items, next } = await store.page(tenant.id, page)
@@ -108,12 +108,13 @@ export function orderRoutes(commands: Commands, store: OrderStore, currency: Cur
       scope: 'orders:read',
       summary: 'Get an order',
       input: { id: orderId },
-      answers: { 200: 'The order as it stands.' },
+      answers: { 200: 'The current order.' },
       body: order,
       refusals: ['not-found'],
       async handle({ id }, { tenant }) {
         const found = orderOf(await store.find(tenant.id, id))
-        if (!found) throw new OrderError('not-found', `There is no order ${id}. One just created may take a moment.`)
+        if (!found)
+          throw new OrderError('not-found', `There is no order ${id}. A new order may take a moment to appear.`)
         return { status: 200, body: shown(found) }
       },
     }),
@@ -125,8 +126,8 @@ export function orderRoutes(commands: Commands, store: OrderStore, currency: Cur
       summary: 'Cancel an order; a paid one is refunded',
       input: { id: orderId },
       answers: {
-        200: 'The order as it stands.',
-        202: 'The cancellation is in the log; the order shows it as soon as the state store answers again.',
+        200: 'The current order.',
+        202: 'The cancellation is in the log. The order shows it when the state store is available again.',
       },
       body: order,
       refusals: ['not-found', 'not-cancellable'],

@@ -106,7 +106,7 @@ const list = { begin: 0x5b, end: 0x5d }
 const whiteSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** Returns the text without surrounding white space and without a byte order mark, as decoders do. */
+/** Returns the text without surrounding white space. Removes a byte order mark, too, as decoders do. */
 export function trimmed(text: Uint8Array): Uint8Array {
   let from = byteOrderMark.every((byte, index) => text[index] === byte) ? byteOrderMark.length : 0
   let to = text.length

@@ -152,7 +152,7 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids depend on the application, the bytes and the key, so the same
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids depend on the application, the bytes and the key. So the same
  * envelope sent again, alone or in a list, is the same event. Another key makes another event.
  * @param repeats counts equal bytes in this body; each repetition is a new event
  */

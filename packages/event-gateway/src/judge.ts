@@ -22,8 +22,9 @@ export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-
 /**
  * Validates an envelope as it would be in the log.
  *
- * Rejects a duplicate key, although receivers use the last one: another program could use the first, and see an AppId or tenant that was
- * not checked. Rejects a number of the contract that loses digits, because services would reject such an event to the dead-letter topic.
+ * Rejects a duplicate key, although receivers use the last one. Another program could use the first one, and see an AppId or tenant that
+ * was not checked. Rejects a number of the contract that loses digits, because services would reject such an event to the dead-letter
+ * topic.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
@@ -32,7 +33,7 @@ export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))
-  // The gateway does not read the Payload of an event without a schema.
+  // The Payload of an event with an unknown schema is not read here.
   const inexact = verdict.warnings.length > 0 ? [] : inexactFields(parseEnvelope(text), text)
   return inexact.length > 0 ? refused(verdict, 'invalid-payload', inexact) : verdict
 }

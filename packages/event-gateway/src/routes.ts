@@ -159,7 +159,7 @@ const outcomes = {
             ...text,
             enum: ['accepted', 'refused', 'unsent', 'unknown'],
             description:
-              'accepted: in the log. refused: not in the log. unsent: not in the log, can be sent again. unknown: may be in the log.',
+              'accepted: in the log. refused, unsent: not in the log. unknown: may be in the log. An unsent or unknown envelope can be sent again.',
           },
           id: {
             ...guidText,

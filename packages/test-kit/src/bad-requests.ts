@@ -124,7 +124,7 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  // Only the service knows the forms of a body that it reads as bytes. A schema without an example has no valid body to change.
+  // Only the service knows the forms of a body that it reads as bytes. Other cases are changes of a schema's example, if it has one.
   if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
   const title = titleOf(operation)

@@ -7,8 +7,6 @@ export const notRun = new Map<string, string[]>()
  */
 export function leaveOut(title: string, reason: string): void {
   if (process.env.MOCHA_WORKER_ID !== undefined)
-    throw new Error(
-      `${title}: cannot be skipped in a parallel run, because its report would be lost; run without --parallel`,
-    )
+    throw new Error(`${title}: a parallel run would lose the report of skipped tests; run it without --parallel`)
   notRun.set(reason, [...(notRun.get(reason) ?? []), title])
 }

@@ -37,8 +37,8 @@ export interface Operator {
 }
 
 /**
- * Returns the services without those of packages whose tests are not installed. A service of the application must have a subject, or the
- * specs fail.
+ * Returns the services whose subject is installed. Services from a package may lack it. A service of the application must have a subject,
+ * or the specs fail.
  */
 export function withSubject(all: readonly Service[], root: string): Service[] {
   return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))

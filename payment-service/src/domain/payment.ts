@@ -1,7 +1,7 @@
 import type { CamelCase, PayloadOf, Tenant } from '@orderflow/envelope-schema'
 import { cancelledBeforePayment, type Policy, type Verdict } from './policy.ts'
 
-/** What made a fact: the causing event's (or manual request's) Id, the conversation it belongs to, and when. */
+/** The cause of a fact: the Id of an event or request, its conversation, and the time. */
 export interface Cause {
   causationId: string
   correlationId: string
@@ -10,28 +10,28 @@ export interface Cause {
   at: string
 }
 
-/** The fields of an announcement: those of PaymentApproved, without the payment's id. */
+/** The fields of an announcement: those of PaymentApproved without the payment's id. */
 type Announced = CamelCase<Omit<PayloadOf<'PaymentApproved'>, 'PaymentId'>>
 
 export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
 
 export interface Charge extends Cause, Pick<Announced, 'orderId' | 'amount' | 'source'> {
-  /** Whose payment it is; left out for nobody in particular. */
+  /** The payment's tenant and user; missing if both are empty. */
   tenant?: Tenant
 }
 
 export interface Decision extends Charge, Verdict {}
 
-/** All that is known of the payment of one order. Empty: nothing yet. */
+/** The known facts about the payment of one order. It is empty before the first fact. */
 export interface PaymentState {
   readonly decision?: Decision
-  /** The order's cancellation was seen. Nothing more is kept of it, so that it is the same whoever tells of it. */
+  /** The order's cancellation was seen. No cause is stored, so all sources of the cancellation result in the same state. */
   readonly cancelled?: true
-  /** What was charged was given back. */
+  /** The charged amount was refunded. */
   readonly refund?: Cause
 }
 
-/** What a charge says of whose it is. */
+/** Returns the fields of a charge that name its tenant and user. */
 export function ownerOf(tenant: Tenant): Pick<Charge, 'tenant'> {
   return tenant.id || tenant.userId ? { tenant } : {}
 }
@@ -43,8 +43,8 @@ export type PaymentFact =
   | { type: 'cancelled' }
 
 /**
- * What a command comes to, or undefined when it changes nothing. A payment is decided once and refunded once; a
- * cancellation seen before the order prevents the charge.
+ * Returns the fact that results from a command, or undefined if it changes nothing. A payment is decided once and refunded once. A
+ * cancellation before the order prevents the charge.
  */
 export function decide(state: PaymentState, command: PaymentCommand, policy: Policy): PaymentFact | undefined {
   if (command.type === 'cancel') {
@@ -57,9 +57,8 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. Commutes and is idempotent for every pair of facts, since a rebuild from the log tells them in any order,
- * perhaps to a service that has decided anew meanwhile. Of two decisions an approval counts, as it does for the order;
- * else the earlier one.
+ * Adds a fact. The result is the same for any order and repetition of facts, because a rebuild may read them in any order, even after new
+ * decisions. An approval overrides a rejection, as in the order. Otherwise the earlier decision applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
   switch (fact.type) {
@@ -78,7 +77,7 @@ function counts(a: Decision, b: Decision): boolean {
   return a.approved === b.approved ? isEarlier(a, b) : a.approved
 }
 
-/** A total order: by time, then by cause, then by what they say. */
+/** Defines a total order of causes: by time, then by cause, then by content. */
 function isEarlier(a: Cause, b: Cause): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId
@@ -95,7 +94,7 @@ export interface Payment extends Announced {
   traceId: string
 }
 
-/** The payment that a state shows, or undefined as long as nothing was decided. */
+/** Returns the payment of a state, or undefined before a decision. */
 export function paymentOf(id: string, { decision, refund }: PaymentState): Payment | undefined {
   if (!decision) return undefined
   return {
@@ -120,12 +119,12 @@ function statusOf({ approved }: Decision, refund: Cause | undefined): Payment['s
 
 /**
  * The rules of payments that a request or event can break:
- * - `not-found`: there is no such payment;
- * - `payment-exists`: the order has its payment already;
- * - `idempotency-key-reused`: the key stands for a payment of another order or amount;
+ * - `not-found`: the payment does not exist;
+ * - `payment-exists`: the order already has a payment;
+ * - `idempotency-key-reused`: the key belongs to a payment of another order or amount;
  * - `conflicting-order`: the order was charged with another total;
  * - `invalid-amount`: an amount has more decimals than the currency;
- * - `foreign-payment`: an event of a payment that this service did not announce.
+ * - `foreign-payment`: this service did not announce the event's payment.
  */
 export type PaymentErrorCode =
   | 'not-found'
@@ -135,7 +134,7 @@ export type PaymentErrorCode =
   | 'invalid-amount'
   | 'foreign-payment'
 
-/** A request or event that breaks a rule of payments. `details` may name the payment in question. */
+/** A request or event breaks a rule of payments. `details` may name the payment. */
 export class PaymentError extends Error {
   readonly code: PaymentErrorCode
   readonly details: { paymentId?: string }

@@ -1,4 +1,4 @@
-/** What a policy makes of an amount. `policy` is the name and version that decided, kept on the payment. */
+/** The decision of a policy on an amount. The payment keeps `policy`, the policy's name and version. */
 export interface Verdict {
   approved: boolean
   policy: string
@@ -8,8 +8,8 @@ export interface Verdict {
 export type Policy = (amount: number) => Verdict
 
 /**
- * Approves amounts up to a limit (settings `Policy.ApproveUpTo`, same currency as the order's total). The limit is
- * an example: put your own rule here. A change of the rule is a new version of the name.
+ * Returns a policy that approves amounts up to a limit (setting `Policy.ApproveUpTo`, in the currency of the order's total). It is an
+ * example: replace it by your own rule. Increase the version in the name when the rule changes.
  */
 export function amountLimit(approveUpTo: number): Policy {
   const policy = 'amount-limit@1'
@@ -19,7 +19,7 @@ export function amountLimit(approveUpTo: number): Policy {
       : { approved: false, policy, reason: `the amount is above the limit of ${approveUpTo}` }
 }
 
-/** Decides in place of the policy when the order's cancellation was seen before the order. */
+/** The decision if the order's cancellation arrives before the order. */
 export const cancelledBeforePayment: Verdict = {
   approved: false,
   policy: 'cancelled-before-payment@1',

@@ -29,15 +29,15 @@ const newPayment = (currency: Currency) =>
     { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: currency.decimals > 0 ? 42.5 : 42 },
   )
 
-/** A payment with the currency of its amount, which is the installation's. */
+/** A payment with the currency of its amount, which is the same for the whole installation. */
 type Shown = Payment & { currency: string }
 
 const payment = model<Shown>('Payment', {
   id: guidText,
   ...contractFields('PaymentApproved', 'PaymentId'),
-  currency: { ...text, description: 'ISO 4217. The currency of the amount.' },
+  currency: { ...text, description: 'ISO 4217 code of the currency of the amount.' },
   status: { ...text, enum: paymentStatuses },
-  reason: { ...text, description: 'Why it was rejected.' },
+  reason: { ...text, description: 'The reason of the rejection.' },
   createdAt: dateTime,
   refundedAt: dateTime,
   correlationId: guidText,
@@ -45,7 +45,7 @@ const payment = model<Shown>('Payment', {
 })
 
 const paymentId = pathId('id', {
-  description: 'The payment’s id. The example is the payment that the create example makes.',
+  description: 'The payment’s id. The example is the payment of the create example.',
   example: '8a5b431c-2e4a-5a35-86fa-306159454d19',
 })
 
@@ -56,20 +56,20 @@ export function paymentRoutes(commands: Commands, store: PaymentStore, currency:
       method: 'post',
       path: '/v1/payments',
       scope: 'payments:write',
-      summary: 'Make a payment by hand',
+      summary: 'Make a payment on request',
       description:
-        "One payment per order. An order's own payment is made when its OrderCreated arrives, so this is for orders that are paid " +
-        'before, or outside, the platform. The same policy decides.',
+        'An order has one payment, which is normally made when its OrderCreated arrives. Use this operation for orders that are paid ' +
+        'before they arrive, or outside the platform. The same policy decides.',
       input: {
         payment: newPayment(currency),
         idempotencyKey: idempotencyKey({
           description:
-            'Makes a retry safe: with the key of the request that made the payment the answer is that payment, for ever. Without one it ' +
-            'is 409. 1 to 255 visible ASCII characters; the same key with another amount, or for another order, is refused (422).',
+            'Makes a retry safe: a request with the same key returns the payment of the first one, without a time limit. Without a key, a retry ' +
+            'returns 409. 1 to 255 visible ASCII characters. The same key with another amount or order is refused (422).',
           example: 'my-first-payment',
         }),
       },
-      answers: { 201: 'The payment was decided; see its status.' },
+      answers: { 201: 'The payment was decided: see its status.' },
       body: payment,
       refusals: ['payment-exists', 'idempotency-key-reused'],
       async handle({ payment, idempotencyKey }, context) {
@@ -82,9 +82,9 @@ export function paymentRoutes(commands: Commands, store: PaymentStore, currency:
       method: 'get',
       path: '/v1/payments',
       scope: 'payments:read',
-      summary: 'List payments, newest first; or the one of an order',
-      input: { page: pageOptions, orderId: queryId('orderId', { description: "Only this order's payment." }) },
-      answers: { 200: 'A page of payments; `next` is null on the last one.' },
+      summary: 'List payments, newest first, or the payment of one order',
+      input: { page: pageOptions, orderId: queryId('orderId', { description: "Returns only this order's payment." }) },
+      answers: { 200: 'A page of payments; `next` is null on the last page.' },
       body: pageOf(payment),
       async handle({ page, orderId }, { tenant }) {
         if (orderId === undefined) {
@@ -102,7 +102,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore, currency:
       scope: 'payments:read',
       summary: 'Get a payment',
       input: { id: paymentId },
-      answers: { 200: 'The payment as it stands.' },
+      answers: { 200: 'The current payment.' },
       body: payment,
       refusals: ['not-found'],
       async handle({ id }, { tenant }) {
