@@ -31,7 +31,6 @@ function verdictOf(bytes: Uint8Array): Written['verdict'] {
   return { full: passes(parseFullEnvelope, bytes), received: passes(parseEvent, bytes) }
 }
 
-/** Returns the EnvelopeError of rejected bytes. */
 function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): EnvelopeError {
   try {
     parse(bytes)
@@ -42,7 +41,7 @@ function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): Enve
   throw new Error('expected an EnvelopeError')
 }
 
-/** Converts all texts to lower case, because receivers convert GUIDs. */
+/** Ignores the case of texts, because receivers convert GUIDs to lower case. */
 const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
 
 /** Removes the list of known events from a hint, so a new event breaks no fixture. */

@@ -20,7 +20,6 @@ import {
 } from './domain/order.ts'
 import type { Claim, OrderStore } from './store.ts'
 
-/** Data of a request that is not in its body. */
 export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. Without a key, each request creates a new order. */
@@ -29,7 +28,6 @@ export interface RequestContext {
   traceId?: string | undefined
 }
 
-/** The result of a request. `stored` is false if the event is in the log but not in the store yet. */
 export interface Placed {
   order: Order
   stored: boolean
@@ -37,7 +35,7 @@ export interface Placed {
 
 export interface Commands {
   /**
-   * Creates an order: publishes OrderCreated, then saves it, because the store is a view of the log.
+   * Publishes OrderCreated, then saves it.
    * @throws {OrderError} `idempotency-key-reused`, `conflicting-order`
    * @throws {UncertainError} if the event may or may not be in the log
    */
@@ -56,7 +54,7 @@ export function createCommands(
   store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
   { app, publish, now, newId, log }: Dependencies,
 ): Commands {
-  /** Returns true if the event was saved. After publishing, the log has the event, and the reactions save it later if this fails. */
+  /** Returns true if the event was saved. Otherwise the reactions save it later, because the log has it. */
   async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
     await publish(orderEvents, orderId, event).catch((error: unknown) => {
@@ -129,8 +127,7 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        // The tenant is that of the order, even if the caller has none because tenants share their documents. The user is always the
-        // caller.
+        // The order's tenant, which a caller may lack where tenants share documents, and the caller's user.
         tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },

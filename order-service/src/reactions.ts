@@ -6,8 +6,7 @@ import type { OrderStore } from './store.ts'
 type Save = Pick<OrderStore, 'saveFact'>
 
 /**
- * Returns the reactions of order-service, which save each event as a fact. Events of `orderevents` are orders of other publishers, or the
- * service's own that a request could not save.
+ * Saves each event as a fact. Events of `orderevents` are orders of other publishers, or the service's own that a request could not save.
  */
 export function createReactions({ saveFact }: Save, currency: Currency): Reactions<boolean> {
   return createRebuild({
@@ -19,8 +18,8 @@ export function createReactions({ saveFact }: Save, currency: Currency): Reactio
 }
 
 /**
- * Returns the reactions that rebuild the store from the log. A fact depends only on its event. Amounts were checked when the events
- * arrived; rejected events are dead letters, which a rebuild skips.
+ * Returns the reactions that rebuild the store from the log. Amounts are not checked again, because rejected events are dead letters, which
+ * a rebuild skips.
  */
 export function createRebuild({ saveFact }: Save): Reactions<boolean> {
   return {

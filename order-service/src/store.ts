@@ -14,8 +14,7 @@ import {
 } from './domain/order.ts'
 
 /**
- * A stored fact: the event in the version that was newest when it was stored. Reading converts it to the current newest version. The first
- * fact of an order also has the order's slot in the list.
+ * A stored fact. The event has the version that was newest then, and reading converts it. An order's first fact has its slot in the list.
  */
 interface FactDocument {
   event: OrderEvent
@@ -33,21 +32,21 @@ export interface Claim {
 
 export interface OrderStore {
   /**
-   * Stores the event as a fact of its tenant's order. Returns true if anything changed; a duplicate changes nothing.
+   * Stores the event as a fact. Returns true if anything changed; a duplicate changes nothing.
    * @throws {OrderError} `conflicting-order`
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves the OrderId of an Idempotency-Key before the event is published. Returns the event of the first request with this key, so a
-   * retry publishes the same event. If `isStored` is true, the order is already stored and nothing must be published.
+   * Reserves the OrderId of an Idempotency-Key before publishing. Returns the event of the first request with this key, which a retry must
+   * publish again unless `isStored` is true.
    */
   claim(event: OrderCreated): Promise<Claim>
-  /** Returns the facts of the tenant's order. They are empty for an unknown order. */
+  /** Returns the facts of the tenant's order, empty for an unknown order. */
   find(tenant: string, orderId: string): Promise<OrderFacts>
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember as stored. The log is rarely more events behind the requests. */
+/** The number of facts to remember. The log is rarely more events behind the requests. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -84,7 +83,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
           const stored = eventIn(known)
           const kept = settle(stored, event)
           if (kept === stored) return false
-          // Also for our own AppId, because any publisher can claim it: a stored fact is always read before it is replaced.
+          // Any publisher can claim our AppId, so a stored fact is always read before it is replaced.
           const listed = known ? known.listed : event.Name === 'OrderCreated' ? view.list(orderId) : undefined
           view.write({ event: kept, ...(listed !== undefined && { listed }) })
           return true
@@ -111,7 +110,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         },
       })
       if (!decided.isNew) return decided
-      // The order may have arrived from the log while the claim was written. Then the stored order applies.
+      // The order may have arrived from the log while the claim was written.
       const stored = eventIn((await documents.read([created])).get(created)?.value as FactDocument | undefined)
       return stored ? { holder: stored as OrderCreated, isStored: true } : decided
     },
@@ -132,8 +131,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the newest `size` facts that this process saw stored, by key. Most events of the log are the process's own and already
- * stored when they arrive. They need no read, because facts are final.
+ * Remembers at least the newest `size` facts that this process saw stored, by key. Most events of the log are its own, and these need no
+ * read.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

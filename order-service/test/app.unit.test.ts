@@ -47,7 +47,7 @@ describe('order-service with a failing sidecar or store', () => {
       (url) => Promise.all(totals.map((total) => place(url, key, total))),
     )
   }
-  /** Places two orders with one key in two replicas, which both find the key free. */
+  /** Places two orders with one key in two replicas, which both find it free. */
   async function claimInTwoReplicas(key: string, total: number, otherTotal: number) {
     const replica = app
     restart()
@@ -69,14 +69,13 @@ describe('order-service with a failing sidecar or store', () => {
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** Loses a race. Then the fence does not guard the next writes, but each document guards itself (docs/adr/0009). */
+  /** Loses a race, after which each document guards itself instead of the fence (docs/adr/0009). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())
   }
   const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
 
-  /** Returns an order of an outside publisher. */
   const outsideOrder = (changes: object = {}) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
@@ -92,7 +91,6 @@ describe('order-service with a failing sidecar or store', () => {
     AppName: settings.App.Name,
   })
 
-  /** Returns an announcement like those of payment-service. */
   const approved = (OrderId: string, Amount: number, date: string) =>
     createEnvelope({
       app: publisherOf('PaymentApproved'),
@@ -101,7 +99,6 @@ describe('order-service with a failing sidecar or store', () => {
       payload: { OrderId, PaymentId: randomUUID(), Amount, Policy: 'p', Source: 'OrderCreated' },
     })
 
-  /** Delivers events of other publishers. */
   const take = (target: typeof app, topic: string, ...events: object[]) =>
     withServer(target.channel, (url) => {
       const entries = events.map((event, offset) => ({
@@ -127,7 +124,6 @@ describe('order-service with a failing sidecar or store', () => {
       )
     })
 
-  /** Returns the published values. */
   const told = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
   it('returns 202 when the event is in the log but the store is down, and saves it when the log delivers it', async () => {
@@ -228,7 +224,6 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
-  /** Expects that one of two orders with one key is published, and the other is refused. */
   function expectOneWinner(answers: Awaited<ReturnType<typeof create>>[]): void {
     const [placed, refused] = answers.toSorted((one, other) => one.status - other.status)
     expect([placed?.status, refused?.status]).to.deep.equal([201, 422])
@@ -237,7 +232,7 @@ describe('order-service with a failing sidecar or store', () => {
 
   it('places one of two orders that claim a key in one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // One read and one write for both claims, and for the order. One check by each for a new order. Two reads for a shard of the list.
+    // One read and one write for both claims, and for the order; one check by each for a new order; two reads for a shard of the list.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
@@ -271,7 +266,7 @@ describe('order-service with a failing sidecar or store', () => {
     const replica = app
     restart()
     const orderId = randomUUID()
-    // Each replica already has its own chunk of the list, so only the order itself can conflict.
+    // Each replica already has its own chunk of the list.
     await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
     sidecar.readTogether(2)
     const contradicting = (Total: number) => outsideOrder({ OrderId: orderId, Total })

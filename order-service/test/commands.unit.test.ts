@@ -7,7 +7,6 @@ describe('cancel', () => {
   const OrderId = randomUUID()
   const app = { id: randomUUID(), name: 'order-service' }
 
-  /** Cancels an order that a person placed, and returns the published event. */
   async function cancelled(owner: Tenant, caller: Tenant): Promise<Envelope | undefined> {
     const OrderCreated = createEnvelope({
       app,

@@ -38,7 +38,6 @@ const events = {
 type Name = keyof typeof events
 const names = Object.keys(events) as Name[]
 
-/** Creates a process of order-service. */
 function processOn(sidecar: FakeSidecar) {
   const log = createLog('order-service', 'silent')
   const app = createApp(service, { settings, log, sidecar, now, newId: randomUUID })
@@ -81,7 +80,7 @@ const operations: Record<string, (process: Process) => Promise<{ status: number;
   ...Object.fromEntries(names.map((name) => [`${name} again`, (process: Process) => process.deliver(events[name])])),
 }
 
-/** Makes bulk reads find at least one existing document, because SQLite reports errors before the first row. */
+/** SQLite reports errors before the first row, so bulk reads find at least one existing document. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {
@@ -93,10 +92,7 @@ function keepFirstRows(sidecar: FakeSidecar): void {
   }
 }
 
-/**
- * Returns the response, the published events and the stored documents of an operation. The store has these facts, and bulk reads omit some
- * documents.
- */
+/** Returns the response, published events and stored documents of an operation whose bulk reads omit some documents. */
 async function outcome(type: string, facts: Name[], isClaimed: boolean, operation: string, leftOut: number[]) {
   const sidecar = new FakeSidecar(type)
   const earlier = processOn(sidecar)

@@ -52,7 +52,7 @@ export const subject: Subject = {
     return { topic: orderEvents, key: OrderId, envelope }
   },
 
-  /** Returns the order once it is paid, because it does not change after that. */
+  /** Waits for the payment, because the order does not change after it. */
   async effectOf(url, { key }) {
     const response = await fetch(`${url}/v1/orders/${key}`)
     const order = (await response.json()) as Order

@@ -8,19 +8,17 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package for outside publishers: the application's contract with this engine. It contains JavaScript, because Node strips no
- * types below node_modules. It has its own folder and package.json: npm packs `exports` unchanged, and the workspaces' `exports` name the
- * sources.
+ * Builds the package for outside publishers: the application's contract with this engine, as JavaScript, because Node strips no types below
+ * node_modules. npm packs `exports` unchanged, so the package has its own package.json.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))
 const contract = fileURLToPath(contractFolder)
 const repository = join(contract, '..')
 
-/** The folder of the built package and of its archive. */
 export const distFolder = join(repository, 'dist')
 
-/** Writes the package into a folder. Existing content of the folder is deleted. */
+/** Writes the package into a folder, which is emptied first. */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -38,16 +36,13 @@ export function buildPackage(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 
-/** Returns a document without its links to the rest of the repository. A link to the engine's README becomes a link to ENVELOPE.md. */
+/** Returns a document without its links to the rest of the repository. The engine's README becomes ENVELOPE.md. */
 function withoutOuterLinks(file: string): string {
   const text = readFileSync(file, 'utf8').replaceAll('../packages/envelope/README.md', 'ENVELOPE.md')
   return text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 }
 
-/**
- * Returns the contract's modules. They import the engine from the same folder of the package. Only types have to be removed to make
- * JavaScript of them.
- */
+/** Returns the contract's modules. They become JavaScript when their types are removed. */
 function contractModules(): [name: string, text: string][] {
   const read = (name: string) =>
     readFileSync(join(contract, name), 'utf8')
@@ -71,16 +66,14 @@ function emit(folder: string): void {
   rmSync(join(folder, 'validation/ajv.d.ts'))
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const path = join(folder, file)
-    // tsc leaves imports of `.ts` files unchanged in declarations, and other compilers may reject them.
+    // tsc keeps `.ts` in the imports of declarations, which other compilers may reject.
     const text = readFileSync(path, 'utf8').replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")
     if (file.startsWith('cli/')) rmSync(path)
     else writeFileSync(path, text)
   }
 }
 
-/**
- * Returns src/validation/validators.ts with the code that Ajv would otherwise compile at runtime. The parts of Ajv it imports are CommonJS.
- */
+/** Returns src/validation/validators.ts with compiled validators. Ajv's parts are CommonJS. */
 function compiledValidators(): string {
   const ajv = sharedAjv()
   // The building process may have loaded src/validation/validators.ts already.
@@ -98,7 +91,7 @@ function compiledValidators(): string {
   ].join('\n')
 }
 
-/** Returns the contract's package.json, with the dependencies and exports of the engine. */
+/** Returns the contract's package.json, with the engine's dependencies and exports. */
 function manifest(): object {
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { private: _, scripts: __, exports: files, ...own } = read(contract)

@@ -19,8 +19,8 @@ function read(path: string): Schema {
 const shared = read('common.json').$defs ?? {}
 
 /**
- * Returns the schema with its references to common.json filled in. The generator would turn each titled definition into a type, with a
- * number in its name where two schemas use the same definition.
+ * Fills in the references to common.json. The generator would turn each titled definition into a type, with a number in its name where two
+ * schemas use it.
  */
 function withoutRefs(schema: Schema): Schema {
   const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
@@ -41,22 +41,18 @@ function compileType(schema: Schema, name: string): Promise<string> {
   })
 }
 
-/** Returns an object type instead of an interface, so a payload can be used where any JSON object is expected. */
+/** Returns an object type instead of an interface, so a payload fits any JSON object. */
 async function compilePayload(schema: Schema, name: string): Promise<string> {
   return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
 }
 
-/** Returns an interface for each variant of the envelope. */
 async function envelopeTypes(): Promise<string> {
   const full = await compileType(read('envelope.full.json'), 'FullEnvelope')
   const received = await compileType(read('envelope.received.json'), 'ReceivedEnvelope')
   return [banner, full, received].join('\n')
 }
 
-/**
- * Returns a type for each version of a payload. Also extends two types of the engine: EventPayloads by event type, and NewestTypes with the
- * newest version of each name.
- */
+/** Returns a type for each version of a payload, and the engine's types EventPayloads and NewestTypes, extended by them. */
 async function eventTypes(): Promise<string> {
   const nameOf = (type: string) => type.replace('@', 'V')
   const types = await Promise.all(Array.from(eventSchemas, ([type, schema]) => compilePayload(schema, nameOf(type))))
@@ -69,7 +65,7 @@ async function eventTypes(): Promise<string> {
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }
 
-/** Returns the files generated from the schemas: types, and the engine's copy of the envelope schemas. */
+/** Returns the generated types, and the engine's copy of the envelope schemas. */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
   const copies = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
     new URL(`schemas/${name}`, own),

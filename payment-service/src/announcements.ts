@@ -18,10 +18,7 @@ interface Publisher {
   name: string
 }
 
-/**
- * Returns the event that announces the decision of a charge. It depends only on the stored state, so every redelivery announces the same
- * event.
- */
+/** Returns the event that announces a decision. It depends only on the stored state, so every redelivery announces the same event. */
 export function resultOf(app: Publisher, { decision }: PaymentState): Envelope | undefined {
   if (!decision) return undefined
   const { orderId, amount, policy, source, tenant = noTenant, reason = '' } = decision
@@ -35,7 +32,6 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
       })
 }
 
-/** Returns the event that announces a refund, or undefined without a refund. */
 export function refundOf(app: Publisher, { decision, refund }: PaymentState): Envelope | undefined {
   if (!decision?.approved || !refund) return undefined
   const { orderId, amount, tenant = noTenant } = decision
@@ -65,8 +61,8 @@ function commonFields<N extends EventName>(app: Publisher, paymentId: string, ty
 }
 
 /**
- * Returns the fact of an announcement: the inverse of `resultOf` and `refundOf`.
- * @throws {PaymentError} `foreign-payment` for an event of `paymentevents` that this service did not announce
+ * Returns the fact of an announcement, the inverse of `resultOf` and `refundOf`.
+ * @throws {PaymentError} `foreign-payment` for an event that this service did not announce
  */
 export function announcedFact(
   app: Publisher,
@@ -90,15 +86,11 @@ export function announcedFact(
   return { type: 'decided', decision: { ...cause, orderId, amount, source, ...ownerOf(tenant), ...verdict } }
 }
 
-/**
- * Returns the id of an announcement: from the payment and the event's name, not its version, because a payment is announced once. It
- * includes the tenant, because two tenants may have the same OrderId.
- */
+/** Independent of the version, because a payment is announced once. Two tenants may have the same OrderId. */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
   deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))
 
-/** Publishes an announcement, if any, under its order's key. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {
   if (event) await publish(paymentEvents, orderId, event)
 }

@@ -10,7 +10,6 @@ export interface MakePayment {
   amount: number
 }
 
-/** Data of a request that is not in its body. */
 export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. Without a key, a retry fails because the order already has a payment. */
@@ -21,8 +20,8 @@ export interface RequestContext {
 
 export interface Commands {
   /**
-   * Makes a payment on request: decides by the same policy as other payments, stores the decision, then announces it. A request with the
-   * key of an earlier one returns the payment of that one.
+   * Decides by the same policy as for other payments, stores the decision, then announces it. A request with the key of an earlier one
+   * returns that one's payment.
    * @throws {PaymentError} `payment-exists`, `idempotency-key-reused`
    * @throws {UncertainError} if the payment is stored but may be unannounced
    */
@@ -36,14 +35,14 @@ export function createCommands(
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
-  /** Returns true if version 0.1.0 made a payment with this key. It derived the cause from each order. */
+  /** Version 0.1.0 derived the cause of a payment from its order and key. */
   const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
     key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
 
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
-      // The event of a payment names its cause, so a rebuild restores the order of a key. The cause does not depend on the amount.
+      // The event names its cause, so a rebuild restores the order of a key.
       const causationId =
         idempotencyKey === undefined
           ? newId()
@@ -57,7 +56,7 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // Announcing another request's decision again is harmless, and completes a request that died before its announcement.
+      // Announcing another request's decision again is harmless, and completes a request that died before.
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'

@@ -14,7 +14,7 @@ import { type PaymentStore, paymentIdOf } from './store.ts'
 
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now'>
 
-/** Returns the reactions of payment-service: it charges created orders and refunds cancelled ones. */
+/** Charges created orders and refunds cancelled ones. */
 export function createReactions(
   { saveFact }: Pick<PaymentStore, 'saveFact'>,
   policy: Policy,
@@ -58,8 +58,8 @@ export function createReactions(
 }
 
 /**
- * Returns the reactions that rebuild the store from the log. Decisions and refunds are restored as they were announced, without deciding
- * again. Cancellations are restored from the orders' events, because only refunds are announced.
+ * Restores decisions and refunds as they were announced, without deciding again. Cancellations come from the orders' events, because only
+ * refunds are announced.
  */
 export function createRebuild(
   { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
@@ -70,7 +70,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // Also for a request without an Idempotency-Key. Its claim is never used, because its cause is random.
+    // Without an Idempotency-Key, the cause is random and the claim is never used.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

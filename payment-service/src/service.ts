@@ -13,7 +13,7 @@ interface OwnSettings {
   Money: { Currency: string }
 }
 
-/** The largest valid amount of an event (envelope-schema/schemas/common.json). */
+/** The largest valid amount (envelope-schema/schemas/common.json). */
 const maxAmount = 1e12
 
 export const service = defineService<OwnSettings>({

@@ -2,38 +2,36 @@ import { deterministicId } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
-/** A payment's only document: its state, and its slot in the list after the decision. */
+/** A payment's only document. It has a slot in the list after the decision. */
 interface PaymentDocument {
   state: PaymentState
   listed?: string
 }
 
-/** The order for which an Idempotency-Key was used. */
 interface Claim {
   orderId: string
 }
 
-/** Returns the id of an order's payment. An order has only one payment. */
+/** An order has one payment, so its id derives from the OrderId. */
 export const paymentIdOf = (orderId: string): string => deterministicId('payment', orderId)
 const claimKey = (causationId: string) => `payment-request/${causationId}/claim`
 const paymentKey = (paymentId: string) => `payment/${paymentId}`
 
-/** The maximum size of a payment's document, which does not depend on the order. */
+/** The maximum size of a payment's document. */
 const documentBytes = 1_000
 
 export interface PaymentStore {
   /**
-   * Adds a fact to the payment of a tenant's order. `choose` returns it for the current state, and runs again if another writer was faster.
-   * Returns the resulting state, and whether it changed.
+   * Adds the fact that `choose` returns for the current state; runs it again if another writer was faster. Returns the resulting state, and
+   * whether it changed.
    */
   saveFact(
     tenant: string,
     orderId: string,
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
-  /** Reserves the cause of a payment, which derives from an Idempotency-Key, for an order. Returns the order of the first claim. */
+  /** Reserves the cause of a payment, from an Idempotency-Key, for an order. Returns the order of the first claim. */
   claim(tenant: string, causationId: string, orderId: string): Promise<string>
-  /** Returns the payment, or undefined if the tenant has no such payment. */
   find(tenant: string, paymentId: string): Promise<Payment | undefined>
   page(tenant: string, options: PageOptions): Promise<Page<Payment>>
 }

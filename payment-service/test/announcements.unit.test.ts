@@ -8,7 +8,6 @@ import { type Cause, type Decision, PaymentError, type PaymentState } from '../s
 const app = { id: randomUUID(), name: 'payment-service' }
 type Announced = Parameters<typeof announcedFact>[1]
 
-/** Returns an announcement as it is read from the log. */
 const received = (envelope: unknown) =>
   checkPayload(parseEnvelope(Buffer.from(JSON.stringify(envelope)))) as unknown as Announced
 
@@ -20,7 +19,6 @@ const anyCause: fc.Arbitrary<Cause> = fc.record({
     .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
 })
-/** A valid name of a policy, which is never blank. */
 const anyPolicy = fc.string({ maxLength: 20 }).map((name) => `p${name}`)
 const anyVerdict = fc.oneof(
   fc.record({ approved: fc.constant(true), policy: anyPolicy }),

@@ -25,7 +25,7 @@ const created = (OrderId: string, Total = 42.5) =>
   event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
 const cancelled = event('OrderCancelled', { OrderId: orderId })
 
-/** Creates a process of payment-service on its own day. A payment decided a second time would have another date. */
+/** Creates a process on its own day, so a payment decided a second time would have another date. */
 function processOn(sidecar: FakeSidecar, day: string) {
   const app = createApp(service, { settings, log, sidecar, now: () => new Date(day), newId: randomUUID })
   const url = <T>(use: (url: string) => Promise<T>) => withServer(app.web, use)
@@ -50,7 +50,6 @@ function processOn(sidecar: FakeSidecar, day: string) {
 type Process = ReturnType<typeof processOn>
 type Operation = (process: Process) => Promise<{ status: number; body: unknown }>
 
-/** Earlier operations on the order's payment. */
 const histories: Record<string, Operation[]> = {
   none: [],
   charged: [(process) => process.deliver(created(orderId))],
@@ -74,7 +73,7 @@ const operations: Record<string, Operation> = {
     ),
 }
 
-/** Makes bulk reads find at least one existing document, because SQLite reports errors before the first row. */
+/** SQLite reports errors before the first row, so bulk reads find at least one existing document. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {
@@ -86,7 +85,7 @@ function keepFirstRows(sidecar: FakeSidecar): void {
   }
 }
 
-/** Returns the response, the published events and the stored documents of an operation after a history. Bulk reads omit some documents. */
+/** Returns the response, published events and stored documents of an operation whose bulk reads omit some documents. */
 async function outcome(type: string, history: Operation[], operation: string, leftOut: number[]) {
   const sidecar = new FakeSidecar(type)
   const earlier = processOn(sidecar, '2026-11-21T10:00:00Z')

@@ -5,13 +5,11 @@ export function bytesOf(document: unknown): Uint8Array {
   return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
 }
 
-/** Returns the fixtures in a folder of `fixtures/`, each with its file name. */
 export function fixturesIn<T>(kind: string): (T & { file: string })[] {
   const folder = new URL(`fixtures/${kind}/`, contractFolder)
   return readdirSync(folder).map((file) => ({ file, ...JSON.parse(readFileSync(new URL(file, folder), 'utf8')) }))
 }
 
-/** Returns true if a function reads the bytes without an error. */
 export function passes(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): boolean {
   try {
     return parse(bytes) !== undefined

@@ -10,7 +10,7 @@ import {
   tenantOf,
 } from '@orderflow/envelope-schema'
 
-/** Names of the events that change an order. Any application may publish them. The store keeps each event as a fact. */
+/** Events that change an order, from any application. The store keeps each event as a fact. */
 export const factNames = [
   'OrderCreated',
   'OrderCancelled',
@@ -20,17 +20,16 @@ export const factNames = [
 ] as const
 type FactName = (typeof factNames)[number]
 
-/** An event that changes an order, in the newest version of its name. */
 export type OrderEvent = FullEvent<FactName>
 export type OrderCreated = FullEvent<'OrderCreated'>
 
-/** The facts of an order: at most one event of each name. Facts never change. */
+/** At most one event of each name. Facts never change. */
 export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-/** The fields that a customer provides: those of OrderCreated without the OrderId. */
+/** The fields that a customer provides. */
 export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
 
 /** An order as the API shows it. */
@@ -47,18 +46,15 @@ export interface Order extends PlaceOrder {
 }
 
 /**
- * Adds an event to the facts. Of two events with one name, the earlier one stays. The result is the same for any order and repetition of
- * events, because outside publishers may use other partitions.
+ * Adds an event to the facts. The earlier of two events with one name stays. The result does not depend on order or repetition, because
+ * outside publishers may use other partitions.
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
   return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
-/**
- * Defines a total order of facts: by date, then by Id, then by content. It depends only on the events, so live processing and a rebuild
- * keep the same facts.
- */
+/** Defines a total order of facts: by date, Id and content. It depends only on the events, so a rebuild keeps the same facts. */
 function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const [one, other] = [momentOf(a), momentOf(b)]
   if (one.second !== other.second) return one.second < other.second
@@ -66,18 +62,16 @@ function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
 }
 
-/** Returns a date with all nine digits of a second that the contract allows. A Date has only three. */
+/** Returns a date with nine digits of a second, as the contract allows. A Date has only three. */
 function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
   const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
   return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
 }
 
-/** The maximum size of a fact. Its longest text is a Reason of 1,000 characters, and JSON may write a character as six bytes. */
+/** The maximum size of a fact. Its longest text has 1,000 characters, which JSON may write as six bytes each. */
 export const maxFactBytes = 8_000
 
-/**
- * Returns an event with only the fields of the contract, without fields that a publisher added. So facts stay small, and bulk reads fast.
- */
+/** Returns an event with only the fields of the contract, so that facts stay small. */
 export function factOf<E extends OrderEvent>(event: E): E {
   const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
   const { id: TenantID, userId: TenantUserID } = tenantOf(event)
@@ -101,7 +95,7 @@ export function settle<E extends OrderEvent>(known: E | undefined, event: E): E 
   return isEarlier(event, known) ? event : known
 }
 
-/** Checks the amounts of an event. @throws {OrderError} `invalid-amount` for too many decimals */
+/** @throws {OrderError} `invalid-amount` for too many decimals */
 export function requireAmount({ Payload }: OrderEvent, currency: Currency): void {
   const amounts = Object.entries(Payload).filter(([name]) => name === 'Total' || name === 'Amount')
   for (const [name, amount] of amounts) {
@@ -110,7 +104,7 @@ export function requireAmount({ Payload }: OrderEvent, currency: Currency): void
   }
 }
 
-/** Returns the order that results from the facts, or undefined before its OrderCreated. */
+/** Returns the order of the facts, or undefined before OrderCreated. */
 export function orderOf(facts: OrderFacts): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined
@@ -130,7 +124,7 @@ export function orderOf(facts: OrderFacts): Order | undefined {
   }
 }
 
-/** Returns the status by the table in docs/orders.md, from its last row to its first. */
+/** Returns the status by the table in docs/orders.md, read from its last row. */
 function statusOf(facts: OrderFacts): OrderStatus {
   if (facts.PaymentRefunded) return 'Refunded'
   if (facts.OrderCancelled) return 'Cancelled'
@@ -146,14 +140,14 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Returns true if two OrderCreated have the same values in all fields of the contract. Other fields belong to the publisher. */
+/** Compares the fields of the contract. Other fields belong to the publisher. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * Decides whether to publish a cancellation (`cancel`), nothing (`already`), or to refuse it. It is published again while a refund is
- * missing: after a rebuild, payment-service may have seen the cancellation before the payment (docs/operations.md, rebuild).
+ * Decides whether to cancel. A cancelled order is cancelled again while its refund is missing: after a rebuild, payment-service may have
+ * seen the cancellation before the payment (docs/operations.md, rebuild).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'
@@ -163,12 +157,12 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
 }
 
 /**
- * The rules of orders that a request or event can break:
+ * Rules of orders that a request or event can break:
  * - `not-found`: the order is unknown, or not yet known;
  * - `not-cancellable`: the order's payment was rejected;
  * - `conflicting-order`: the OrderId has another customer or total;
  * - `invalid-amount`: an amount has more decimals than the currency;
- * - `idempotency-key-reused`: the key belongs to an order with another customer or total.
+ * - `idempotency-key-reused`: the key belongs to another order.
  */
 export type OrderErrorCode =
   | 'not-found'
@@ -177,7 +171,6 @@ export type OrderErrorCode =
   | 'invalid-amount'
   | 'idempotency-key-reused'
 
-/** A request or event breaks a rule of orders. `details` may name the order. */
 export class OrderError extends Error {
   readonly code: OrderErrorCode
   readonly details: { orderId?: string }

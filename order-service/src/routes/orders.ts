@@ -19,7 +19,6 @@ import type { Commands, Placed } from '../commands.ts'
 import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder } from '../domain/order.ts'
 import type { OrderStore } from '../store.ts'
 
-/** The fields that a customer provides: see `PlaceOrder`. */
 const placed = contractFields('OrderCreated', 'OrderId')
 
 const newOrder = (currency: Currency) =>
@@ -29,7 +28,7 @@ const newOrder = (currency: Currency) =>
     { total: currency.decimals > 0 ? 42.5 : 42 },
   )
 
-/** An order with the currency of its amounts, which is the same for the whole installation. */
+/** An order with the installation's currency. */
 type Shown = Order & { currency: string }
 
 const order = model<Shown>('Order', {
@@ -54,7 +53,6 @@ const orderId = pathId('id', {
 
 export function orderRoutes(commands: Commands, store: OrderStore, currency: Currency): Route[] {
   const shown = (order: Order): Shown => ({ ...order, currency: currency.code })
-  /** Returns status 202 if the event is in the log but not in the store yet. */
   const answerOf = <S extends number>({ order, stored }: Placed, status: S): Answer<S | 202, Shown> => ({
     status: stored ? status : 202,
     body: shown(order),

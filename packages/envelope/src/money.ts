@@ -1,13 +1,11 @@
 import { decimalPlaces } from './validation/json-text.ts'
 
-/** A currency, with the number of decimals of its amounts. */
 export interface Currency {
   /** ISO 4217 code, such as EUR. */
   code: string
   decimals: number
 }
 
-/** The currency codes that `currencyOf` accepts. */
 export const currencyCodes: readonly string[] = Intl.supportedValuesOf('currency')
 
 export function currencyOf(code: string): Currency {
@@ -16,8 +14,8 @@ export function currencyOf(code: string): Currency {
 }
 
 /**
- * Returns why a number is not an amount of a currency, or undefined if it is one. An amount has at most the decimals of its currency;
- * nothing is rounded. So two amounts are equal exactly when their numbers are, and inexact sums of doubles are rejected.
+ * Returns why a number is not an amount of a currency, or undefined. An amount has at most the decimals of its currency; nothing is
+ * rounded. So inexact sums of doubles are rejected.
  */
 export function amountFlaw(amount: number, { code, decimals }: Currency): string | undefined {
   if (decimalPlaces(amount) <= decimals) return undefined

@@ -21,7 +21,6 @@ describe('readEventSchemas', () => {
   const folder = mkdtempSync(join(tmpdir(), 'events-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  /** Returns the problems of a folder with one schema. */
   function problemsOf(schema: unknown, file = 'RoomBooked.1.json'): readonly string[] {
     const path = join(folder, file)
     writeFileSync(path, typeof schema === 'string' ? schema : JSON.stringify(schema))
@@ -104,7 +103,6 @@ describe('readEventSchemas', () => {
     )
   })
 
-  /** Returns the problems of compiling a schema that has only supported keywords. */
   function compileProblems(schema: object): readonly string[] {
     try {
       compilePayload('RoomBooked@1', schema)

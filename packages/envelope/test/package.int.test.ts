@@ -11,7 +11,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const name = '@orderflow/envelope-schema'
 
-/** Returns this Node, and the machine's Node if it is another one. The latter may be older than the sources require. */
+/** Returns this Node and the machine's, which may be older than the sources require. */
 function nodes(): [version: string, program: string][] {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = [process.execPath, ...onPath].flatMap((program): [string, string][] => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { checkPayload, nestsTooDeep, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-/** Returns the document as text, with `json` in place of the string "HERE". */
+/** Replaces the string "HERE" in the document's text by `json`. */
 const withRaw = (document: unknown, json: string) => bytesOf(JSON.stringify(document).replace('"HERE"', json))
 
 describe('parseEnvelope', () => {

@@ -2,11 +2,9 @@ import { expect } from 'chai'
 import { createEnvelope, describeProblem, eventTypes, parseEvent } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-/** Returns every problem of a document as a line. */
 const problemsOf = (document: unknown) => errorOf(() => parseEvent(bytesOf(document))).problems.map(describeProblem)
 const payment = { PaymentId: orderId, OrderId: orderId, Amount: 1, Policy: 'p@1', Source: 'Manual' }
 
-/** Names of events in any version. A new service may add events. */
 const knownEvents = new Set(eventTypes.map((type) => type.replace(/@\d+$/, '')))
 
 describe('problems of a document', () => {

@@ -5,7 +5,6 @@ import { createEnvelope, EnvelopeError, parseEnvelope, parseEvent, parseFullEnve
 import { anyText } from './support/any-text.ts'
 import { app, bytesOf, errorOf, orderCreated, reduced } from './support/documents.ts'
 
-/** Any visible text without U+0000, with a length that the schema allows. */
 const text = (maxLength: number) =>
   fc
     .tuple(anyText(maxLength - 1), fc.constantFrom('a', '-', '\u{1f600}'))

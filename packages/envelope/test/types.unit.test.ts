@@ -15,7 +15,6 @@ import { bytesOf, reduced } from './support/documents.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** Compiles only if the two types are the same. */
 const same = <A, B>(_: Same<A, B>) => {}
 
 type Created = EventOf<'OrderCreated@1'>

@@ -2,13 +2,10 @@ import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/env
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
-/**
- * Limits of a body: 1,000 envelopes of 4 KiB. All such bodies together may take as much memory as the small bodies of all connections
- * (docs/security.md).
- */
+/** 1,000 envelopes of 4 KiB. All such bodies together may take as much memory as the small bodies of all connections (docs/security.md). */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
-/** Returns an example of a reduced envelope in the newest version of an event, or undefined for an unknown event. */
+/** Returns a reduced envelope in the newest version of an event, or undefined for an unknown event. */
 export function exampleOf(event: string | undefined): object | undefined {
   const name = eventNames.find((known) => known === event)
   if (!name) return undefined
@@ -22,13 +19,13 @@ export function exampleOf(event: string | undefined): object | undefined {
   }
 }
 
-/** Reads one envelope, a list of envelopes, or one envelope per line. It does not validate them. */
+/** Reads the envelopes of a body without validating them. */
 export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   read: (request) =>
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),
   body: {
     name: 'Envelopes',
-    // The schema accepts anything: an invalid envelope is reported in its item, and the request continues.
+    // An invalid envelope is reported in its item, so the schema accepts anything.
     schema: {
       description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).',
       ...(example && { example }),
@@ -38,23 +35,21 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   problems: [400, 413, 415],
 })
 
-/** Media types of a body: one envelope or a list, or one envelope per line. */
+/** One envelope or a list, or one envelope per line. */
 export const bodyTypes = { json: 'application/json', lines: 'application/x-ndjson' } as const
 
-/** The largest number of envelopes in a body. */
 export const maxItems = 1_000
 
-/** One envelope of a body, unchanged. */
 export interface Item {
   /** Index in the body, from 0. */
   index: number
-  /** Line number from 1, if the body has one envelope per line. */
+  /** From 1, if the body has one envelope per line. */
   line?: number
   text: Uint8Array
 }
 
 /**
- * Returns the envelopes in a body without validating them. Blank lines are skipped.
+ * Returns the envelopes in a body. Blank lines are skipped.
  * @throws {GatewayError} `nothing-sent`, `too-many-items`, `not-json`
  */
 export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof bodyTypes]): Item[] {
@@ -97,7 +92,7 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// JSON texts are handled as bytes and never written again, so the gateway publishes exactly the bytes it received.
+// JSON texts are never written again, so the gateway publishes exactly the bytes it received.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -106,7 +101,7 @@ const list = { begin: 0x5b, end: 0x5d }
 const whiteSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** Returns the text without surrounding white space. Removes a byte order mark, too, as decoders do. */
+/** Removes surrounding white space and a byte order mark. */
 export function trimmed(text: Uint8Array): Uint8Array {
   let from = byteOrderMark.every((byte, index) => text[index] === byte) ? byteOrderMark.length : 0
   let to = text.length
@@ -118,9 +113,9 @@ export function trimmed(text: Uint8Array): Uint8Array {
 export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 
 /**
- * Returns the trimmed elements of a list, or undefined if the text is not a list. The text is valid JSON exactly if each element is.
+ * Returns the trimmed elements of a list, or undefined if the text is not a list.
  * @param text trimmed, beginning with a bracket
- * @param most the scan stops at one element more, because a body may contain four million commas
+ * @param most the scan stops at one element more, because a body may have four million commas
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {
   const elements: Uint8Array[] = []

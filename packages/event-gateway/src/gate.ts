@@ -19,16 +19,15 @@ import { type Application, outsideRefusal } from '@orderflow/service-kit/applica
 import type { Item } from './body.ts'
 import { type Judgement, judge, type Outcome, outcomeOf } from './judge.ts'
 
-/** The sender of a body. */
 export interface Sender {
-  /** The authenticated caller, or undefined without authentication. */
+  /** Undefined without authentication. */
   caller: Caller | undefined
   idempotencyKey: string | undefined
 }
 
 export interface Gate {
   /**
-   * Publishes the valid envelopes that their sender may publish. Returns an outcome for each envelope, in order.
+   * Publishes the valid envelopes that their sender may publish. Returns an outcome for each, in order.
    * @param topic a topic that outside publishers may write
    */
   publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
@@ -47,7 +46,7 @@ interface Admitted {
   item: Item
   judgement: Judgement
   envelope: ReceivedEnvelope
-  /** The envelope's own Id, or the derived Id that is added to the bytes. */
+  /** The envelope's own Id, or the derived one. */
   id: string
   value: Uint8Array
 }
@@ -129,7 +128,7 @@ const ownName = "use the application's own AppId and AppName, and publish only w
 
 const sameEvent = 'Send it again: the Id makes it the same event, so it is handled once.'
 
-/** Adds a hint for a text that is not JSON: it may be several envelopes, or a part of one. */
+/** A text that is not JSON may be several envelopes, or a part of one. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
   if (judgement.code !== 'not-json') return judgement
   const hint =
@@ -139,10 +138,7 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
-/**
- * Returns an envelope's own ids. Missing ones derive from its bytes as in every receiver, so sending the envelope again, here or to Kafka,
- * makes no new event.
- */
+/** Returns an envelope's ids. Missing ones derive from its bytes as in every receiver, so sending it again makes no new event. */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
     value: text,
@@ -152,8 +148,7 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids depend on the application, the bytes and the key. So the same
- * envelope sent again, alone or in a list, is the same event. Another key makes another event.
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ones derive from the application, the bytes and the key.
  * @param repeats counts equal bytes in this body; each repetition is a new event
  */
 function keyedIds(
@@ -171,7 +166,7 @@ function keyedIds(
   return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }
 
-/** Returns the envelope's bytes with missing fields added at the front. */
+/** Adds fields at the front, and keeps all other bytes. */
 function withFields(text: Uint8Array, fields: Record<string, string>): Uint8Array {
   const written = Object.entries(fields).map(([name, value]) => `"${name}":"${value}",`)
   return written.length === 0 ? text : Buffer.concat([Buffer.from(`{${written.join('')}`), text.subarray(1)])

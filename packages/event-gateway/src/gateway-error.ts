@@ -7,7 +7,7 @@ export type GatewayErrorCode =
   | 'nothing-accepted'
   | 'not-admitted'
 
-/** Rejects a whole request. `details` has the known outcome of each envelope. */
+/** Rejects a whole request. `details` has the known outcomes. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
   readonly details: Record<string, unknown>

@@ -11,29 +11,26 @@ import {
 import type { Item } from './body.ts'
 
 /**
- * The limit of an envelope. It is lower than the topics' limit of 256 KiB (packages/service-kit/src/stream/topic-settings.ts), which
- * includes key, headers and batch overhead. So the broker accepts every envelope that is accepted here.
+ * Below the topics' limit of 256 KiB (packages/service-kit/src/stream/topic-settings.ts), which includes key, headers and batch overhead.
  */
 export const maxEnvelopeBytes = 255 * 1024
 
-/** The contract's verdict, or `too-large`. */
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }
 
 /**
  * Validates an envelope as it would be in the log.
  *
- * Rejects a duplicate key, although receivers use the last one. Another program could use the first one, and see an AppId or tenant that
- * was not checked. Rejects a number of the contract that loses digits, because services would reject such an event to the dead-letter
- * topic.
+ * Rejects a duplicate key: a program that uses its first value would see an AppId or tenant that was not checked. Rejects numbers that lose
+ * digits, because services would make a dead letter of the event.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  // Skipped for an invalid envelope, because a hostile one could take long.
+  // A hostile envelope could take long.
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))
-  // The Payload of an event with an unknown schema is not read here.
+  // A Payload with an unknown schema is not read here.
   const inexact = verdict.warnings.length > 0 ? [] : inexactFields(parseEnvelope(text), text)
   return inexact.length > 0 ? refused(verdict, 'invalid-payload', inexact) : verdict
 }
@@ -53,7 +50,7 @@ function twiceAt(pointer: string): Problem {
   return { pointer, message: 'has a key twice', hint }
 }
 
-/** The outcome of one envelope. It contains no value of the envelope except an Id that is a GUID. */
+/** The outcome of one envelope. It has no value of the envelope except an Id that is a GUID. */
 export interface Outcome {
   index: number
   line?: number
@@ -67,15 +64,12 @@ export interface Outcome {
   /** The Id that receivers use; null for a refused envelope without Id. */
   id: string | null
   variant: Judgement['variant']
-  /** The reason of a refusal. */
   code?: Judgement['code'] | 'untrusted' | 'not-taken'
   errors: Judgement['errors']
   warnings: Judgement['warnings']
-  /** The effect of sending the envelope again, if that is possible. */
   retry?: string
 }
 
-/** Returns the outcome of an envelope for its sender. */
 export function outcomeOf(
   { index, line }: Item,
   outcome: Outcome['outcome'],

@@ -18,11 +18,7 @@ import type { Gate, Published } from './gate.ts'
 import { GatewayError } from './gateway-error.ts'
 import { judge, type Outcome } from './judge.ts'
 
-/**
- * Returns the routes that publish.
- * @param topics all topics, and those that outside publishers may write
- * @param envelopes reads the body of a request
- */
+/** @param topics all topics, and those that outside publishers may write */
 export function eventRoutes(
   gate: Gate,
   topics: { all: readonly string[]; outside: readonly string[] },
@@ -175,7 +171,6 @@ const outcomes = {
   },
 } satisfies { name: string; schema: object; of?: { items: Outcome[] } }
 
-/** The verdict on an envelope that is validated but not published. */
 export interface Judged extends Pick<Outcome, 'index' | 'line' | 'variant' | 'code' | 'errors' | 'warnings'> {
   valid: boolean
 }

@@ -23,7 +23,6 @@ interface ServedOutcome {
 
 const ids = () => ({ PaymentId: crypto.randomUUID(), OrderId: crypto.randomUUID() })
 
-/** Returns the ids that every receiver derives from these bytes and key. */
 function derivedIds(text: string, key: string) {
   const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
     value: Buffer.from(text),

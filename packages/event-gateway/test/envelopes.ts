@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
-/** The publishing application in these tests. */
 export const legacy = { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'older-application' }
 
-/** Returns a reduced envelope of a new order. */
 export function envelope(more: object = {}, payload: object = {}) {
   return {
     AppId: legacy.id,
@@ -16,7 +14,6 @@ export function envelope(more: object = {}, payload: object = {}) {
   }
 }
 
-/** Returns a full envelope of a new order. */
 export function full(more: object = {}) {
   const id = randomUUID()
   return { ...envelope(), Id: randomUUID(), CorrelationId: id, TraceId: id, ...more }

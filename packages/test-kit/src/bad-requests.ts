@@ -20,7 +20,7 @@ interface Body {
 const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** Declares the specs of requests that a service rejects: by its routes, and by its own subject. */
+/** Declares the specs of bad requests, from the service's routes and its subject. */
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
@@ -124,7 +124,7 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  // Only the service knows the forms of a body that it reads as bytes. Other cases are changes of a schema's example, if it has one.
+  // Only the service knows the forms of a body that it reads as bytes.
   if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
   const title = titleOf(operation)

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Returns an event as its publisher writes it. It is signed if services sign. Receivers ignore signatures of other publishers. */
+/** Returns an event as its publisher writes it, signed if services sign. */
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
@@ -16,14 +16,13 @@ export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }
   }
 }
 
-/** Publishes events in sequence, under their keys. */
 export async function publish(stack: RunningStack, ...events: SubjectEvent[]): Promise<void> {
   const producer = createProducer(stack.kafka)
   for (const event of events) await producer.send(recordOf(stack, event))
   await producer.close()
 }
 
-/** Publishes copies of an event under each of the keys; undefined means no key. */
+/** Publishes copies of an event under each key; undefined means no key. */
 export async function publishUnder(
   stack: RunningStack,
   event: SubjectEvent,
@@ -36,7 +35,6 @@ export async function publishUnder(
   await producer.close()
 }
 
-/** Waits for the effect of an event in a service, and returns it. */
 export function effectOf({ name, subject }: TestedService, stack: RunningStack, event: SubjectEvent): Promise<unknown> {
   const url = urlOf(stack, name)
   return eventually(
@@ -45,7 +43,6 @@ export function effectOf({ name, subject }: TestedService, stack: RunningStack, 
   )
 }
 
-/** Returns the ids on all pages of all lists of a service. */
 export async function listedIds({ name, parts }: TestedService, stack: RunningStack): Promise<string[]> {
   const ids: string[] = []
   const lists = parts.routes.map(({ operation }) => operation).filter(({ body }) => body.name.endsWith('Page'))
@@ -61,7 +58,7 @@ export async function listedIds({ name, parts }: TestedService, stack: RunningSt
   return ids
 }
 
-/** Expects that a service announced each event, if at all, always in the same bytes. */
+/** Expects that all announcements of an event have the same bytes. */
 export async function expectAnnouncedOnce(
   { name, produces }: TestedService,
   stack: RunningStack,

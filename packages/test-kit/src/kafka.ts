@@ -3,7 +3,7 @@ import { eventually, type KafkaConnection } from '@orderflow/cli'
 import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 import '@orderflow/envelope/kafka-resets'
 
-/** A Kafka record as an outside consumer reads it, with headers as text. */
+/** A record as an outside consumer reads it, with headers as text. */
 export interface LogRecord {
   topic: string
   partition: number
@@ -22,7 +22,7 @@ export interface OutsideRecord {
 }
 
 /**
- * Creates an outside publisher: a Kafka client without Dapr.
+ * Creates a Kafka client without Dapr.
  * @param kafka `retries` replaces the client's default of three
  */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
@@ -40,7 +40,6 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
       }))
       await producer.send({ messages })
     },
-    /** Sends a compressed record, as many clients do. */
     async sendCompressed({ topic, value }: { topic: string; value: string }): Promise<void> {
       await producer.send({ messages: [{ topic, value: Buffer.from(value) }], compression: 'gzip' })
     },
@@ -48,7 +47,7 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   }
 }
 
-/** Reads all records of some topics, from the oldest one, as they arrive. */
+/** Reads all records of some topics from the oldest one, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
   const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
   const stream = await consumer.consume({

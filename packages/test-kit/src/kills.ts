@@ -5,7 +5,7 @@ import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts
 import { createProducer } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Declares the specs of kill -9: during a stream of events, all services or all sidecars are killed at once and restarted. */
+/** Declares the specs of kill -9: all services, or all sidecars, are killed at once during a stream of events. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
@@ -30,7 +30,7 @@ async function expectTakenOnce(service: TestedService, stack: RunningStack, even
   await expectAnnouncedOnce(service, stack, events)
 }
 
-/** Publishes events in sequence until `end`, which returns all of them. */
+/** Publishes events until `end`, which returns all of them. */
 function startStream(service: TestedService, stack: RunningStack) {
   const events: SubjectEvent[] = []
   let isEnding = false
@@ -45,7 +45,6 @@ function startStream(service: TestedService, stack: RunningStack) {
   }
   const publishing = publish()
   return {
-    /** Waits until the service has handled the first event. */
     async untilTaken(): Promise<void> {
       await effectOf(service, stack, await eventually(() => events[0], 'the first event'))
     },

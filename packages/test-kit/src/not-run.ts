@@ -1,4 +1,4 @@
-/** Titles of the skipped tests of this run, by reason. The reporter prints a line for each reason. */
+/** Skipped tests of this run, by reason. The reporter prints a line for each reason. */
 export const notRun = new Map<string, string[]>()
 
 /**

@@ -6,7 +6,7 @@ import { recordOf } from './effects.ts'
 import { createProducer, openLog } from './kafka.ts'
 import { type TestedService, typesOn } from './tested-services.ts'
 
-/** Declares the specs of records that a service cannot handle, for each topic that it consumes. */
+/** Declares the specs of invalid records, for each topic that the service consumes. */
 export function poison(service: TestedService, running: () => RunningStack): void {
   const { name, subject } = service
   const records = Object.keys(service.consumes).flatMap((topic) => {
@@ -53,7 +53,6 @@ export function poison(service: TestedService, running: () => RunningStack): voi
   })
 }
 
-/** A record that a service cannot handle. */
 interface Poison {
   value: string | Buffer | null
   /** The reason of the dead letter. `tells` is a part of its detail. */
@@ -64,7 +63,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns invalid records by their problem. Most of them have the name of this event. */
+/** Returns invalid records by their problem. Most have the name of this event. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
@@ -96,7 +95,6 @@ export function poisonOf(type: EventType): Record<string, Poison> {
   }
 }
 
-/** Returns records with one invalid field in the Payload. */
 function wrongFields(type: EventType): Record<string, Poison> {
   const cases = payloadFields(type).map((field): Record<string, Poison> => {
     const wrong = (value: unknown): Poison => ({
@@ -120,7 +118,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Returns a valid event of another application, with the six required fields. */
+/** Returns a valid reduced event of another application. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

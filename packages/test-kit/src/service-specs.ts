@@ -5,7 +5,7 @@ import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.
 import { poison } from './poison.ts'
 import { type Operator, reacting, type TestedService } from './tested-services.ts'
 
-/** Declares the specs of one service: bad requests, and for a service that reacts to events also poison and duplicates. */
+/** Declares the specs of one service. Only services that react to events have poison and duplicates. */
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   describe(service.name, () => {
     badRequests(service, running)
@@ -18,7 +18,6 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
 /** Enough keys for every partition. */
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
-/** Declares the spec of an event that is delivered several times, under several keys. */
 export function duplicates(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   it('applies an event once and announces it in the same bytes, however often and under whatever key it arrives', async () => {
     const event = service.subject.event()

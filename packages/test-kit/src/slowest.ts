@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
 
-/** A test or a hook that has ended, as Mocha reports it. */
 export interface Ended {
   file?: string
   duration?: number
@@ -10,7 +9,7 @@ export interface Ended {
 const most = 5
 const leastMs = 1_000
 
-/** Returns lines with the slowest files, then the slowest tests and hooks. Lists at most five of each, with at least one second. */
+/** Returns lines with at most five of the slowest files, tests and hooks, each of at least one second. */
 export function slowest(ended: readonly Ended[], loadingMs: number): string[] {
   const files = new Map([['(loading the files)', loadingMs]])
   for (const { file = '', duration = 0 } of ended) {

@@ -14,12 +14,10 @@ import {
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
 
-/** A service with everything that the specs need. */
 export interface TestedService extends Service {
   definition: ServiceDefinition
-  /** Settings of its appsettings.json. */
   settings: BaseSettings
-  /** The service's routes and reactions. The specs do not call them. */
+  /** The specs do not call these routes and reactions. */
   parts: ServiceParts
   subject: Subject
 }
@@ -28,23 +26,18 @@ export type Documents = Record<string, unknown>
 
 /** Actions of an operator on the stores of a running stack. */
 export interface Operator {
-  /** Returns the documents of the service's domain. */
   documents: (role: string) => Documents | Promise<Documents>
-  /** Restarts the services with these roles, or all services, with empty stores. */
+  /** Restarts the services with these roles, default all, with empty stores. */
   loseStores: (...roles: string[]) => Promise<void>
   /** Runs `make rebuild` for a service and returns its output. */
   rebuild: (role: string, ...args: string[]) => Promise<string>
 }
 
-/**
- * Returns the services whose subject is installed. Services from a package may lack it. A service of the application must have a subject,
- * or the specs fail.
- */
+/** Returns the services whose subject is installed. Services from a package may lack it; services of the application must have it. */
 export function withSubject(all: readonly Service[], root: string): Service[] {
   return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))
 }
 
-/** Loads the services of services.json that have a subject. */
 export async function testedServices(): Promise<TestedService[]> {
   return Promise.all(
     withSubject(services, repository).map(async (service) => {
@@ -73,9 +66,7 @@ function partsOf(definition: ServiceDefinition, settings: BaseSettings): Service
   })
 }
 
-/** Returns the services that react to events. */
 export const reacting = (services: readonly TestedService[]): TestedService[] => services.filter(doesConsume)
 
-/** Returns all versions of the events of a topic that a service handles. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>
   handledTypes(parts.reactions[topic] ?? {})

@@ -10,7 +10,6 @@ export interface Cause {
   at: string
 }
 
-/** The fields of an announcement: those of PaymentApproved without the payment's id. */
 type Announced = CamelCase<Omit<PayloadOf<'PaymentApproved'>, 'PaymentId'>>
 
 export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
@@ -22,16 +21,14 @@ export interface Charge extends Cause, Pick<Announced, 'orderId' | 'amount' | 's
 
 export interface Decision extends Charge, Verdict {}
 
-/** The known facts about the payment of one order. It is empty before the first fact. */
+/** The known facts about the payment of one order. */
 export interface PaymentState {
   readonly decision?: Decision
-  /** The order's cancellation was seen. No cause is stored, so all sources of the cancellation result in the same state. */
+  /** Without its cause, so all sources of a cancellation result in the same state. */
   readonly cancelled?: true
-  /** The charged amount was refunded. */
   readonly refund?: Cause
 }
 
-/** Returns the fields of a charge that name its tenant and user. */
 export function ownerOf(tenant: Tenant): Pick<Charge, 'tenant'> {
   return tenant.id || tenant.userId ? { tenant } : {}
 }
@@ -43,8 +40,8 @@ export type PaymentFact =
   | { type: 'cancelled' }
 
 /**
- * Returns the fact that results from a command, or undefined if it changes nothing. A payment is decided once and refunded once. A
- * cancellation before the order prevents the charge.
+ * Returns the fact that results from a command, or undefined. A payment is decided and refunded at most once. A cancellation before the
+ * order prevents the charge.
  */
 export function decide(state: PaymentState, command: PaymentCommand, policy: Policy): PaymentFact | undefined {
   if (command.type === 'cancel') {
@@ -57,8 +54,8 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. The result is the same for any order and repetition of facts, because a rebuild may read them in any order, even after new
- * decisions. An approval overrides a rejection, as in the order. Otherwise the earlier decision applies.
+ * Adds a fact. The result does not depend on order or repetition, because a rebuild may read facts in any order, even after new decisions.
+ * An approval overrides a rejection, as in the order; otherwise the earlier decision applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
   switch (fact.type) {
@@ -77,7 +74,7 @@ function counts(a: Decision, b: Decision): boolean {
   return a.approved === b.approved ? isEarlier(a, b) : a.approved
 }
 
-/** Defines a total order of causes: by time, then by cause, then by content. */
+/** Defines a total order of causes: by time, cause and content. */
 function isEarlier(a: Cause, b: Cause): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId
@@ -118,10 +115,10 @@ function statusOf({ approved }: Decision, refund: Cause | undefined): Payment['s
 }
 
 /**
- * The rules of payments that a request or event can break:
+ * Rules of payments that a request or event can break:
  * - `not-found`: the payment does not exist;
  * - `payment-exists`: the order already has a payment;
- * - `idempotency-key-reused`: the key belongs to a payment of another order or amount;
+ * - `idempotency-key-reused`: the key belongs to another order or amount;
  * - `conflicting-order`: the order was charged with another total;
  * - `invalid-amount`: an amount has more decimals than the currency;
  * - `foreign-payment`: this service did not announce the event's payment.
@@ -134,7 +131,6 @@ export type PaymentErrorCode =
   | 'invalid-amount'
   | 'foreign-payment'
 
-/** A request or event breaks a rule of payments. `details` may name the payment. */
 export class PaymentError extends Error {
   readonly code: PaymentErrorCode
   readonly details: { paymentId?: string }

@@ -1,4 +1,4 @@
-/** The decision of a policy on an amount. The payment keeps `policy`, the policy's name and version. */
+/** The decision on an amount, with the policy's name and version. */
 export interface Verdict {
   approved: boolean
   policy: string
@@ -8,8 +8,8 @@ export interface Verdict {
 export type Policy = (amount: number) => Verdict
 
 /**
- * Returns a policy that approves amounts up to a limit (setting `Policy.ApproveUpTo`, in the currency of the order's total). It is an
- * example: replace it by your own rule. Increase the version in the name when the rule changes.
+ * Returns a policy that approves amounts up to a limit (setting `Policy.ApproveUpTo`). It is an example: replace it by your own rule. A
+ * changed rule needs a new version in the name.
  */
 export function amountLimit(approveUpTo: number): Policy {
   const policy = 'amount-limit@1'

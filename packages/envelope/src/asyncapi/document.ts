@@ -5,14 +5,12 @@ import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperat
 
 /** The applications that write and read each topic. */
 export interface Traffic {
-  /** The version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
   /** Names of the events that outside publishers may write, by topic. Only services write other topics. */
   outside: Record<string, readonly string[]>
-  /** Partitions of each topic in containers. */
   partitions: number
-  /** Fields of the Payload that form the partition key, by topic. */
+  /** Key fields of the Payload, by topic. */
   keys: Record<string, readonly string[]>
   /** Full envelopes with a description. The first envelope of an event type is its example. */
   examples: { description: string; envelope: ReceivedEnvelope }[]
@@ -28,7 +26,7 @@ Numbers fit a 64-bit double, and are read as one. Texts and keys contain neither
 const idOf = (type: string, variant: Variant): string => `${type.replace('@', '.')}.${variant}`
 const refTo = (path: string) => ({ $ref: `#/${path}` })
 
-/** Returns the AsyncAPI 3.0 document of all topics, from the schemas and the traffic. */
+/** Returns the AsyncAPI 3.0 document of all topics. */
 export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   const topics = topicsOf(traffic)
   const types = [...topics.values()].flat()
@@ -53,7 +51,6 @@ export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   } as AsyncApiDocument
 }
 
-/** Returns the event types of each topic. */
 function topicsOf({ applications, outside }: Traffic): Map<string, string[]> {
   const topics = new Map<string, string[]>()
   for (const written of [...applications.map(({ produces }) => produces), outside]) {
@@ -146,12 +143,10 @@ function keyDescription(fields: readonly string[]): string {
   return `${named} key or no key is allowed: only events with the same key stay in order.`
 }
 
-/** Returns an envelope with only its required fields. */
 function reducedOf(envelope: object, required: string[] = []): object {
   return Object.fromEntries(Object.entries(envelope).filter(([name]) => required.includes(name)))
 }
 
-/** Returns the schemas to which the messages refer, without duplicates. */
 function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   const all = types.flatMap((type) => variants.map((variant) => bundle(type, variant).$defs as object))
   const entries = Object.entries(
@@ -160,10 +155,7 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
 }
 
-/**
- * Converts a schema from 2020-12 to draft 7, where no keyword may be next to a reference. Shared rules move to the place that AsyncAPI
- * expects. Both schemas accept the same documents.
- */
+/** Converts a schema from 2020-12 to draft 7, where no keyword may be next to a reference. Both accept the same documents. */
 function toDraft7(schema: unknown): JsonSchema {
   const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
   return convert(kept) as JsonSchema

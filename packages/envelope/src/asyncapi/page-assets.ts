@@ -1,4 +1,4 @@
-/** Colours follow the system's theme. The accent has a contrast of at least 4.5 in both (WCAG 2.2, 1.4.3). */
+/** Colours follow the system's theme, with a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
 export const style = `
 :root { color-scheme: light dark; --line: light-dark(#ccd2d9, #3b434d); --soft: light-dark(#f4f6f8, #1c2127);
   --text: light-dark(#1b1f24, #e6e9ed); --page: light-dark(#fff, #12161b); --accent: light-dark(#0b57a4, #7ab8ff);
@@ -30,7 +30,6 @@ button { font: inherit; color: inherit; background: var(--soft); border: 1px sol
 .told:empty { display: none }
 `
 
-/** Copies an example. Opens the details to which the page's address leads. */
 export const script = `
 for (const button of document.querySelectorAll('[data-copy]')) button.addEventListener('click', async () => {
   const example = document.getElementById(button.dataset.copy), told = document.getElementById('told')

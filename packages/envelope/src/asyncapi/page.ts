@@ -8,7 +8,7 @@ import {
   nameIn,
 } from './types.ts'
 
-/** Directives of a content security policy. They allow only the inline style and script, by hash. */
+/** Content security policy that allows only the inline style and script, by hash. */
 export const asyncApiPageSources = {
   styleSrc: [`'${hashOf(style)}'`],
   scriptSrc: [`'${hashOf(script)}'`],
@@ -16,7 +16,7 @@ export const asyncApiPageSources = {
 }
 
 /**
- * Returns the document as an HTML page. It loads no other files, and its content security policy forbids that.
+ * Returns the document as an HTML page that loads no other files.
  * @param documentUrl address of the AsyncAPI document, for a link
  */
 export function asyncApiPage(document: AsyncApiDocument, documentUrl = 'asyncapi.json'): string {
@@ -102,7 +102,7 @@ ${shown.join('\n')}
 </details>`
 }
 
-/** Returns a table. The cells are HTML. */
+/** Returns a table whose cells are HTML. */
 function table(caption: string, heads: string[], rows: string[][]): string {
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('')
   const body = rows
@@ -121,7 +121,6 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** Returns the hash of a text for a content security policy. */
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
@@ -135,7 +134,7 @@ interface FieldRow {
   isPersonal: boolean
 }
 
-/** Returns all fields that a message's schema names. Each object is followed by its fields. */
+/** Returns all fields that a message's schema names, each object before its fields. */
 function fieldRows(payload: JsonSchema, schemas: AsyncApiDocument['components']['schemas']): FieldRow[] {
   return rowsIn(payload, schemas, '')
 }
@@ -160,7 +159,7 @@ function rowsIn(
   })
 }
 
-/** Returns a schema with its references filled in. Its own keywords override the referenced ones. */
+/** Fills in references. The schema's own keywords override the referenced ones. */
 function filledIn({ $ref, allOf = [], ...own }: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const parts = $ref ? [schemas[nameIn({ $ref })] ?? {}] : allOf
   const filled = parts.reduce<JsonSchema>((merged, part) => Object.assign(merged, filledIn(part, schemas)), {})

@@ -53,5 +53,4 @@ export interface JsonSchema {
   [keyword: string]: unknown
 }
 
-/** Returns the name at the end of a reference. */
 export const nameIn = ({ $ref }: Reference): string => $ref.split('/').at(-1) ?? ''

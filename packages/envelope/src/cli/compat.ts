@@ -22,7 +22,6 @@ For a new Version, print its compatibility with the previous Version, and the po
 Exit codes: 0 if all schemas are compatible, 1 if some are not, 2 for wrong arguments or an unknown earlier state.
 `
 
-/** Runs `envelope compat` and returns the exit code. */
 export async function compat(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, { against: { type: 'string' }, schemas: { type: 'string' } })
   if (positionals.length > 0)

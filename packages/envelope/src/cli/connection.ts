@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { KafkaAddress } from '../kafka/address.ts'
 import { oneOf, UsageError } from './usage.ts'
 
-/** Options of every command that connects to Kafka. None has a password, because other users can read command lines. */
+/** Options of every command that connects to Kafka. Passwords are not options, because other users can read command lines. */
 export const kafkaOptions = {
   brokers: { type: 'string' },
   topic: { type: 'string' },
@@ -28,7 +28,7 @@ const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
 type Values = { [Name in keyof typeof kafkaOptions]?: string | boolean | undefined }
 
 /**
- * Returns the address of Kafka and the topic, from options or from the environment. Options override the environment.
+ * Returns the address and topic from options, or else from the environment.
  * @throws {UsageError} naming the missing or wrong option
  */
 export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address: KafkaAddress; topic: string } {

@@ -4,13 +4,11 @@ import type { Readable, Writable } from 'node:stream'
 import { type Findings, Splitter } from './splitter.ts'
 import { UsageError } from './usage.ts'
 
-/** Inputs and outputs of a command. */
 export interface Io {
   env: NodeJS.ProcessEnv
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable
   stderr: Writable & { isTTY?: boolean }
-  /** Aborts a command that follows a topic. */
   signal: AbortSignal
 }
 
@@ -21,22 +19,19 @@ export class UnreadableError extends Error {
 
 const chunkBytes = 2 ** 17
 
-/** Writes a text and waits until the stream accepts more, so memory stays bounded. */
+/** Writes a text and waits until the stream accepts more. */
 export async function write(stream: Writable, text: string): Promise<void> {
   if (text !== '' && !stream.write(text)) await once(stream, 'drain')
 }
 
-/**
- * Returns the files of a command line.
- * @throws {UsageError} if it names no file
- */
+/** @throws {UsageError} if the command line names no file */
 export function requireFiles(files: string[]): string[] {
   if (files.length === 0) throw new UsageError('no file: name at least one, or - for standard input')
   return files
 }
 
 /**
- * Reads the documents of a file, or of standard input for `-`. Reports empty input as a flaw.
+ * Reads the documents of a file, or of standard input for `-`. Empty input is a flaw.
  * @param onChunk called after each chunk; reading waits for it
  * @throws {UnreadableError}
  */

@@ -5,7 +5,7 @@ import { didYouMean, UsageError } from './usage.ts'
 
 interface Command {
   summary: string
-  /** Loads the command's modules when it runs, so that other commands start faster. */
+  /** Loads the modules of only this command. */
   load: () => Promise<{ help: string; run: (args: string[], io: Io) => Promise<number> }>
 }
 
@@ -42,7 +42,6 @@ Run envelope COMMAND --help for the options of a command, and envelope --version
 Exit code 3: the output cannot be written, for example because a disk is full. Each command lists its other exit codes.
 `
 
-/** Runs a command line and returns the exit code. */
 async function main([name, ...args]: string[], io: Io): Promise<number> {
   if (name === '--help' || name === '-h' || name === 'help') return print(help, io)
   if (name === '--version' || name === '-v' || name === 'version') return print(`envelope ${version()}\n`, io)
@@ -68,9 +67,9 @@ const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader closed the pipe early, for example envelope validate … | head.
+    // The reader closed the pipe early, as in envelope validate … | head.
     if (error.code === 'EPIPE') process.exit()
-    // For example, the disk is full. Exit code 3 differs from those of success and of invalid input.
+    // For example, the disk is full.
     if (stream === stdout) stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
     process.exit(3)
   })
@@ -78,7 +77,7 @@ for (const stream of [stdout, stderr]) {
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {
-  // Recognized by name, because only some commands load the modules of these errors.
+  // Compared by name, because only some commands load the modules of these errors.
   const isKnown = error instanceof UsageError || ['ClientMissingError', 'ContractError'].includes((error as Error).name)
   if (!isKnown) throw error
   stderr.write(`envelope: ${(error as Error).message}\n`)

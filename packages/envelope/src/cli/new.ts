@@ -37,7 +37,6 @@ const options = {
   pretty: { type: 'boolean', default: false },
 } as const
 
-/** Runs `envelope new` and returns the exit code. */
 export async function create(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, options)
   const [event, another] = positionals

@@ -21,7 +21,7 @@ ${kafkaHelp}
 Exit codes: 0 if all envelopes are published, 1 if some are not, 2 for wrong arguments or an unreadable file.
 `
 
-/** The topics of this system accept batches of 256 KiB. This leaves room for the overhead of a batch and its records. */
+/** Topics accept batches of 256 KiB, including their overhead. */
 const [batchRecords, batchBytes] = [500, 200 * 1024]
 
 interface Waiting {
@@ -29,10 +29,8 @@ interface Waiting {
   record: OutgoingRecord
 }
 
-/** Kafka did not accept a batch. Later envelopes were not sent. */
 class StoppedError extends Error {}
 
-/** Runs `envelope publish` and returns the exit code. */
 export async function publish(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,

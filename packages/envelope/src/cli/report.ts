@@ -1,12 +1,11 @@
 import type { Verdict } from '../envelope/verdict.ts'
 import type { Problem } from '../validation/problems.ts'
 
-/** Returns a problem as a line with a link for editors: `file:line: pointer problem; correction`. */
+/** Returns a problem as a line that editors can link: `file:line: pointer problem; correction`. */
 export function problemLine(source: string, { pointer, message, hint }: Problem, kind = ''): string {
   return `${source}: ${kind}${pointer || 'the document'} ${message}${hint ? `; ${hint}` : ''}\n`
 }
 
-/** Returns a line for each problem of the document that begins on a line, or an empty text for a valid document. */
 export function verdictLines(file: string, line: number, { errors, warnings }: Verdict): string {
   if (errors.length === 0 && warnings.length === 0) return ''
   const source = `${file}:${line}`
@@ -14,7 +13,6 @@ export function verdictLines(file: string, line: number, { errors, warnings }: V
   return [...lines, ...warnings.map((problem) => problemLine(source, problem, 'warning: '))].join('')
 }
 
-/** Returns the verdict as JSON, without empty warnings. */
 export function verdictJson(file: string, line: number, { valid, variant, errors, warnings }: Verdict): string {
   return JSON.stringify({ source: `${file}:${line}`, valid, variant, errors, ...(warnings.length > 0 && { warnings }) })
 }

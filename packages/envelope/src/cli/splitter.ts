@@ -1,17 +1,13 @@
 import type { Problem } from '../validation/problems.ts'
 
-/**
- * The maximum size of a document. A Kafka broker accepts no larger record by default (`message.max.bytes`). The limit also bounds memory
- * for long lines.
- */
+/** The maximum size of a document: Kafka's default limit of a record (`message.max.bytes`). It also bounds memory for long lines. */
 export const maxDocumentBytes = 2 ** 20
 
-/** Callbacks for documents and flaws, with the line where they begin. Lines are numbered from 1. */
+/** Callbacks with the line where a document or flaw begins. Lines are numbered from 1. */
 export interface Findings {
-  /** Receives the bytes of one document, without separators. */
   onDocument(bytes: Uint8Array, line: number): void
   /**
-   * Receives many whole lines, each a document or blank. Reading them together is faster than one by one.
+   * Receives many whole lines, each a document or blank, which is faster than one by one.
    * @returns the number of lines; 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
@@ -19,7 +15,7 @@ export interface Findings {
   onFlaw(flaw: Problem, line: number): void
 }
 
-/** State of the reader. `lost` ignores the rest of the input. */
+/** `lost` ignores the rest of the input. */
 type State = 'between' | 'lines' | 'object' | 'list' | 'lost'
 
 const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
@@ -29,31 +25,27 @@ const none = new Uint8Array()
 const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
- * Finds the documents in bytes that come in chunks: JSON texts that may span lines, JSON lines, or the items of a list. A chunk may end
- * anywhere. If the first document ends on the line where it begins, every later line is one document, so a broken line affects only itself.
+ * Finds the documents in chunks of bytes: JSON texts that may span lines, JSON lines, or the items of a list. If the first document ends on
+ * the line where it begins, every later line is one document, so a broken line affects only itself.
  */
 export class Splitter {
   readonly #findings: Findings
   readonly #held = new Held(maxDocumentBytes)
   #state: State = 'between'
-  /** True before the first byte after byte order marks; `#marked` counts the bytes of these marks. */
+  /** True until the first byte after byte order marks; `#marked` counts their bytes. */
   #isStart = true
   #marked = 0
   #line = 1
-  /** Line on which the current or last document begins. */
   #startLine = 1
   /** True if exactly one document begins and ends on this line. */
   #isOneLine = false
-  /** In a list, true after an item has begun. */
   #isItem = false
   #hasItems = false
-  /** Depth of the open objects and lists within the document. */
   #depth = 0
   #isText = false
   #isEscaped = false
-  /** True after a text that runs over the end of its line. All later bytes belong to this document, until a line begins with an object. */
+  /** True after a text that runs over the end of its line. The document then ends before the next line that begins with an object. */
   #isTorn = false
-  /** The last byte that is not white space. */
   #last = 0
   #isLineStart = false
 
@@ -98,7 +90,7 @@ export class Splitter {
       this.#emit(chunk.subarray(start, end))
       start = end + 1
     }
-    // The first line may have begun in an earlier chunk.
+    // The line may have begun in an earlier chunk.
     const first = chunk.indexOf(newline, start)
     if (first >= 0) readLine(first)
     const last = chunk.lastIndexOf(newline)
@@ -114,7 +106,6 @@ export class Splitter {
     return chunk.length
   }
 
-  /** Reads to the beginning of a document or list. */
   #seek(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number
@@ -154,7 +145,6 @@ export class Splitter {
     return at
   }
 
-  /** Reads within an object, or within a list and its items. */
   #scan(chunk: Uint8Array, from: number): number {
     let start = from
     for (let at = from; at < chunk.length; at++) {
@@ -240,7 +230,7 @@ class Held {
     else if (part.length > 0) this.#parts.push(part)
   }
 
-  /** Returns the whole document with its last part, and releases its bytes. Returns undefined for a document that is too long. */
+  /** Returns the whole document, or undefined if it is too long. Releases its bytes. */
   take(last: Uint8Array): Uint8Array | undefined {
     const [length, parts] = [this.#length + last.length, this.#parts]
     this.#length = 0

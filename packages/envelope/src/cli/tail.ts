@@ -38,7 +38,6 @@ interface Shown {
   values: boolean
 }
 
-/** Runs `envelope tail` and returns the exit code. */
 export async function tail(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
@@ -83,7 +82,7 @@ export function correlationOf(given: string | undefined): string | undefined {
   throw new UsageError('--correlation is not a GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
 }
 
-/** Returns the line of a record, or an empty text for a record that is not selected. */
+/** Returns the line of a record, or an empty text if it is not selected. */
 export function shown(
   { topic, partition, offset, key, value }: TailedRecord,
   { correlation, pretty, values }: Shown,
@@ -96,7 +95,7 @@ export function shown(
     topic,
     partition,
     offset: `${offset}`,
-    // The key is not a field. A key that looks like an id is not personal.
+    // A key that looks like an id is not personal.
     key: text === undefined || values || mayShow('Id', text) ? (text ?? null) : '***',
     ...(problems ? { problems } : { envelope: values ? document : maskedEvent(document) }),
   }

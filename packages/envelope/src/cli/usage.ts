@@ -1,22 +1,18 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { nearMissIn } from '../validation/near-miss.ts'
 
-/** The command line has an unknown or missing argument. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/**
- * Returns ` (did you mean …?)` with the name of `known` that is nearest to a name or begins with it. Returns an empty text without such a
- * name.
- */
+/** Returns ` (did you mean …?)` with the nearest known name, or an empty text. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const meant = nearMissIn(known)(name) ?? known.find((each) => name.length > 1 && each.startsWith(name))
   return meant ? ` (did you mean ${meant}?)` : ''
 }
 
 /**
- * Returns the options and files of a command line, parsed by node:util.
+ * Parses options and files.
  * @throws {UsageError} naming the nearest option
  */
 export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], options: T) {
@@ -24,7 +20,7 @@ export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], op
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    // Node's message continues with advice on file names that begin with a hyphen.
+    // Node's message continues with advice on file names.
     const [, given = ''] = /'(-[^' ]*)/.exec(message) ?? []
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(message.split(/[.\n]/, 1)[0])
     if (given === '--password')
@@ -36,10 +32,7 @@ export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], op
   }
 }
 
-/**
- * Returns the value if it is one of the words.
- * @throws {UsageError} naming all words
- */
+/** @throws {UsageError} naming all words */
 export function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
   const found = words.find((word) => word === value)
   if (found) return found

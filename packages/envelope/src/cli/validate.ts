@@ -18,14 +18,12 @@ a list of envelopes, or JSON lines, which need constant memory.
 Exit codes: 0 if all envelopes are valid, 1 if some are invalid, 2 for wrong arguments or an unreadable file.
 `
 
-/** Results for the documents of one file. */
 interface Count {
   full: number
   reduced: number
   invalid: number
 }
 
-/** Runs `envelope validate` and returns the exit code. */
 export async function validate(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     mode: { type: 'string', default: 'receiver' },
@@ -61,7 +59,7 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
     text += describe(file, line, verdict)
   }
   const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
-  /** Validates most lines as texts, because most are UTF-8 objects. Other lines are validated as bytes. */
+  /** Validates UTF-8 objects as texts, and other lines as bytes. */
   function onLines(bytes: Uint8Array, firstLine: number): number {
     const read = textOf(bytes)
     if (read === undefined) return 0
@@ -85,17 +83,13 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
   })
 }
 
-/**
- * Returns the bytes as a text, or undefined if they are not UTF-8. ASCII is read as Latin-1, which is faster and has the same result. A
- * byte order mark stays with its document.
- */
+/** Returns the bytes as a text, or undefined if they are not UTF-8. Latin-1 is faster for ASCII. */
 function textOf(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   if (isAscii(buffer)) return buffer.toString('latin1')
   return isUtf8(buffer) ? buffer.toString() : undefined
 }
 
-/** Returns a function that describes verdicts as items of a list. */
 function listOf(describe: Describe): Describe {
   let separator = '\n'
   return (...described) => {

@@ -4,23 +4,20 @@ import { isDeepStrictEqual } from 'node:util'
 /** A JSON Schema without references and descriptions (see `rulesOf`). */
 export type Rules = Record<string, unknown>
 
-/** A difference between two schemas. */
 export interface Change {
-  /** JSON pointer into a document of the schemas. */
   pointer: string
   message: string
-  /** True if a valid document becomes invalid: readers with the new schema cannot read all documents of the old one. */
+  /** True if a valid document becomes invalid. */
   breaksBackward: boolean
-  /** True if an invalid document becomes valid: readers with the old schema cannot read all documents of the new one. */
+  /** True if an invalid document becomes valid. */
   breaksForward: boolean
 }
 
-/** Compatibility of two schemas, by all their changes. */
 type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
 
 /**
- * Returns the compatibility of two schemas, as Confluent's Schema Registry defines it (confluentinc/schema-registry#1490). It is backward
- * if every document of the old schema is valid in the new one. Forward is the opposite direction, and full is both.
+ * Returns the compatibility of two schemas by the rules of Confluent's Schema Registry (confluentinc/schema-registry#1490). It is backward
+ * if every document of the old schema is valid in the new one, and forward in the opposite case.
  */
 export function compatibilityOf(changes: readonly Change[]): Compatibility {
   const [backward, forward] = [
@@ -31,9 +28,9 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * Returns the differences between the rules of two schemas. Objects are open, so a field without a rule could have any value. A new rule
- * for such a field breaks backward, as in the registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an
- * empty rule is no change (#1802). An unknown keyword is treated as breaking both ways.
+ * Returns the differences between the rules of two schemas. A new rule for a field that could have any value breaks backward, as in the
+ * registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an empty rule is no change (#1802). An unknown
+ * keyword breaks both ways.
  */
 export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -51,7 +48,7 @@ type Fields = Record<string, Rules>
 
 const newRule = 'has a rule now, and could have any value before'
 
-/** Returns true if Payloads of an older Version need an upcaster. A new field needs none, because `upcast` leaves out its old value. */
+/** Returns true if Payloads of an older Version need an upcaster. A new field needs none. */
 export function needsUpcaster(changes: readonly Change[]): boolean {
   return changes.some(({ breaksBackward, message }) => breaksBackward && message !== newRule)
 }
@@ -80,7 +77,7 @@ function requiredChanges(before: string[], after: string[], pointer: string): Ch
   ]
 }
 
-/** Keywords whose greater value accepts more documents (`upper`) or fewer (`lower`). */
+/** Keywords whose greater value accepts more documents, or fewer. */
 const [upper, lower] = [
   ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
   ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],
@@ -98,11 +95,11 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
     const covers = keyword === 'enum' ? includesAll : typesCover
     return change(pointer, told, { backward: covers(now, old), forward: covers(old, now) })
   }
-  // Adding or removing a rule breaks one way. A changed rule is treated as breaking both ways, because rules cannot be compared in general.
+  // A changed rule is treated as breaking both ways, because rules cannot be compared in general.
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 
-/** Returns true if `all` includes every value of `some`. An undefined `all` includes every value. */
+/** Returns true if `all` includes every value of `some`. Undefined includes every value. */
 function includesAll(all: unknown, some: unknown): boolean {
   if (all === undefined) return true
   return (
@@ -119,10 +116,8 @@ function change(pointer: string, message: string, holds: { backward: boolean; fo
   return { pointer, message, breaksBackward: !holds.backward, breaksForward: !holds.forward }
 }
 
-/** The schemas of a folder, by path within the folder. */
 export type Schemas = ReadonlyMap<string, Rules>
 
-/** Keywords that only describe, and restrict no values. */
 const words = new Set([
   '$schema',
   '$id',
@@ -138,8 +133,8 @@ const words = new Set([
 ])
 
 /**
- * Returns the rules of a schema, without descriptions and with every reference filled in, because a rule may change in another file.
- * Keywords next to a reference apply together with the referenced ones, so a keyword of both is kept twice.
+ * Returns the rules of a schema with all references filled in, because a rule may change in another file. A keyword of both the schema and
+ * the reference is kept twice.
  * @throws {Error} for a reference without a target
  */
 export function rulesOf(schemas: Schemas, path: string): Rules {
@@ -165,7 +160,6 @@ function eachFilled(fields: Record<string, Rules>, path: string, schemas: Schema
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, filled(field, path, schemas)]))
 }
 
-/** Returns another name for a keyword that the referenced rule also has. */
 const both = (keyword: string, rules: Rules) => (keyword in rules ? `${keyword} (next to $ref)` : keyword)
 
 function target(ref: string, path: string, schemas: Schemas): Rules {

@@ -1,9 +1,7 @@
 import { type Change, changesBetween, compatibilityOf, needsUpcaster, rulesOf, type Schemas } from './changes.ts'
 
-/** The result of comparing one schema with its earlier state. */
 export interface Finding {
   path: string
-  /** True if the schema must not be released. */
   isWrong: boolean
   message: string
   changes: Change[]
@@ -13,7 +11,7 @@ const eventPath = /^events\/(.+)\.(\d+)\.json$/
 
 /**
  * Compares schemas with their earlier state. The rules of an event's Version never change. A new Version is compared with the previous one.
- * The envelope has no Version; its rules may only accept more documents.
+ * The envelope's rules may only accept more documents.
  */
 export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
   const paths = new Set([...before.keys(), ...after.keys()])

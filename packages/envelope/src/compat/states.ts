@@ -8,7 +8,6 @@ export class StateError extends Error {
   override name = 'StateError'
 }
 
-/** Returns the schemas in a folder, by path. */
 export function schemasIn(folder: string): Schemas {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new StateError(`the folder ${folder} does not exist`)
@@ -16,7 +15,6 @@ export function schemasIn(folder: string): Schemas {
   return parsed(names.map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** Returns the schemas that the folder had at a commit, by path. */
 export function schemasAt(ref: string, folder: string): Schemas {
   const git = gitIn(folder)
   const commit = git('rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`)
@@ -29,7 +27,7 @@ export function schemasAt(ref: string, folder: string): Schemas {
   return parsed(names.map((name) => [name, git('show', `${commit}:./${name}`) ?? '']))
 }
 
-/** The list of releases at the root of a repository, oldest first. Unlike tags, every clone has it. */
+/** Releases, oldest first. Unlike tags, every clone has this file. */
 const releasesFile = 'releases.json'
 
 interface Release {
@@ -38,8 +36,8 @@ interface Release {
 }
 
 /**
- * Returns the commit of the last release in releases.json. Returns undefined before the first release: the file is missing, or the
- * repository has the files without their history.
+ * Returns the commit of the last release. Returns undefined without releases.json, and in a repository that has the files but not their
+ * history.
  * @throws {StateError} if the clone is shallow and lacks the commit
  */
 export function lastRelease(folder: string): string | undefined {
@@ -56,7 +54,7 @@ export function lastRelease(folder: string): string | undefined {
   )
 }
 
-/** Returns the output of git in a folder. It is undefined if the output is empty, git fails or is not installed. */
+/** Returns git's output in a folder, or undefined if it is empty or git fails. */
 function gitIn(folder: string): (...args: string[]) => string | undefined {
   return (...args) => {
     try {

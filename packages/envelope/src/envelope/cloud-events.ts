@@ -7,10 +7,7 @@ import { EnvelopeError } from '../validation/problems.ts'
 import { completeEnvelope, deterministicId, type IdSource } from './create.ts'
 import { decode } from './parse.ts'
 
-/**
- * A CloudEvent (CloudEvents 1.0.2) as an object. Structured mode writes it as JSON. Names of attributes consist of ASCII digits and
- * lower-case letters.
- */
+/** A CloudEvent (CloudEvents 1.0.2) as an object. Structured mode writes it as JSON. */
 export interface CloudEvent {
   specversion: '1.0'
   id: string
@@ -22,23 +19,20 @@ export interface CloudEvent {
   [attribute: string]: unknown
 }
 
-/**
- * Returns a CloudEvent without unset attributes. A null attribute is treated as absent (JSON format 1.0.2, 2.2), but null is a valid value
- * of `data` (3.1.1).
- */
+/** Removes unset attributes. Null is treated as absent (JSON format 1.0.2, 2.2), but is a value of `data` (3.1.1). */
 function withoutUnset<E extends object>(event: E): E {
   const isSet = ([name, value]: [string, unknown]) => (name === 'data' ? value !== undefined : value != null)
   return Object.fromEntries(Object.entries(event).filter(isSet)) as E
 }
 
-/** Characters that a CloudEvents String must not contain: control characters and noncharacters (CloudEvents 1.0.2, type system). */
+/** Characters that a CloudEvents String must not contain (CloudEvents 1.0.2, type system). */
 const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 
 /**
- * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. The attributes repeat the fields that routers and filters read.
- * Attributes become headers, so they contain no personal data.
- * @param source the record's value and key; a missing Id derives from them, as in every receiver
+ * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. Attributes repeat fields for routers and filters, and have no
+ * personal data.
+ * @param source the record's value and key, which determine a missing Id
  * @throws {TypeError} if both Id and source are missing
  */
 export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): CloudEvent {
@@ -60,12 +54,11 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
 }
 
 /**
- * Returns the envelope of a CloudEvent, without validating it. An event of `toCloudEvent` has the envelope as `data`, and its attributes
- * are ignored.
+ * Returns the envelope of a CloudEvent, without validating it. An event of `toCloudEvent` has it as `data`.
  *
- * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; without `@Version` it is 1). Id and AppId
- * come from `id` and `source`: unchanged if they are GUIDs, otherwise as UUID v5. TraceId comes from `traceparent`. `Headers.CloudEvent`
- * has all other attributes.
+ * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; default Version 1). Id and AppId come
+ * from `id` and `source`, as UUID v5 unless they are GUIDs. TraceId comes from `traceparent`. `Headers.CloudEvent` has all other
+ * attributes.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)
@@ -87,12 +80,11 @@ export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   }
 }
 
-/** Throws the error of a rejected envelope for a CloudEvent. */
 function refuseCloudEvent(message: string, hint: string): never {
   throw new EnvelopeError({ code: 'not-an-envelope', problems: [{ pointer: '', message, hint }] })
 }
 
-/** A Kafka record or an HTTP request: headers by name, and the value or body. */
+/** A Kafka record or an HTTP request: headers, and the value or body. */
 export interface CloudEventMessage {
   headers: Record<string, string>
   body: string
@@ -105,8 +97,8 @@ interface Binding {
 }
 
 /**
- * The rules that turn attributes into headers in binary mode. HTTP percent-encodes all characters except visible ASCII, and also `"` and
- * `%` (HTTP binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
+ * Rules for attributes as headers in binary mode. HTTP percent-encodes all but visible ASCII, and also `"` and `%` (HTTP binding 1.0.2,
+ * 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
  */
 const bindings = {
   kafka: { prefix: 'ce_', write: (text) => text, read: (text) => text },
@@ -117,9 +109,7 @@ const bindings = {
   },
 } satisfies Record<string, Binding>
 
-/**
- * Reads a header by the HTTP binding (1.0.2, 3.1.3.2): removes the quotes of an RFC 7230 quoted string, then decodes percent-encoded UTF-8.
- */
+/** Reads a header by the HTTP binding (1.0.2, 3.1.3.2): removes quotes (RFC 7230), then decodes percent signs. */
 function percentDecoded(text: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/s.exec(text) ?? []
   const unquoted = quoted === undefined ? text : quoted.replaceAll(/\\(.)/gs, '$1')
@@ -132,12 +122,12 @@ function percentDecoded(text: string): string {
 
 const structured = 'application/cloudevents+json'
 
-/** Returns a message in structured mode, for Kafka or HTTP. The body is the whole CloudEvent. */
+/** Returns a message in structured mode, whose body is the whole CloudEvent. */
 export function structuredMessage(event: CloudEvent): CloudEventMessage {
   return { headers: { 'content-type': `${structured}; charset=utf-8` }, body: JSON.stringify(event) }
 }
 
-/** Returns a message in binary mode. Attributes become headers. The body is `data`, or empty if `data` is missing. */
+/** Returns a message in binary mode: attributes are headers, and `data` is the body. */
 export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): CloudEventMessage {
   const { prefix, write } = bindings[kind]
   const { data, datacontenttype = 'application/json', ...attributes } = withoutUnset(event)
@@ -148,12 +138,11 @@ export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): C
   }
 }
 
-/** Matches the name of an attribute, which is the header's name without the prefix (CloudEvents 1.0.2, naming conventions). */
+/** The name of an attribute (CloudEvents 1.0.2, naming conventions). */
 const attributeName = /^[a-z\d]+$/
 
 /**
- * Returns the CloudEvent of a message in either mode. `data` must be JSON. In binary mode it is always the body, even if a header `data`
- * exists.
+ * Returns the CloudEvent of a message in either mode. `data` must be JSON.
  * @param headers by name, in lower case; headers without a value are ignored
  * @throws {EnvelopeError} `not-utf8`, `not-json`, or `not-an-envelope` for a message that is not a CloudEvent
  */
@@ -174,7 +163,7 @@ export function cloudEventOf(
   return complete({ ...own, ...(type && { datacontenttype: type }), ...(body.length > 0 && { data: decode(body) }) })
 }
 
-/** Returns a CloudEvent with decoded data. In structured mode, the data may be bytes in base64 (JSON format 1.0.2, 3.1). */
+/** Decodes `data_base64` (JSON format 1.0.2, 3.1). */
 function withDecodedData(event: unknown): unknown {
   if (!isObject(event)) return event
   const { data_base64: encoded, ...others } = event as Record<string, unknown>
@@ -186,7 +175,7 @@ function withDecodedData(event: unknown): unknown {
 }
 
 /**
- * Returns the event if it has the required attributes (CloudEvents 1.0.2).
+ * Checks the required attributes (CloudEvents 1.0.2).
  * @throws {EnvelopeError} `not-an-envelope`
  */
 function complete(event: unknown): CloudEvent {

@@ -6,29 +6,28 @@ import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/problems.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
-/** The input for a new event. `type` determines the type of `payload`. All ids are GUIDs. */
+/** The input for a new event. All ids are GUIDs. */
 export interface NewEvent<T extends EventType | EventName> {
-  /** The publishing application: AppId, which never changes, and AppName. */
+  /** AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  /** Name and Version, such as `Name@1`, or a name alone for its newest version. The payload must match its schema. */
+  /** `Name@1`, or a name for its newest version. The payload must match its schema. */
   type: T
   payload: PayloadOf<T>
-  /** The time of the event. It is written as ISO 8601 in UTC with milliseconds. */
+  /** Written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
-  /** Default: a new UUID v4. Derive it from the cause, so that a retry publishes the same event. */
+  /** Default: a new UUID v4. Derive it from the cause, so a retry publishes the same event. */
   id?: string | undefined
-  /** Default: the trace id. For a reaction, pass the CorrelationId of its cause. */
+  /** Default: the trace id. A reaction passes its cause's. */
   correlationId?: string | undefined
-  /** Default: a new UUID v4. For a reaction, pass the TraceId of its cause. */
+  /** Default: a new UUID v4. A reaction passes its cause's. */
   traceId?: string | undefined
-  /** TenantID and TenantUserID; an empty one is left out. For a reaction, pass the tenant of its cause. */
+  /** Empty parts are left out. A reaction passes its cause's. */
   tenant?: Tenant | undefined
   headers?: Record<string, unknown> | undefined
 }
 
 /**
- * Returns a full envelope. Its fields always have the same order, so the same event has the same bytes. GUIDs are in lower case, as
- * receivers convert them.
+ * Returns a full envelope, with fields in a fixed order and GUIDs in lower case. So the same event has the same bytes.
  * @throws {EnvelopeError} if it breaks the rules for publishers (schemas/envelope.full.json, schemas/events/, check.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
@@ -52,15 +51,14 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }
 
-/** The tenant and user of an action. Both are empty for an action without a tenant. */
+/** The tenant and user of an action; empty without a tenant. */
 export interface Tenant {
-  /** TenantID: an organisation. Other tenants must not see its data. */
+  /** TenantID: an organisation. */
   id: string
   /** TenantUserID: the user within the tenant. */
   userId: string
 }
 
-/** The tenant of an action without a tenant. */
 export const noTenant: Tenant = { id: '', userId: '' }
 
 export function tenantOf({
@@ -70,12 +68,12 @@ export function tenantOf({
   return { id, userId }
 }
 
-/** Namespace of every derived id (RFC 9562, section 6.6). Never change it: all derived ids would change. */
+/** Namespace of every derived id (RFC 9562, section 6.6). Changing it changes all derived ids. */
 const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
 
 /**
- * Returns a GUID (UUID v5, lower case) that depends only on `kind` and `parts`. `kind` separates the ids of different things. The parts are
- * joined as a JSON list, so `('a', 'b')` and `('a,b')` have different ids.
+ * Returns a GUID (UUID v5, lower case) that depends only on `kind` and `parts`. `kind` separates the ids of different things. Parts are
+ * joined as a JSON list, so `('a', 'b')` and `('a,b')` differ.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
   const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...parts]))]), 'hex')
@@ -89,13 +87,13 @@ export function deterministicId(kind: string, ...parts: string[]): string {
   ].join('-')
 }
 
-/** The parts of a Kafka record that determine its derived ids, as bytes. An empty key is treated as absent. */
+/** The parts of a Kafka record that determine derived ids. An empty key is treated as absent. */
 export interface RecordContent {
   value: Uint8Array
   key?: Uint8Array | undefined
 }
 
-/** The position of a record. `offset` is a 64-bit number of Kafka; as a text it has all digits. */
+/** The position of a record. `offset` is a 64-bit number; as a text it keeps all digits. */
 export interface Origin {
   topic: string
   partition: number | string
@@ -118,9 +116,8 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 }
 
 /**
- * Returns the full variant of a received envelope. A missing Id derives from the source, so every receiver and every redelivery has the
- * same Id. A missing CorrelationId has the value of TraceId, and a missing TraceId that of CorrelationId. If both are missing, they derive
- * from the source. Existing ids stay unchanged.
+ * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver and
+ * redelivery. CorrelationId and TraceId replace each other, or also derive from the source.
  */
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
@@ -135,7 +132,7 @@ export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source
 }
 
 /**
- * Returns the id of a Kafka record, even if its value is not an event. Copies of the record with the same timestamp have the same id.
+ * Returns the id of a Kafka record, whatever its value. Copies with the same timestamp have the same id.
  * @param timestamp the record's time in milliseconds since 1970
  */
 export function recordId(record: RecordContent & { timestamp: number }): string {

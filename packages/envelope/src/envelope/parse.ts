@@ -36,8 +36,8 @@ import { nearMissIn } from '../validation/near-miss.ts'
 import { describeProblem, EnvelopeError, type Problem, refuse } from '../validation/problems.ts'
 
 /**
- * Returns the envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). The envelope's GUIDs are in
- * lower case. All other fields stay unchanged, including fields without a schema. The Payload is not validated.
+ * Returns the envelope in a Kafka value, by the rules of a receiver (schemas/envelope.received.json), with its GUIDs in lower case. The
+ * Payload is not validated.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} `not-utf8`, `not-json` or `not-an-envelope`
  */
@@ -48,7 +48,7 @@ export function parseEnvelope(bytes: Uint8Array): ReceivedEnvelope {
 }
 
 /**
- * Validates the Payload by Name and Version (schemas/events/). Returns a copy of the envelope with the Payload's GUIDs in lower case.
+ * Validates the Payload (schemas/events/). Returns a copy of the envelope with the Payload's GUIDs in lower case.
  * @throws {EnvelopeError} `unknown-event` (callers may ignore it), `unknown-version` or `invalid-payload`
  */
 export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
@@ -57,18 +57,18 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
 }
 
 /**
- * Parses an envelope and validates its Payload. The error lists the problems of both.
+ * Parses an envelope and validates its Payload.
  * @param bytes UTF-8 JSON, with or without a byte order mark
- * @throws {EnvelopeError} with the code of the first check that failed
+ * @throws {EnvelopeError} with the problems of both, and the code of the first failed check
  */
 export function parseEvent(bytes: Uint8Array): KnownEvent {
   return parseWhole(bytes, 'received') as KnownEvent
 }
 
 /**
- * Parses an event by the strict rules of a publisher (schemas/envelope.full.json): Id, CorrelationId and TraceId are required.
+ * Parses an event by the rules of a publisher (schemas/envelope.full.json).
  * @param bytes UTF-8 JSON, with or without a byte order mark
- * @throws {EnvelopeError} with the code of the first check that failed
+ * @throws {EnvelopeError} with the code of the first failed check
  */
 export function parseFullEnvelope(bytes: Uint8Array): Envelope & KnownEvent {
   return parseWhole(bytes, 'full') as Envelope & KnownEvent
@@ -85,7 +85,7 @@ interface Selection {
   nearMiss: (name: string) => string | undefined
 }
 
-/** Selections by list of event types. The garbage collector frees an entry together with its list. */
+/** An entry is freed together with its list of types. */
 const selections = new WeakMap<readonly EventType[], Selection>()
 
 function selectionOf(types: readonly EventType[]): Selection {
@@ -98,11 +98,8 @@ function selectionOf(types: readonly EventType[]): Selection {
 }
 
 /**
- * Returns the event if a receiver handles its type, with a valid Payload and the Payload's GUIDs in lower case. Returns undefined for an
- * event of another application.
- *
- * Rejects a handled name in another version, even if that version has a schema, and a name that is nearly a handled one. Otherwise the
- * receiver would skip these events as those of another application.
+ * Returns the event with a valid Payload if a receiver handles its type, or undefined for another application's event. Rejects other
+ * versions of a handled name, and names that are nearly a handled one, because the receiver would otherwise skip them.
  * @param types a constant list; pass the same list for each event
  * @throws {EnvelopeError} `invalid-payload`, `unknown-version` or `unknown-event`
  */
@@ -123,8 +120,8 @@ export function selectEvent<T extends EventType>(
 }
 
 /**
- * Returns an event in the newest version of its name. Returns the event itself if it already has that version or a later one.
- * @throws {Error} if the contract does not define how to convert the older Payload
+ * Returns an event in the newest version of its name, or the event itself if it already has that or a later version.
+ * @throws {Error} if the contract does not define how to convert the Payload
  */
 export function upcast<N extends EventName>(event: Envelope & { Name: N }): FullEvent<N>
 export function upcast(event: Envelope): Envelope {
@@ -145,9 +142,8 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Converts a Payload of the first of these schemas to the last one, step by step. A field keeps its value if both schemas of a step name
- * it, or neither does. A field that only one schema names is left out, because its value is unchecked or unused. Then the newer schema's
- * `x-upcast` fills fields.
+ * Converts a Payload from the first of these schemas to the last one, step by step. A field that only one schema of a step names is left
+ * out, because its value is unchecked or unused. Then the newer schema's `x-upcast` fills fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -176,7 +172,7 @@ function commonPart(value: unknown, before: AnySchemaObject, after: AnySchemaObj
 
 const itemsOf = ({ items = {} }: AnySchemaObject): AnySchemaObject => inline(items, commonSchema.$defs)
 
-/** Returns a template with each `{ "x-from": POINTER }` replaced by that value of the Payload. Fields without a value are left out. */
+/** Replaces each `{ "x-from": POINTER }` in a template by that value of the Payload, or leaves the field out. */
 function fill(template: unknown, payload: unknown): unknown {
   if (!isObject(template)) return template
   if (Array.isArray(template)) return template.map((item) => fill(item, payload))
@@ -192,7 +188,7 @@ function valueAt(document: unknown, pointer: string): unknown {
 
 const envelopeGuids = ['Id', 'CorrelationId', 'TraceId', 'AppId'] as const
 
-/** Returns a valid envelope with its own GUIDs in lower case, so two spellings of an id are equal. */
+/** Converts the envelope's GUIDs to lower case, so two spellings of an id are equal. */
 export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   const copy: ReceivedEnvelope = { ...envelope }
   for (const field of envelopeGuids) {
@@ -202,7 +198,7 @@ export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   return copy as E
 }
 
-/** Returns a valid event with the GUIDs of its Payload in lower case, as declared by the Payload's schema. */
+/** Converts the Payload's GUIDs to lower case. */
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
   const { guidFields } = schemaOf(typeOf(envelope))
   const payload = { ...envelope.Payload }
@@ -217,8 +213,8 @@ export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Returns the JSON value in `bytes`, which are UTF-8 with or without a byte order mark. The last of duplicate keys applies (ECMA-262,
- * JSON.parse). Numbers are 64-bit doubles: an integer beyond 2^53 loses digits (RFC 7493).
+ * Returns the JSON value in `bytes`. The last of duplicate keys applies (ECMA-262, JSON.parse). An integer beyond 2^53 loses digits (RFC
+ * 7493).
  * @throws {EnvelopeError} `not-utf8` or `not-json`
  */
 export function decode(bytes: Uint8Array): unknown {
@@ -227,7 +223,7 @@ export function decode(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Not kept as the cause, because V8's message quotes the text around the mistake.
+    // Without a cause, because V8's message quotes the text around the mistake.
     throw notJson(syntaxProblem((error as Error).message))
   }
 }
@@ -241,10 +237,10 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Uses only the position at the end of V8's message. A message that quotes the text ends in `is not valid JSON`. */
+/** Reads the position at the end of V8's message. A message that quotes the text ends in `is not valid JSON`. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
-  // Line numbers of a text with one line may differ: the text may itself be a line of a file.
+  // The only line of a text may be any line of a file.
   const place = line === '1' ? '' : ` (line ${line}, column ${column})`
   if (position) return { message: `is not JSON: see position ${position}${place}` }
   if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
@@ -255,17 +251,16 @@ function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
 
-/** Returns true if the text in `bytes` has no escapes, so `limitProblems` can skip its texts. */
+/** Returns true if the text has no escapes, so `limitProblems` can skip its texts. */
 export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** Matches the characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
+/** The characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
 const manyDigits = /[\d.]{16}/
 
 /**
- * Returns the fields of a known event's Payload whose numbers lost digits when the text was read. Only fields named by the contract are
- * checked, because services read only these.
+ * Returns the fields of a known event's Payload whose numbers lost digits, among those that the contract names.
  * @param bytes the text of the event
  */
 export function inexactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): Problem[] {
@@ -273,7 +268,7 @@ export function inexactFields(event: { Name: string; Version: number; Payload: o
   const payload = event.Payload as Record<string, unknown>
   const numbers = names.filter((name) => typeof payload[name] === 'number')
   if (numbers.length === 0) return []
-  // A number that is almost zero is read as zero, even if it has few digits.
+  // A number that is almost zero is read as zero.
   const mayBeInexact =
     numbers.some((name) => payload[name] === 0) || manyDigits.test(Buffer.from(bytes).toString('latin1'))
   if (!mayBeInexact) return []
@@ -283,16 +278,12 @@ export function inexactFields(event: { Name: string; Version: number; Payload: o
     .map((name) => inexactNumber(pointerOf(['Payload', name])))
 }
 
-/** Describes a number that loses digits. */
 export function inexactNumber(pointer: string): Problem {
   const hint = 'write at most 15 digits, such as 12.5'
   return { pointer, message: 'has more digits than a 64-bit double keeps, so its value would change', hint }
 }
 
-/**
- * Rejects an event whose numbers lost digits.
- * @throws {EnvelopeError} `invalid-payload`
- */
+/** @throws {EnvelopeError} `invalid-payload` if numbers of the event lost digits */
 export function requireExactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): void {
   const problems = inexactFields(event, bytes)
   if (problems.length > 0) throw new EnvelopeError({ code: 'invalid-payload', problems })

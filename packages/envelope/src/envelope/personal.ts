@@ -25,19 +25,19 @@ const ofEnvelope = fieldsIn(envelopeFields)
 const ofPayload = (type: string) => fieldsIn(schemaOf(type).fields, '/Payload')
 const everyField = [...ofEnvelope, ...Array.from(payloadSchemas.keys(), ofPayload).flat()]
 
-/** Returns JSON pointers to the personal fields of an event (keyword `x-pii`). The fields of the envelope come first. */
+/** Returns JSON pointers to the personal fields of an event (keyword `x-pii`), the envelope's first. */
 export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
 
-/** Names of all fields that are personal in at least one event. */
+/** Names that are personal in at least one event. */
 export const personalNames: readonly string[] = [...new Set(everyField.filter(isMarked).map(({ name }) => name))]
 
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * Returns a test for names that mean one of `names`. It allows another case, other separators, a typing mistake (near-miss.ts), and a
- * longer name that contains one. A name of another field in the contract never matches.
+ * Returns a test for names that mean one of `names`: in another case, with other separators, with a typing mistake (near-miss.ts), or
+ * within a longer name. Names of other fields in the contract never match.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -51,20 +51,19 @@ export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   }
 }
 
-/** Names of objects that may have any fields: `Headers` and `Payload`. */
+/** Objects that may have any fields. */
 export const openFields: readonly string[] = [...envelopeFields]
   .filter(([, { type }]) => type === 'object')
   .map(([name]) => name)
 
-/** A longer text is not an identifier, date or name. */
 const maxShownLength = 64
-/** The longest name of a thing (schemas/common.json). A field that allows a longer text is free text. */
+/** The longest name of a thing (schemas/common.json). Longer texts are free text. */
 const maxNameLength = 256
 
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const date = /^[\dT:.,Z+ -]+$/i
 
-/** Returns true if a text looks like a value of a field. Small mistakes are allowed. */
+/** Returns true if a text looks like a value of a field. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
@@ -75,9 +74,8 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 }
 
 /**
- * Returns true if a value of an event may be shown under this name. The contract must name the field and must not mark it as personal. The
- * value must be an id, a number, a date, one of a few words, or the name of a thing. Unknown fields are hidden, because a failed event may
- * have a person's name in any field.
+ * Returns true if a value may be shown under this name: the contract names the field, does not mark it as personal, and it is an id, a
+ * number, a date, one of a few words, or the name of a thing. Unknown fields may have a person's name.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)
@@ -86,7 +84,7 @@ export function mayShow(name: string, value: string | number): boolean {
   return fields.some(({ schema }) => fits(schema, text))
 }
 
-/** Returns a copy of any document in which values are masked unless `mayShow` allows them. Plain keys stay. */
+/** Masks all values of a document that `mayShow` forbids. Plain keys stay. */
 export function maskedEvent(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return mayShow(name, value) ? value : `*** (${value.length} characters)`
   if (typeof value === 'number') return mayShow(name, value) ? value : '***'

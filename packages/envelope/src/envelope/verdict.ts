@@ -3,29 +3,26 @@ import { envelopeFault, isForeignName, isObject, limitFault, payloadFault, toget
 import { EnvelopeError, type EnvelopeErrorCode, type Fault, type Problem } from '../validation/problems.ts'
 import { decode, isPlain } from './parse.ts'
 
-/**
- * The rules for validating a document: a `publisher` sends the full envelope, a `receiver` also accepts the six fields of the reduced
- * variant. The rules for Payload and limits are the same.
- */
+/** Rules for a document: a `publisher` sends the full envelope, a `receiver` also accepts the six fields of the reduced variant. */
 export const modes = ['publisher', 'receiver'] as const
 
 export type Mode = (typeof modes)[number]
 
-/** The result of validating one document. It contains no values of the document, so it can be logged. */
+/** The result of validating one document. It contains no values, so it can be logged. */
 export interface Verdict {
   valid: boolean
-  /** Variant of the envelope, even if its Payload is invalid; null if the document is not an envelope. */
+  /** Null if the document is not an envelope. */
   variant: 'full' | 'reduced' | null
-  /** Code of the first check that failed; undefined for a valid document. */
+  /** Code of the first failed check. */
   code?: EnvelopeErrorCode
-  /** Every problem, each pointer once; empty for a valid document. */
+  /** Every problem, each pointer once. */
   errors: Problem[]
-  /** Notes on a valid document: its Payload is unchecked, because the Name has no schema. */
+  /** Present if the Payload is unchecked, because the Name has no schema. */
   warnings: Problem[]
 }
 
 /**
- * Validates the bytes of a Kafka value. Never throws for an invalid document.
+ * Validates the bytes of a Kafka value.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  */
 export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
@@ -39,7 +36,7 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
   return judge(document, mode, isPlain(bytes))
 }
 
-/** Validates a text read from UTF-8, with the same result as `validateBytes`. @param isPlain true if the text has no escapes */
+/** Validates a text, with the same result as `validateBytes`. @param isPlain true if the text has no escapes */
 export function validateText(text: string, mode: Mode, isPlain: boolean): Verdict {
   let document: unknown
   try {
@@ -51,8 +48,7 @@ export function validateText(text: string, mode: Mode, isPlain: boolean): Verdic
 }
 
 /**
- * Validates a JSON value, such as a result of JSON.parse. A receiver of the services decides in the same way, except for the events that it
- * handles. It skips other Names, and rejects other Versions even if they have a schema (`selectEvent`).
+ * Validates a JSON value. A service decides in the same way, but skips Names and rejects Versions that it does not handle (`selectEvent`).
  */
 export function validateDocument(document: unknown, mode: Mode): Verdict {
   return judge(document, mode, false)

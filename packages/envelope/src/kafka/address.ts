@@ -1,6 +1,6 @@
 // Separate from the client, so that publishers can compile without its types.
 
-/** The Kafka client is missing, or needs a newer Node. Only publishing and following need the client. */
+/** The Kafka client is missing, or needs a newer Node. */
 export class ClientMissingError extends Error {
   override name = 'ClientMissingError'
 }
@@ -14,9 +14,7 @@ export interface KafkaAddress {
   tls?: { ca?: string }
 }
 
-/**
- * Returns the reason why the client failed, with the causes from the broker or network. The client's own message names only the request.
- */
+/** Returns why the client failed. Its own message names only the request, so the causes are added. */
 export function reasonOf(error: unknown): string {
   const {
     message,

@@ -5,7 +5,7 @@ export type KafkaClient = typeof import('@platformatic/kafka')
 
 /**
  * Loads the client when it is first needed.
- * @throws {ClientMissingError} naming the package to install, or the Node version needed
+ * @throws {ClientMissingError} naming the missing package or Node version
  */
 export async function loadClient(): Promise<KafkaClient> {
   // On an older Node, the client starts but ends the process at the first request.

@@ -2,20 +2,20 @@ import type { KafkaAddress } from './address.ts'
 import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
-/** Position of a record, or of the last of several records of a partition. */
+/** The position of a record, or of the last of several in a partition. */
 export interface PublishedPosition {
   partition: number
   offset: bigint
 }
 
 export interface Publisher {
-  /** Writes the records to all in-sync replicas, in order within a partition. If it throws, some records may be written. */
+  /** Writes the records to all in-sync replicas. If it throws, some records may be written. */
   send(records: readonly OutgoingRecord[]): Promise<PublishedPosition[]>
   close(): Promise<void>
 }
 
 /**
- * Returns a plain Kafka client, as any outside publisher has one. It connects when it first sends.
+ * Returns a plain Kafka client, which connects when it first sends.
  * @throws {ClientMissingError}
  */
 export async function openPublisher(address: KafkaAddress, clientId: string): Promise<Publisher> {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { contractFolder } from '../schemas/contract-folder.ts'
 
-/** A record as an outside publisher writes it. */
 export interface OutgoingRecord {
   topic: string
   key: string | undefined
@@ -11,9 +10,9 @@ export interface OutgoingRecord {
 }
 
 /**
- * Returns the partition key of an event: the values of its topic's key fields in the Payload, joined by a slash. All events with one key
- * stay in order. Returns undefined for an event that lacks one of the fields; Kafka may write it to any partition.
- * @param fields one or several fields; default: the key fields that services.json declares for the event's topic
+ * Returns the partition key of an event: the values of its key fields, joined by a slash. Returns undefined if it lacks one of the fields;
+ * Kafka may then use any partition.
+ * @param fields default: the key fields that services.json declares for the event's topic
  */
 export function keyOf(document: unknown, fields: string | readonly string[] = keyFields(document)): string | undefined {
   const payload = Object((document as { Payload?: unknown } | null)?.Payload) as Record<string, unknown>
@@ -22,10 +21,7 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
   return isWhole && values.length > 0 ? values.join('/') : undefined
 }
 
-/**
- * Returns the fields that form the partition key of a topic. If the topic is missing or undeclared in services.json, the event's Name
- * determines the topic. Returns an empty list for an unknown event.
- */
+/** Returns the key fields of a topic. If services.json does not declare it, the event's Name determines the topic. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
   topics ??= JSON.parse(readFileSync(new URL('topics.json', contractFolder), 'utf8')) as Record<string, Topic>
   const declared = topic !== undefined && Object.hasOwn(topics, topic) ? topics[topic] : undefined
@@ -34,21 +30,16 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
   return (declared ?? own)?.key ?? []
 }
 
-/** A topic's declaration in services.json. */
 interface Topic {
   /** Fields of the Payload whose values form the partition key. */
   key: readonly string[]
-  /** Names of the topic's events. */
   events: readonly string[]
 }
 
-/** The topics by name, read when a key is first needed, because `make generate` writes the file. */
+/** Read when first needed, because `make generate` writes the file. */
 let topics: Record<string, Topic> | undefined
 
-/**
- * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag for a recorded trace. Returns an empty object
- * if the TraceId is missing.
- */
+/** Returns the W3C trace headers of a full envelope, or an empty object if the TraceId is missing. */
 export function traceHeaders(document: unknown): Record<string, string> {
   const id = (document as { TraceId?: unknown } | null)?.TraceId
   if (typeof id !== 'string') return {}
@@ -56,7 +47,6 @@ export function traceHeaders(document: unknown): Record<string, string> {
   return { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` }
 }
 
-/** Returns the dead-letter topic of a topic: the topic's name, then `.dead`. */
 export function deadLetterTopic(topic: string): string {
   return `${topic}.dead`
 }

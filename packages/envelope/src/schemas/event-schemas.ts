@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 
-/** Event schemas are unusable. `problems` has a line for each problem: the file, the path in it, the problem and its fix. */
+/** Event schemas are unusable. `problems` has a line for each problem: file, path, problem and fix. */
 export class ContractError extends Error {
   readonly code = 'contract'
   readonly problems: readonly string[]
@@ -12,11 +12,10 @@ export class ContractError extends Error {
   }
 }
 
-/** Returns the path of an event type's schema, for messages. */
 export const eventFile = (type: string): string => `envelope-schema/schemas/events/${type.replace('@', '.')}.json`
 
 /**
- * Reads the schema of each Payload, by event type, from files `<Name>.<Version>.json`. A new application may have no files.
+ * Reads the schema of each Payload, by event type, from files `<Name>.<Version>.json`.
  * @param common common.json; the schemas may refer to its rules
  * @throws {ContractError} listing all problems
  */
@@ -38,10 +37,9 @@ function readSchema(file: URL): { schema?: unknown; problem?: string } {
   }
 }
 
-/** The formats that are validated. */
 export const supportedFormats = ['date', 'date-time'] as const
 
-/** Keywords that restrict values, and that types, documents and the comparison of versions can express. */
+/** Keywords that types, documents and the comparison of versions support. */
 const rules = [
   ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'not'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -69,7 +67,7 @@ const advice: Record<string, string> = {
   nullable: 'remove it, and leave the field out of "required": a publisher leaves out what it does not have',
 }
 
-/** Returns the parts of a schema that this engine does not support, a line for each problem. */
+/** Returns a line for each part of a schema that this engine does not support. */
 function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: AnySchemaObject): string[] {
   const id = new URL(`events/${file}`, base).href
   const flaws = [
@@ -82,7 +80,7 @@ function schemaProblems(file: string, schema: unknown, { $id: base, $defs }: Any
   return flaws.map((flaw) => `envelope-schema/schemas/events/${file}: ${flaw}`)
 }
 
-/** @param isItem true for the schema of a list's items, or for a part of it */
+/** @param isItem true within the schema of a list's items */
 function flawsIn(schema: unknown, shared: string[], path = '', isItem = false): string[] {
   if (!isSchema(schema)) return [`${path && `${path}: `}is not a schema; write an object such as { "type": "string" }`]
   const { properties, items, not } = schema
@@ -113,7 +111,6 @@ function flawOf(keyword: string, value: unknown, shared: string[], isItem: boole
   return undefined
 }
 
-/** The reference to a rule of common.json, before the name of the rule. */
 const commonRules = '../common.json#/$defs/'
 
 const isSchema = (value: unknown): value is Record<string, unknown> =>

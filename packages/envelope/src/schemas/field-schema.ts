@@ -3,15 +3,15 @@ import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, fieldOf, inline, isGuidSchema, knownVersions, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventName, EventType, PayloadOf } from './types.ts'
 
-/** The keywords that OpenAPI 3.0 shares with JSON Schema, and our extension `x-pii`. */
+/** Keywords of OpenAPI 3.0, and our extension `x-pii`. */
 const keywords = [
   ...['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description'],
   'x-pii',
 ]
 
 /**
- * Returns a payload field's schema for an OpenAPI 3.0 document, without references. A GUID is `format: uuid`, a day is `format: date`, a
- * time is `format: date-time`, and a personal field has `x-pii: true`. The schema only describes the field; `fieldValidator` validates it.
+ * Returns a payload field's schema for an OpenAPI 3.0 document, without references. A GUID is `format: uuid`, and a personal field has
+ * `x-pii: true`.
  * @throws {Error} if the type's schema does not name the field
  */
 export function fieldSchema(type: EventType | EventName, field: string): Record<string, unknown> {
@@ -22,23 +22,21 @@ export function fieldSchema(type: EventType | EventName, field: string): Record<
   return Object.fromEntries(found.map((keyword) => [keyword, described[keyword]]))
 }
 
-/** Every event type that has a schema. Only this package needs these casts: without a contract, EventType is empty. */
+/** Every event type that has a schema. The casts are needed only in this package, where EventType is empty. */
 export const eventTypes = [...payloadSchemas.keys()] as unknown as readonly EventType[]
 
-/** Every event name that has a schema. */
 export const eventNames = [...knownVersions.keys()] as unknown as readonly EventName[]
 
-/** Returns the fields that the schema of a payload names, in its order. */
+/** Returns the fields of a payload in the order of its schema. */
 export function payloadFields(type: EventType | EventName): readonly string[] {
   return [...schemaOf(type).fields.keys()]
 }
 
-/** Returns true if every Payload of the type has the field. */
 export function isRequiredField(type: EventType | EventName, field: string): boolean {
   return schemaOf(type).required.has(field)
 }
 
-/** Returns true if two Payloads have the same values in all fields that their schema names. */
+/** Compares all fields that the schema names. */
 export function isSamePayload<T extends EventType | EventName>(
   type: T,
   one: PayloadOf<T>,
@@ -51,9 +49,7 @@ export function isSamePayload<T extends EventType | EventName>(
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
-/**
- * Returns a payload that matches the schema of an event type. Each field has the first of its schema's `examples`, or a value of its type.
- */
+/** Returns a valid payload of an event type, from the `examples` of its schema, or else from the types of the fields. */
 export function examplePayload<T extends EventType | EventName>(type: T): PayloadOf<T> {
   return exampleOfAll(schemaOf(type).fields) as PayloadOf<T>
 }
@@ -61,7 +57,7 @@ export function examplePayload<T extends EventType | EventName>(type: T): Payloa
 const exampleOfAll = (fields: Iterable<readonly [string, AnySchemaObject]>) =>
   Object.fromEntries(Array.from(fields, ([field, schema]) => [field, exampleOf(schema)]))
 
-/** Returns the first of the `examples` that any event's schema has for a field of this name, or undefined. */
+/** Returns the first example that any event's schema has for a field of this name, or undefined. */
 export function exampleOfField(field: string): unknown {
   const schemas = [...payloadSchemas.values()].flatMap(({ fields }) => fields.get(field) ?? [])
   return schemas.flatMap(({ examples = [] }) => examples as unknown[])[0]
@@ -85,17 +81,16 @@ function exampleOf(given: AnySchemaObject): unknown {
 
 const clamped = (value: number, minimum = value, maximum = value) => Math.min(Math.max(value, minimum), maximum)
 
-/** An object of the contract with API names of its fields: `GivenName` becomes `givenName`. */
+/** An object with API names of its fields: `GivenName` becomes `givenName`. */
 export type CamelCase<T> = { [K in keyof T as Uncapitalize<K & string>]: T[K] }
 
-/** An object of an API with the contract's names of its fields. */
 export type PascalCase<T> = { [K in keyof T as Capitalize<K & string>]: T[K] }
 
-/** Renames the fields of a contract's object for an API. Nested objects stay unchanged. */
+/** Renames the fields of an object, but not of nested objects. */
 export const camelCase = <T extends object>(object: T): CamelCase<T> =>
   renamed(object, camelCaseName) as unknown as CamelCase<T>
 
-/** Renames the fields of an API's object for the contract. Nested objects stay unchanged. */
+/** Renames the fields of an object, but not of nested objects. */
 export const pascalCase = <T extends object>(object: T): PascalCase<T> =>
   renamed(object, pascalCaseName) as unknown as PascalCase<T>
 

@@ -1,20 +1,16 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, envelopeSchemas, eventSchemas, partsOf, type Variant, variants } from './schemas.ts'
 
-/** Prefix of the ids of all schemas. It is only a name, not a web address. */
+/** Prefix of the ids of all schemas. It is not a web address. */
 export const schemaBase = 'https://orderflow.example/schemas/'
 
 const fileOf = (type: string): string => `${type.replace('@', '.')}.json`
 
-/** Returns the path of the bundled schema of an event's whole envelope in one variant. */
 export function bundleOf(type: string, variant: Variant): string {
   return `bundled/${fileOf(type).replace(/json$/, `${variant}.json`)}`
 }
 
-/**
- * Returns a bundled schema of an event's whole envelope, for validators that resolve no references to other files. It contains the envelope
- * of the variant, the Payload of the type, and the rules of common.json that both use.
- */
+/** Returns the schema of an event's whole envelope, for validators that resolve no references to other files. */
 export function bundle(type: string, variant: Variant): AnySchemaObject {
   const { Name, Version } = partsOf(type)
   const { $schema, $id: _, properties, ...envelope } = envelopeSchemas[variant]
@@ -54,8 +50,8 @@ function withLocalRefs(value: unknown, onRef: (name: string) => void): unknown {
 }
 
 /**
- * Returns every schema by its path, such as `events/Name.1.json`, and the bundled ones (`bundled/…`). References are relative to the `$id`.
- * @param base prefix of each `$id`: the address of the served schemas, with a slash at its end
+ * Returns every schema by its path, such as `events/Name.1.json` or `bundled/…`. References are relative to the `$id`.
+ * @param base the address of the served schemas, with a slash at its end
  */
 export function schemaDocuments(base = schemaBase): ReadonlyMap<string, AnySchemaObject> {
   const types = [...eventSchemas.keys()]

@@ -4,12 +4,12 @@ import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
 /**
- * Returns the Ajv instance with the shared schemas, formats and keywords. It is created at its first use, because the package for outside
- * publishers may never need it.
+ * Returns the Ajv instance with the shared schemas. It is created at its first use, because the package for outside publishers may never
+ * need it.
  *
- * `allErrors` lists every problem at once. It stays fast for hostile input: the schemas have a fixed number of fields, only anchored
- * patterns, and neither loops nor backtracking. `verbose` gives hints the value. `code` is for build.ts, which writes the compiled
- * validators into a file. Tests validate the schemas by their meta-schema, which takes longer to compile than all other schemas.
+ * `allErrors` stays fast for hostile input: the schemas have a fixed number of fields, only anchored patterns, and neither loops nor
+ * backtracking. `verbose` gives hints the value. `code` is for build.ts. Tests validate the schemas by their meta-schema, which is slow to
+ * compile.
  */
 export function sharedAjv(): Ajv2020 {
   shared ??= createAjv()
@@ -29,17 +29,17 @@ function createAjv(): Ajv2020 {
     code,
   })
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
-  // A description without rules: see personal.ts.
+  // See personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
-  // Describes how to convert the previous version's Payload: see `upcast`.
+  // See `upcast`.
   ajv.addKeyword({ keyword: 'x-upcast', schemaType: 'object' })
   ajv.addSchema([withoutNot(commonSchema), ...eventSchemas.values()])
   return ajv
 }
 
 /**
- * Returns common.json without `not` in `guid`, `date` and `dateTime`. `not` is for other languages, where `$` also matches before a line
- * break and a format accepts the year 0. Here, patterns and `formats` reject both, and `not` would create an error for each valid text.
+ * Removes `not` from `guid`, `date` and `dateTime`. It is for other languages, where `$` also matches before a line break and a format
+ * accepts the year 0. Here, patterns and `formats` reject both, and `not` would create an error for each valid text.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {
   const copy = structuredClone(common)
@@ -47,10 +47,7 @@ function withoutNot(common: AnySchemaObject): AnySchemaObject {
   return copy
 }
 
-/**
- * Compiles the schema of an event's Payload.
- * @throws {ContractError} naming the schema's file and the path in it
- */
+/** @throws {ContractError} naming the schema's file and the path in it */
 export function compilePayload(type: string, schema: AnySchemaObject): ValidateFunction {
   try {
     return sharedAjv().compile(schema)
@@ -67,5 +64,5 @@ export function compilePayload(type: string, schema: AnySchemaObject): ValidateF
 const describe = ({ instancePath, message, params }: ErrorObject) =>
   `${instancePath}: ${message}${params.allowedValues ? `: ${params.allowedValues.join(', ')}` : ''}`
 
-/** Returns a message of Ajv's strict mode that begins with the path. */
+/** Moves the path to the beginning of a message of Ajv's strict mode. */
 const located = (message: string) => message.replace(/^strict mode: (.*) at "[^#]*#(.*)" \(\w+\)$/, '$2: $1')

@@ -15,14 +15,12 @@ import { nearMissIn } from './near-miss.ts'
 import { type Fault, onePerPointer, type Problem, toProblems } from './problems.ts'
 import { envelopeValidators, payloadValidators } from './validators.ts'
 
-/** The fields that identify and describe any event. */
 interface EventFields {
   Name?: unknown
   Version?: unknown
   Payload?: unknown
 }
 
-/** Problems of the whole document, whose fields are then not checked. */
 const tombstone: Problem = { pointer: '', message: 'is null', hint: 'a null value is a tombstone, not an event' }
 const cloudEvent: Problem = {
   pointer: '',
@@ -30,12 +28,12 @@ const cloudEvent: Problem = {
   hint: 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)',
 }
 
-/** Returns true for an object with `specversion`, which every CloudEvent has (CloudEvents 1.0.2, required attributes). */
+/** Every CloudEvent has `specversion` (CloudEvents 1.0.2, required attributes). */
 function isCloudEvent(document: object): boolean {
   return Object.hasOwn(document, 'specversion') && !Object.hasOwn(document, 'Payload')
 }
 
-/** Returns true for a record of Kafka Connect's JsonConverter, which adds a schema to each payload unless `schemas.enable` is false. */
+/** Kafka Connect's JsonConverter adds a schema to each payload unless `schemas.enable` is false. */
 function isConnectRecord(document: object): document is { schema: unknown; payload: unknown } {
   return Object.hasOwn(document, 'schema') && Object.hasOwn(document, 'payload') && Object.keys(document).length === 2
 }
@@ -48,7 +46,7 @@ function connectRecord({ payload }: { payload: unknown }): Problem {
   return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
 }
 
-/** Returns why a document is not an envelope of the variant. Only the JSON type of its Payload is checked. */
+/** Returns why a document is not an envelope of the variant, without checking its Payload. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -62,7 +60,7 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
-/** Validators by Name and then Version. Two lookups are faster than joining both to a type. */
+/** Two lookups are faster than joining Name and Version to a type. */
 const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
   Array.from(knownVersions, ([Name, versions]) => [
     Name,
@@ -73,14 +71,14 @@ const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunctio
 const nearestEvent = nearMissIn(knownVersions.keys())
 
 /**
- * Returns true for the Name of another application's event. Such a Name has no schema and differs clearly from all known names. Receivers
- * skip these events without checking the Payload.
+ * Returns true for another application's event: its Name differs clearly from all known names. Receivers skip it without checking the
+ * Payload.
  */
 export function isForeignName(name: unknown): boolean {
   return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
 }
 
-/** Returns why a Payload is invalid for its Name and Version. Returns undefined if it is valid, or if the Name is not a text. */
+/** Returns why a Payload is invalid for its Name and Version. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = knownVersions.get(Name)
@@ -99,44 +97,42 @@ export function unknownEvent(hint: string): Fault {
 }
 
 /**
- * Returns the fault of an unknown version. Its versions have a schema (`known`), or the receiver handles them (`handled`).
- * @param versions the versions that the hint lists
+ * @param kind `known`: the version has no schema; `handled`: the receiver does not handle it
+ * @param versions listed in the hint
  */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
   const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
   return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
-/** Returns why a document is not a valid event in an envelope of the variant, with the problems of both. */
+/** Returns the problems of an envelope of the variant and of its Payload. */
 export function eventFault(document: unknown, variant: Variant): Fault | undefined {
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Returns the fault of nesting, numbers and texts that JSON allows but the contract forbids: see `limitProblems`. */
+/** Returns the fault of the limits beyond JSON Schema: see `limitProblems`. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
 }
 
-/** Returns the problems of both faults under the code of the first. */
 export function together(first: Fault | undefined, second: Fault | undefined): Fault | undefined {
   if (!first || !second) return first ?? second
   return { code: first.code, problems: onePerPointer([...first.problems, ...second.problems]) }
 }
 
 /**
- * The maximum number of levels of objects and lists; the document is the first level. Parsers and databases have different limits, so one
- * reader could store an event that another cannot read. BSON allows 100 levels, and a stored document may contain the event.
+ * The maximum number of levels; the document is the first. Otherwise one reader could store an event that exceeds another's limit. BSON
+ * allows 100 levels, and a document may contain the event.
  */
 const maxLevels = 64
 
-/** Returns true if a key is a plain name that may be printed. Pointers end before other keys, which may be long or personal. */
+/** Returns true for a key that may be printed. Other keys may be long or personal. */
 export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 
-/** Pointers name fields of the envelope and fields directly in them. Deeper pointers would be too long. */
+/** Deeper pointers would be too long. */
 const pointerLevels = 2
 
-/** An object or a list: the document itself, or a value within it. */
 interface Branch {
   value: object
   within?: { branch: Branch; key: string }
@@ -159,15 +155,12 @@ export function isObject(value: unknown): value is object {
 
 type Flaw = Omit<Problem, 'pointer'>
 
-/** Returns the flaw of a value or key, without its content. */
 function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
 
-/**
- * Returns true if a document has more levels than an event may have. It goes level by level, because recursion could exceed the call stack.
- */
+/** Goes level by level, because recursion could exceed the call stack. */
 export function nestsTooDeep(document: unknown): boolean {
   let branches = [document].filter(isObject)
   for (let level = 0; level < maxLevels; level += 1) {
@@ -190,15 +183,14 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
 }
 
 /**
- * Returns the problems of values that JSON can write but no schema can reject in every language:
+ * Returns the problems that JSON Schema cannot express in every language:
  * - too many levels;
  * - numbers beyond a 64-bit double: JSON.parse reads 1e400 as Infinity, which would be written as null;
  * - U+0000, which MongoDB rejects in keys and PostgreSQL everywhere;
  * - lone surrogates, which UTF-8 cannot write (RFC 7493, section 2.1).
  *
  * It uses its own stack, because `document` may nest deeper than the call stack.
- * @param isPlain true if the document was UTF-8 text without a backslash. Then its texts and keys are valid, because JSON writes U+0000 and
- * lone surrogates only as escapes
+ * @param isPlain true if the document was UTF-8 text without a backslash; JSON writes such texts and keys only with escapes
  * @returns one problem for each pointer
  */
 export function limitProblems(document: unknown, isPlain = false): Problem[] {
@@ -226,12 +218,11 @@ export function limitProblems(document: unknown, isPlain = false): Problem[] {
   return [...problems.values()]
 }
 
-/** Returns the path of keys to a branch. It is computed only for flaws, which are rare. */
 function keysTo({ within }: Branch): string[] {
   return within ? [...keysTo(within.branch), within.key] : []
 }
 
-/** Returns the pointer of a value by its keys. It ends before the first key that is too deep or must not be printed. */
+/** Returns a pointer that ends before the first key that is too deep or must not be printed. */
 export function pointerOf(keys: string[]): string {
   const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
   return keys
@@ -240,12 +231,11 @@ export function pointerOf(keys: string[]): string {
     .join('')
 }
 
-/** A field of a Payload. An event's name means its newest version. */
 type PayloadField = readonly [type: EventType | EventName, field: string]
 
 /**
- * Returns a validator for another JSON document, such as a request's body, with fields of an event. Each field has the rules of its payload
- * field in that version of the event, and the limits of every event (`limitProblems`). It is required if the payload's field is.
+ * Returns a validator for another JSON document with fields of an event, such as a request's body. Each field has the rules of its payload
+ * field, and the limits of every event (`limitProblems`).
  * @returns a function that lists every problem of a document
  */
 export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {
@@ -258,15 +248,11 @@ export function fieldValidator(fields: Record<string, PayloadField>): (body: unk
   }
 }
 
-/**
- * Returns true if a payload field is a GUID. Receivers convert GUIDs to lower case.
- * @throws {Error} if the type's schema does not name the field
- */
+/** @throws {Error} if the type's schema does not name the field */
 export function isGuidField(type: EventType | EventName, field: string): boolean {
   return isGuidSchema(fieldOf(type, field))
 }
 
-/** Compiles a validator of an object whose fields have the rules of payload fields. */
 function compileFields(fields: Record<string, PayloadField>): ValidateFunction {
   const all = Object.entries(fields)
   const properties = all.map(([name, [type, field]]) => {

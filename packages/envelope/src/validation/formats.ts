@@ -4,22 +4,19 @@ import { isGuid } from '../schemas/guid.ts'
 import { guidPattern } from '../schemas/schemas.ts'
 import { isDay } from './hints.ts'
 
-/** Matches a date-time on a day from 1 to 28. Such a date needs no check by the calendar, and nine of ten dates have such a day. */
+/** A date-time on a day from 1 to 28, which needs no calendar. */
 const anyMonth =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
 
-/**
- * The formats of ajv-formats without the year 0, which the rules `date` and `dateTime` reject. The faster `anyMonth` comes first, because
- * date-times take a tenth of an event's validation.
- */
+/** The formats of ajv-formats without the year 0, which common.json rejects. `anyMonth` comes first because it is faster. */
 export const formats: Record<(typeof supportedFormats)[number], (text: string) => boolean> = {
   date: (text) => /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
   'date-time': (text) => anyMonth.test(text) || (validate(text) && !text.startsWith('0000')),
 }
 
-/** Creates Ajv's regular expressions. `code` is its name in the validators that build.ts compiles. */
+/** Creates Ajv's regular expressions. The validators that build.ts compiles import it as `code`. */
 export const regExp = Object.assign(
   (pattern: string, flags: string): RegExp => {
     const expression = new RegExp(pattern, flags)

@@ -1,14 +1,13 @@
 import { fold } from './near-miss.ts'
 
-/** Hints for frequent mistakes. They describe the mistake and never repeat the value. */
+/** Hints for frequent mistakes. They never repeat the value. */
 
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
-/** The maximum number of keys that are compared with a missing field, because a hostile object may have many. */
+/** A hostile object may have many keys. */
 const mostKeys = 200
 
-/** Returns a hint for a missing field if another key of `object` looks like it. */
 export function missingFieldHint(object: object, field: string): string | undefined {
   const meant = (key: string) => fold(key) === fold(field) || knownWrongNames.get(fold(key)) === field
   const key = Object.keys(object)
@@ -17,7 +16,6 @@ export function missingFieldHint(object: object, field: string): string | undefi
   return key && `rename ${key} to ${field}`
 }
 
-/** Returns a hint for a value of a wrong JSON type. */
 export function typeHint(wanted: string, value: unknown): string | undefined {
   if (Array.isArray(value) && wanted === 'object') return 'send one object, not a list'
   if (typeof value !== 'string' || value.trim() === '') return undefined
@@ -29,7 +27,7 @@ export function typeHint(wanted: string, value: unknown): string | undefined {
   return Number.isFinite(number) ? 'send it without quotes: 12.5, not "12.5"' : undefined
 }
 
-/** Tests with their hints. The first test that holds gives the hint. */
+/** The first matching test gives the hint. */
 type Mistakes = readonly [test: RegExp | ((value: string) => boolean), hint: string][]
 
 const guidMistakes: Mistakes = [
@@ -89,13 +87,12 @@ const dayMistakes: Mistakes = [
   [/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
 ]
 
-/** Returns true if a text begins with a date that does not exist. */
 function namesNoDay(text: string): boolean {
   const [date] = /^\d{4}-(0[1-9]|1[0-2])-\d\d(?=T|$)/.exec(text) ?? []
   return date !== undefined && !isDay(date)
 }
 
-/** Returns true if a date exists. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
+/** JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
 export function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
@@ -105,7 +102,6 @@ function hintFrom(mistakes: Mistakes): (value: string) => string | undefined {
   return (value) => mistakes.find(([test]) => (typeof test === 'function' ? test(value) : test.test(value)))?.[1]
 }
 
-/** Returns a hint for a value of another type in place of a date-time text. */
 export function dateTypeHint(value: unknown): string | undefined {
   if (typeof value === 'number') return epochHint
   return Array.isArray(value) && value.length > 0 && value.every(Number.isInteger) ? listHint : undefined

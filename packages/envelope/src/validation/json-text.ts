@@ -1,5 +1,4 @@
-// Reads the structure of a JSON text from its bytes. JSON's structural characters are ASCII, and no byte of another UTF-8 character equals
-// one of them.
+// Reads a JSON text as bytes: no byte of another UTF-8 character equals one of JSON's structural characters.
 
 const codes = { quote: 0x22, backslash: 0x5c, comma: 0x2c, colon: 0x3a, minus: 0x2d, zero: 0x30, nine: 0x39 } as const
 const listBegin = 0x5b
@@ -8,7 +7,7 @@ const closing = new Set([0x5d, 0x7d])
 const structural = new Set([...opening, ...closing, codes.comma, codes.colon])
 
 /**
- * Visits brackets, braces, commas, colons and whole strings, in the order of the text. A string is visited by its first quote.
+ * Visits brackets, braces, commas, colons and whole strings, in the order of the text.
  * @param visit returns true to continue
  */
 export function scanJson(text: Uint8Array, visit: (code: number, at: number, end: number) => boolean): void {
@@ -30,26 +29,25 @@ function endOfString(text: Uint8Array, from: number): number {
   return at + 1
 }
 
-/** The keys that lead to a value. Keys inside a list, and keys after the third one, are left out. */
+/** The keys that lead to a value: at most three, and none inside a list. */
 interface Path {
   keys: string[]
   isWhole: boolean
 }
 
-/** Enough for a pointer. The memory for whole paths would grow with the square of the depth. */
+/** Enough for a pointer. Whole paths would need memory by the square of the depth. */
 const mostKeys = 3
-/** More findings would not help the author of the text. */
 const mostFound = 20
 
-/** Problems that `JSON.parse` hides. Each finding has the keys that lead to the value; in a list, the keys that lead to the list. */
+/** Problems that `JSON.parse` hides, as the keys that lead to the value or its list. */
 interface HiddenByParsing {
-  /** Keys that occur twice in an object. Parsers differ in the one they use (RFC 8259, section 4). */
+  /** Parsers differ in the value they use (RFC 8259, section 4). */
   duplicateKeys: string[][]
   /** Numbers that change when read as a 64-bit double (RFC 8259, section 6). */
   inexactNumbers: string[][]
 }
 
-/** Finds duplicate keys and inexact numbers. @param text valid JSON in UTF-8 */
+/** @param text valid JSON in UTF-8 */
 export function hiddenByParsing(text: Uint8Array): HiddenByParsing {
   const found: HiddenByParsing = { duplicateKeys: [], inexactNumbers: [] }
   const around: { keys: Set<string> | undefined; path: Path; value: Path }[] = []
@@ -96,7 +94,7 @@ function below({ keys, isWhole }: Path, key: string): Path {
   return { keys: [...keys, key], isWhole }
 }
 
-/** Returns the position of a number in a part of a text with one value and white space, or undefined for another value. */
+/** Returns the position of a number in a part of a text with one value, or undefined. */
 function numberAt(text: Uint8Array, begin: number, end: number): { from: number; to: number } | undefined {
   let [from, to] = [begin, end]
   while (from < to && (text[from] as number) <= 0x20) from += 1
@@ -106,16 +104,14 @@ function numberAt(text: Uint8Array, begin: number, end: number): { from: number;
   return isNumber ? { from, to } : undefined
 }
 
-/**
- * Returns true if a double keeps the value of a JSON number. `0.1` and `42.50` are exact, because they are written back as the same value.
- */
+/** Returns true if a double keeps the value of a JSON number, such as `0.1` or `42.50`. */
 function isExact(number: string): boolean {
   const written = decimalOf(number)
   const read = decimalOf(String(Number(number)))
   return written !== undefined && written === read
 }
 
-/** Returns a number's digits without surrounding zeros, and its exponent, as one text per value. Returns undefined for Infinity. */
+/** Returns one text for each value: digits without surrounding zeros, and the exponent. */
 function decimalOf(number: string): string | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? []

@@ -1,16 +1,11 @@
-/** The longest name that a rule of the contract allows (schemas/common.json). */
+/** The longest valid name (schemas/common.json). */
 const maxLength = 200
 
-/** Returns a name without case and separators: `appId`, `app_id` and `APPID` are the same. */
 export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_. -]/g, '')
 }
 
-/**
- * Returns a function that finds the name of `known` that another name probably means. Two names match if they differ only in case and
- * separators, or also by one edit. Each search takes time in proportion to the name's length.
- * @returns a function that returns the known name, or undefined; a known name matches itself
- */
+/** Returns a function that finds the known name that another name probably means. They may differ in case, separators and one edit. */
 export function nearMissIn(known: Iterable<string>): (name: string) => string | undefined {
   const names = Array.from(known, (name) => ({ name, folded: fold(name) }))
   return (name) => {
@@ -22,7 +17,7 @@ export function nearMissIn(known: Iterable<string>): (name: string) => string | 
   }
 }
 
-/** Returns true if one inserted, deleted, replaced or swapped character makes `a` and `b` equal. */
+/** One edit inserts, deletes, replaces or swaps a character. */
 export function isWithinOneEdit(a: string, b: string): boolean {
   if (a.length < b.length) return isWithinOneEdit(b, a)
   let start = 0

@@ -2,16 +2,11 @@ import type { ErrorObject } from 'ajv'
 import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import { dateHint, dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
-/** A problem of a document. */
 export interface Problem {
-  /**
-   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Field`. A missing field has the pointer it should have.
-   * Empty for the document itself.
-   */
+  /** JSON pointer (RFC 6901) in the whole document, such as `/Payload/Field`. A missing field has the pointer it should have. */
   pointer: string
-  /** The problem in plain English. It never contains the value, which may be personal data. */
+  /** Plain English without the value, which may be personal data. */
   message: string
-  /** The correction of a known mistake. */
   hint?: string
 }
 
@@ -34,13 +29,13 @@ export const envelopeErrorCodes = [
 
 export type EnvelopeErrorCode = (typeof envelopeErrorCodes)[number]
 
-/** The reason for rejecting a document: a stable code and every problem. It contains no values, so it can be logged. */
+/** The reason for rejecting a document. It contains no values, so it can be logged. */
 export interface Fault {
   code: EnvelopeErrorCode
   problems: Problem[]
 }
 
-/** A document was rejected. `message` has every problem in one line; `problems` has a list of them. */
+/** A document was rejected. `message` has every problem in one line. */
 export class EnvelopeError extends Error {
   readonly code: EnvelopeErrorCode
   readonly problems: Problem[]
@@ -52,22 +47,19 @@ export class EnvelopeError extends Error {
   }
 }
 
-/** Returns a problem in one line: pointer, message and hint. */
 export function describeProblem({ pointer, message, hint }: Problem): string {
   return `${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`
 }
 
-/** Throws an EnvelopeError if there is a fault. */
 export function refuse(fault: Fault | undefined): void {
   if (fault) throw new EnvelopeError(fault)
 }
 
-/** Returns the problems that Ajv found, one for each field. `base` is the pointer of the validated value. */
+/** Returns the first problem that Ajv found of each field. `base` is the pointer of the validated value. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
   return onePerPointer(errors.map((error) => toProblem(error, base)))
 }
 
-/** Returns the first problem of each field. A rule may consist of several keywords. */
 export function onePerPointer(problems: Problem[]): Problem[] {
   const seen = new Map<string, Problem>()
   for (const problem of problems) if (!seen.has(problem.pointer)) seen.set(problem.pointer, problem)
@@ -105,7 +97,7 @@ function problem(pointer: string, message: string, hint?: string): Problem {
   return hint ? { pointer, message, hint } : { pointer, message }
 }
 
-/** Returns the message of a broken limit. Its numbers and words come from the schema, never from the document. */
+/** The numbers and words come from the schema, never from the document. */
 function limitMessage({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`

@@ -8,7 +8,7 @@ export interface Outcome {
   error: string
 }
 
-/** Runs a command with this standard input in chunks. The environment has only these variables. */
+/** Runs a command with standard input in chunks, and with only these variables. */
 export async function run(
   command: (args: string[], io: Io) => Promise<number>,
   args: string[],
@@ -29,7 +29,6 @@ export async function run(
   }
 }
 
-/** Returns the message of the UsageError of a rejected promise. */
 export async function usageError(promise: Promise<unknown>): Promise<string> {
   const outcome = await promise.catch((error: Error) => error)
   return outcome instanceof Error && outcome.name === 'UsageError' ? outcome.message : `no usage error: ${outcome}`

@@ -9,7 +9,7 @@ interface Found {
   flaw?: string
 }
 
-/** Returns the findings of chunks. Each chunk is overwritten after it was read, as in a pool of buffers. */
+/** Returns the findings of chunks, each overwritten after reading, as in a pool of buffers. */
 function found(...chunks: (string | Uint8Array)[]): Found[] {
   const all: Found[] = []
   const splitter = new Splitter({
@@ -23,7 +23,6 @@ function found(...chunks: (string | Uint8Array)[]): Found[] {
 
 const texts = (...chunks: (string | Uint8Array)[]) => found(...chunks).map(({ text, flaw }) => text ?? { flaw })
 
-/** Returns the bytes, cut at positions between 0 and 1. */
 function cut(bytes: Uint8Array, places: number[]): Uint8Array[] {
   const ends = [...places.map((place) => Math.floor(place * bytes.length)), bytes.length].sort((a, b) => a - b)
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))

@@ -12,7 +12,6 @@ const event = 'events/OrderCreated.1.json'
 
 describe('envelope compat', () => {
   let root: string
-  /** The folder with the earlier schemas. */
   let folder: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'compat '))

@@ -8,14 +8,12 @@ const event = 'events/OrderCreated.1.json'
 
 const today = new Map(schemaFolders.flatMap((folder) => [...schemasIn(folder)]))
 
-/** Returns the schemas with one of them changed. */
 function changed(path: string, change: (schema: Rules) => void, as = path) {
   const schema = structuredClone(today.get(path)) as Rules
   change(schema)
   return new Map([...today, [as, schema]])
 }
 
-/** Returns the fields of a schema, which a test may change. */
 const fieldsOf = (schema: Rules) => schema.properties as Record<string, Rules>
 
 const messages = (after: Map<string, Rules>, before = today) =>

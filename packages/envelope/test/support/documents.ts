@@ -11,7 +11,6 @@ export const orderCreated = {
   Total: 42.5,
 }
 
-/** Returns the reduced variant with some fields changed. */
 export function reduced(changes: Record<string, unknown> = {}): Record<string, unknown> {
   const [AppId, AppName] = [app.id, 'legacy-shop']
   const CreationDate = '2026-03-14T09:26:53Z'
@@ -22,7 +21,6 @@ export function bytesOf(document: unknown): Uint8Array {
   return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
 }
 
-/** Returns the EnvelopeError that `action` throws. Any other result fails the test. */
 export function errorOf(action: () => unknown): EnvelopeError {
   let result: unknown
   try {
