@@ -232,7 +232,7 @@ describe('order-service with a failing sidecar or store', () => {
 
   it('places one of two orders that claim a key in one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // One read and one write for both claims, and for the order; one check by each for a new order; two reads for a shard of the list.
+    // One read and one write for both claims, and for the order. One check by each for a new order. Two reads for a shard of the list.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 

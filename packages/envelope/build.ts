@@ -8,8 +8,8 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package for outside publishers: the application's contract with this engine, as JavaScript, because Node strips no types below
- * node_modules. npm packs `exports` unchanged, so the package has its own package.json.
+ * Builds the package for outside publishers: the application's contract with this engine. It has JavaScript, because Node strips no types
+ * below node_modules. npm packs `exports` unchanged, so the package has its own package.json.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))

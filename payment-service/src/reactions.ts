@@ -70,7 +70,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // Without an Idempotency-Key, the cause is random and the claim is never used.
+    // A request that had no Idempotency-Key has a random cause, and its claim is unused.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

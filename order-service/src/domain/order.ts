@@ -23,7 +23,7 @@ type FactName = (typeof factNames)[number]
 export type OrderEvent = FullEvent<FactName>
 export type OrderCreated = FullEvent<'OrderCreated'>
 
-/** At most one event of each name. Facts never change. */
+/** Facts never change, and an order has at most one of each name. */
 export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const

@@ -36,8 +36,7 @@ interface Release {
 }
 
 /**
- * Returns the commit of the last release. Returns undefined without releases.json, and in a repository that has the files but not their
- * history.
+ * Returns the commit of the last release. Returns undefined if releases.json is missing, or lists commits of another history.
  * @throws {StateError} if the clone is shallow and lacks the commit
  */
 export function lastRelease(folder: string): string | undefined {

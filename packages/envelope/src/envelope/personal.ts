@@ -36,8 +36,8 @@ export const personalNames: readonly string[] = [...new Set(everyField.filter(is
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * Returns a test for names that mean one of `names`: in another case, with other separators, with a typing mistake (near-miss.ts), or
- * within a longer name. Names of other fields in the contract never match.
+ * Returns a test for names that mean one of `names`. They may differ in case, separators and a typing mistake (near-miss.ts), or contain
+ * one of `names`. Names of other fields in the contract never match.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -74,8 +74,8 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 }
 
 /**
- * Returns true if a value may be shown under this name: the contract names the field, does not mark it as personal, and it is an id, a
- * number, a date, one of a few words, or the name of a thing. Unknown fields may have a person's name.
+ * Returns true if a value may be shown under this name. The contract must name the field and not mark it as personal. The value must be an
+ * id, a number, a date, one of a few words, or the name of a thing. Unknown fields may have a person's name.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)

@@ -46,7 +46,7 @@ function connectRecord({ payload }: { payload: unknown }): Problem {
   return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
 }
 
-/** Returns why a document is not an envelope of the variant, without checking its Payload. */
+/** Returns why a document is not an envelope of the variant. The Payload is checked elsewhere. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -97,7 +97,7 @@ export function unknownEvent(hint: string): Fault {
 }
 
 /**
- * @param kind `known`: the version has no schema; `handled`: the receiver does not handle it
+ * @param kind `known`: the version has no schema. `handled`: the receiver handles other versions
  * @param versions listed in the hint
  */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
