@@ -26,7 +26,7 @@ export function eventRoutes(
 ): Route[] {
   function requireOutside(topic: string): void {
     if (topics.outside.includes(topic)) return
-    const others = `Others write ${topics.outside.join(', ')}.`
+    const others = `Outside publishers may write ${topics.outside.join(', ')}.`
     if (topics.all.includes(topic))
       throw new GatewayError('closed-topic', `Only our own services write this topic. ${others}`)
     throw new GatewayError('unknown-topic', `This topic does not exist. ${others}`)

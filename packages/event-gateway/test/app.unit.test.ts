@@ -157,7 +157,7 @@ describe('event-gateway', () => {
       const closed = await request('/v1/events/paymentevents', full())
       expect([closed.status, closed.body.detail]).to.deep.equal([
         403,
-        'Only our own services write this topic. Others write orderevents.',
+        'Only our own services write this topic. Outside publishers may write orderevents.',
       ])
       for (const topic of ['orderevents.dead', 'nothing', '__consumer_offsets']) {
         expect((await request(`/v1/events/${topic}`, full())).status, topic).to.equal(404)

@@ -36,9 +36,14 @@ const cases: Record<string, BadRequest> = {
     ...post('{}'),
     path: '/v1/events/paymentevents',
     status: 403,
-    tells: /Others write orderevents/,
+    tells: /Outside publishers may write orderevents/,
   },
-  'an unknown topic': { ...post('{}'), path: '/v1/events/nothing', status: 404, tells: /Others write orderevents/ },
+  'an unknown topic': {
+    ...post('{}'),
+    path: '/v1/events/nothing',
+    status: 404,
+    tells: /Outside publishers may write orderevents/,
+  },
   'another mode': {
     ...post('{}'),
     path: '/v1/envelopes/validate?mode=reader',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What npx runs in this repository. It is JavaScript, because an older Node cannot load main.ts and would end with a stack trace.
+// The command for npx in this repository. It is JavaScript, because an older Node cannot load main.ts.
 import { readFileSync } from 'node:fs'
 
 const { engines } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'))
