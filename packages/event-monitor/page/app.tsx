@@ -28,7 +28,7 @@ const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
 
 const loaded = new Map<Route['view'], ComponentType<{ route: Route }>>()
 
-/** Renders the page: a header, and the view of the path. */
+/** Renders the header and the view of the path. */
 export function App() {
   const route = routeOf(path.value)
   const [, drawn] = useState(0)
@@ -52,7 +52,7 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
-  // By now the view has sent its own requests.
+  // The stream starts after the view has sent its own requests.
   const isDrawn = View !== undefined || failed !== null
   useEffect(() => {
     if (isDrawn) connect()
@@ -75,7 +75,7 @@ export function App() {
   )
 }
 
-/** A new version removes the old files. */
+/** Returns the problem of a view whose file cannot be loaded, for example because a new version has replaced it. */
 const asProblem = (detail: string) => ({ type: 'about:blank', title: 'This view cannot be loaded', status: 0, detail })
 
 export const NotFound: View<'not-found'> = ({ route: { path } }) => {
@@ -85,8 +85,8 @@ export const NotFound: View<'not-found'> = ({ route: { path } }) => {
       <CompletenessLine />
       <h1>Page not found</h1>
       <p>
-        <code class="whole">{path}</code> is none of this page. A record is at <code>/e/topic/partition/offset</code>,
-        an event at <code>/id/…</code>, a conversation at <code>/c/…</code>.
+        There is no view at <code class="whole">{path}</code>. A record is at <code>/e/topic/partition/offset</code>, an
+        event at <code>/id/…</code>, a conversation at <code>/c/…</code>.
       </p>
       <p>
         <a href="/">Show live events</a>

@@ -18,26 +18,26 @@ const types: Record<string, string> = {
 /** The content of `dist/manifest.json`, which `src/page-files.ts` reads. */
 export interface Manifest {
   files: {
-    /** Path of the request: `/assets/main-ABCD1234.js`; the page itself is `/index.html`. */
+    /** Request path such as `/assets/main-ABCD1234.js`, or `/index.html` for the page. */
     path: string
     type: string
     etag: string
-    /** Whether its name follows from its content, so that browsers cache it. */
+    /** True if the name contains a hash of the content, so that browsers may cache the file forever. */
     immutable: boolean
   }[]
-  /** Files that a browser loads for the first view, `/`. */
+  /** Request paths of the files that a browser loads for `/`. */
   firstView: string[]
 }
 
-/** The page's files by their request paths, and those of the first view, `/`. */
+/** The page's files by request path, and the paths that a browser loads for `/`. */
 interface Bundle {
   files: Map<string, Buffer>
   firstView: string[]
 }
 
 /**
- * Bundles the page, a file for each view. The same source gives the same bytes.
- * @throws {Error} esbuild's errors in the source
+ * Bundles the page into a file per view. The same source results in the same bytes.
+ * @throws {Error} if esbuild finds errors in the source
  */
 export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
@@ -68,12 +68,12 @@ export async function bundlePage(): Promise<Bundle> {
 }
 
 /**
- * Bundles the page and writes it with its compressed form and a manifest.
- * @param folder is replaced; `packages/event-monitor/dist` by default
+ * Bundles the page, and writes the files, compressed copies and a manifest.
+ * @param folder replaced by the new files; `packages/event-monitor/dist` by default
  */
 export async function buildPage(folder = dist): Promise<Manifest> {
   const { files, firstView } = await bundlePage()
-  // Written next to the folder and then moved, because the old files may be in use.
+  // The old files may be in use, so the new ones are written to another folder and then moved.
   const fresh = `${folder}.${process.pid}`
   mkdirSync(join(fresh, 'assets'), { recursive: true })
   for (const [path, bytes] of files) {
@@ -94,7 +94,7 @@ export async function buildPage(folder = dist): Promise<Manifest> {
   return manifest
 }
 
-/** Replaces a folder. Another build may put its own there between the two steps; then it tries again. */
+/** Replaces a folder, and tries again if another build has created the folder in the meantime. */
 function replaceFolder(folder: string, fresh: string): void {
   for (;;) {
     rmSync(folder, { recursive: true, force: true })
@@ -111,7 +111,7 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** Returns the request path of a file: esbuild names paths from its working folder, a browser from `dist`. */
+/** Returns the request path of a file that esbuild names relative to its working folder. */
 const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
@@ -120,7 +120,7 @@ function namesIn({ outputs }: Metafile) {
       ([output, { entryPoint, inputs }]) =>
         entryPoint === source || (extname(output) === '.svg' && Object.hasOwn(inputs, source)),
     )
-    if (!match) throw new Error(`esbuild made nothing of ${source}`)
+    if (!match) throw new Error(`esbuild wrote no file for ${source}`)
     return match[0]
   }
   return {
@@ -129,7 +129,7 @@ function namesIn({ outputs }: Metafile) {
   }
 }
 
-/** Returns the files that entries load, with their static imports. */
+/** Returns the request paths of entries and of their static imports. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const visited = new Set<string>()
   const follow = (output: string): void => {
@@ -151,7 +151,7 @@ function html(entry: (source: string) => string, firstView: string[]): string {
 <meta charset="utf-8">
 <title>Event monitor</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="What happens between the services of orderflow, what broke, and how to edit and replay">
+<meta name="description" content="Search, inspect, edit and replay the events between the services of orderflow">
 <link rel="icon" href="${entry('icon.svg')}">
 <script src="${entry('theme.ts')}"></script>
 <link rel="stylesheet" href="${entry('styles/main.css')}">
@@ -159,13 +159,13 @@ ${preloads.join('')}<script type="module" src="${entry('main.tsx')}"></script>
 </head>
 <body>
 <div id="page"><p class="starting">Event monitor is starting…</p></div>
-<noscript><p class="starting">This page needs JavaScript. Without it: <code>make dead-letters</code>, <code>make status</code>, or the API at /v1.</p></noscript>
+<noscript><p class="starting">This page needs JavaScript. You can also use <code>make dead-letters</code>, <code>make status</code> or the API at /v1.</p></noscript>
 </body>
 </html>
 `
 }
 
-/** Returns the licenses of bundled packages, which must be distributed with them. */
+/** Returns the licenses of the bundled packages. They must be distributed with the page. */
 function licensesOf({ inputs }: Metafile): string {
   const roots = Object.keys(inputs).map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0])
   const folders = [...new Set(roots.filter((root) => root !== undefined))].map((root) => join(here, root)).sort()

@@ -15,5 +15,5 @@ root.replaceChildren()
 render(<App />, root)
 keepConnected()
 void loadCaller()
-// The first view loads before this.
+// Waits until the first view has loaded.
 setTimeout(payAttention, 1000)

@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 
-/** A picture of a view. */
+/** A picture to take of a view. */
 export interface Picture {
   name: string
-  /** Path with its query. */
+  /** Path and query. */
   path: string
-  /** Light only by default. */
+  /** Default: light. */
   schemes?: ('light' | 'dark')[]
-  /** Actions before the picture, such as opening a step. */
+  /** Prepares the view, for example by opening a step. */
   before?: (page: Page) => Promise<void>
 }
 
@@ -17,15 +17,15 @@ interface Options {
   browser: Browser
   /** Address of the monitor. */
   url: string
-  /** Folder of `NAME-light.webp` and `NAME-dark.webp`. */
+  /** Folder for `NAME-light.webp` and `NAME-dark.webp`. */
   folder: string
   pictures: Picture[]
-  /** Size in pixels; a higher page is taken whole. */
+  /** Size of the window in pixels. The picture shows the whole page. */
   width?: number
   height?: number
 }
 
-/** Takes pictures of views of a running monitor. */
+/** Takes pictures of a running monitor's views. */
 export async function takePictures({ browser, url, folder, pictures, width = 1280, height = 800 }: Options) {
   mkdirSync(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -37,7 +37,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
         await page.goto(url + path)
         await page.locator('main :is(h1)').first().waitFor({ state: 'attached' })
         await before?.(page)
-        // Waits for requests and drawing; the number of problems is loaded after a second.
+        // The numbers of problems in the navigation are loaded after a second.
         await page.waitForTimeout(1500)
         writeFileSync(join(folder, `${name}-${colorScheme}.webp`), await pictureOf(page))
         await page.close()
@@ -48,7 +48,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
   }
 }
 
-/** Returns a picture of the whole page. It is a WebP, a third of a PNG, which playwright cannot make. */
+/** Returns a WebP picture of the whole page. Playwright itself only makes PNG files, which are three times larger. */
 async function pictureOf(page: Page): Promise<Buffer> {
   const session = await page.context().newCDPSession(page)
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')

@@ -1,7 +1,7 @@
-// Loaded before the page is drawn, so that a dark theme never starts with a white flash.
+// Runs before the page is drawn, to avoid a white flash in the dark theme.
 try {
   const chosen = localStorage.getItem('theme')
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 } catch {
-  // Without storage the system's theme applies.
+  // The browser has no storage, so the system's theme applies.
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-/** Text for screen readers: the newest one, at most every few seconds. */
+/** The newest text for screen readers, changed at most every few seconds. */
 export const announced = signal('')
 
 let last = 0

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
 import { root } from './location.ts'
 
-/** A failed request: the monitor's problem, or that it does not answer (status 0). */
+/** A failed request, with the monitor's problem. Status 0 means that the monitor does not answer. */
 export class ApiProblem extends Error {
   readonly problem: Problem
 
@@ -12,21 +12,19 @@ export class ApiProblem extends Error {
   }
 }
 
-/**
- * Returns whether repeating the request is useless: the caller is unknown or not allowed, or the request is invalid.
- */
+/** Returns true if a repeated request would fail again, because the caller or the request is refused. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem &&
   error.problem.status >= 400 &&
   error.problem.status < 500 &&
   error.problem.status !== 429
 
-/** @throws {ApiProblem} and fetch's error if it is aborted */
+/** @throws {ApiProblem} or fetch's error after an abort */
 export function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   return ask<Answer>(path, { ...(signal && { signal }) })
 }
 
-/** @throws {ApiProblem} and fetch's error if it is aborted */
+/** @throws {ApiProblem} or fetch's error after an abort */
 export function post<Answer>(path: string, body: unknown, init: { signal?: AbortSignal; key?: string } = {}) {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (init.key) headers['idempotency-key'] = init.key
@@ -44,19 +42,19 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
 
 /**
  * Sends a request with the user's credential.
- * @throws {ApiProblem} for a refusal, and fetch's error if it is aborted
+ * @throws {ApiProblem} or fetch's error after an abort
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const sent = credential()
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
   const problem = await problemOf(response)
-  // A user who has signed in meanwhile is not signed out by an earlier refusal.
+  // Ignores the refusal of an old credential if the user has signed in again.
   if (problem.status === 401 && sent === credential()) refuse(problem)
   throw new ApiProblem(problem)
 }
 
-/** Checks a key or token before it is used. @throws {ApiProblem} 401 or 403 if it is not accepted */
+/** Checks a key or token before its use. @throws {ApiProblem} 401 or 403 if it is refused */
 export async function tryCredential(key: string): Promise<void> {
   const response = await answerTo(paths.me, { headers: authorization(key) })
   if (!response.ok) throw new ApiProblem(await problemOf(response))
@@ -86,14 +84,14 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** Set if the monitor requires authentication, with the reason why the last credential was refused. */
+/** Set if the monitor requires authentication. `ended` is the reason why the last credential was refused. */
 export const refusal = signal<{ ended: string | null } | null>(null)
-/** Whether the sign-in dialog is open. */
+/** True while the sign-in dialog is open. */
 export const isSigningIn = signal(false)
 
 const credentialKey = 'credential'
 
-/** Returns the API key or token. It is stored for this tab only. */
+/** Returns the API key or token, which only this tab stores. */
 export function credential(): string | null {
   try {
     return sessionStorage.getItem(credentialKey)
@@ -102,12 +100,12 @@ export function credential(): string | null {
   }
 }
 
-/** Returns the authorization header, if the user is signed in. */
+/** Returns the authorization header of a signed-in user. */
 function authorization(sent = credential()): { authorization?: string } {
   return sent === null ? {} : { authorization: `Bearer ${sent}` }
 }
 
-/** Forgets a refused credential and opens the sign-in dialog, once. */
+/** Removes a refused credential and opens the sign-in dialog. Later refusals change nothing. */
 function refuse({ title, detail = title }: Problem): void {
   if (refusal.value) return
   refusal.value = { ended: credential() && detail }
@@ -115,28 +113,29 @@ function refuse({ title, detail = title }: Problem): void {
   try {
     sessionStorage.removeItem(credentialKey)
   } catch {
-    // Without storage there is nothing to remove.
+    // The browser has no storage.
   }
 }
 
-/** Signs in and reloads the page. @throws {DOMException} if the browser stores nothing for the page */
+/** Stores the credential and reloads the page. @throws {DOMException} if the browser has no storage */
 export function signIn(accepted: string): void {
   sessionStorage.setItem(credentialKey, accepted)
   location.reload()
 }
 
-/** Signs out, and removes everything that was shown or written. */
+/** Signs out, and removes all shown data and unsent edits. */
 export function signOut(): void {
   sessionStorage.clear()
   location.reload()
 }
 
-/** The caller and their scopes; null until they are loaded. */
+/** The caller and their scopes; null while they load. */
 export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Loads the caller, and tries again while the monitor starts, unless it refuses. */
+/** Loads the caller. Tries again until the monitor answers or refuses the request. */
+
 export async function loadCaller(): Promise<void> {
   try {
     me.value = await get<Me>(paths.me)

@@ -13,12 +13,12 @@ interface Load<Answer> {
   again: () => void
 }
 
-/** Waiting times after a failed request, in milliseconds. */
+/** Milliseconds to wait after a failed request. */
 const patience = 3000
 
 /**
- * Loads a path, again whenever it changes. An answer stays while the same path is loaded again, also if that fails.
- * @param path null loads nothing
+ * Loads a path, and again after each change of it. A failed repetition keeps the last answer of the same path.
+ * @param path null sends no request
  * @param everyMs repeats the request while the tab is visible
  */
 export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
@@ -60,19 +60,19 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
   return { state, again: () => again.current() }
 }
 
-/** Returns the problem of a request, or of the page itself. */
+/** Returns the problem of a failed request, or of an error in the page. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) return error.problem
-  return { type: 'about:blank', title: 'The page has failed', status: -1, detail: String(error) }
+  return { type: 'about:blank', title: 'The page has failed. Reload it.', status: -1, detail: String(error) }
 }
 
-/** Returns whether a later attempt may succeed. */
+/** Returns true if a later attempt may succeed. */
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
 
-/** Runs actions of buttons, one at a time. */
+/** The actions of a view's buttons. */
 interface Task<Name extends string> {
   busy: Signal<Name | null>
-  /** Problem of the last failed action. */
+  /** Problem of the last action, if it failed. */
   problem: Signal<Problem | null>
   run: (name: Name, act: () => Promise<void>) => Promise<void>
 }

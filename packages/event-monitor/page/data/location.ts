@@ -1,12 +1,12 @@
 import { batch, signal } from '@preact/signals'
 import { options } from 'preact'
 
-/** The page's path without a trailing slash: empty, or the prefix of a proxy. Scripts are in `assets/` below it. */
+/** The path prefix of a proxy such as `/monitor`, or empty. The script that reads it is in `assets/` below it. */
 export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
 
 const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
 
-/** The address, below the page's root. */
+/** Path of the address, without `root`. */
 export const path = signal(ownPath(location.pathname))
 export const search = signal(location.search)
 
@@ -17,20 +17,20 @@ function read(): void {
   })
 }
 
-/** Goes to a URL of the page, such as `/dead`, as a link does. */
+/** Navigates to a URL of the page, such as `/dead`. */
 export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   if (url === path.value + search.value) return
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', root + url)
   read()
 }
 
-/** Goes back; to the live view if the previous page was another one. */
+/** Navigates back, or to the live view if this tab has no earlier page. */
 export function back(): void {
   if (history.state === null && document.referrer === '' && history.length <= 1) go('/')
   else history.back()
 }
 
-/** Follows links of the page without loading it again. */
+/** Follows the page's links without reloading it. */
 export function followLinks(): void {
   addEventListener('popstate', read)
   document.addEventListener('click', (event) => {

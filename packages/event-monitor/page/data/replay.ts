@@ -5,10 +5,10 @@ import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
 
-/** Keys of requests: a repeated request is the same job until it was answered. */
+/** Idempotency keys of unanswered requests, so that a repeated request does not start another job. */
 const keys = new Map<string, string>()
 
-/** Starts a job. @throws {ApiProblem} */
+/** Starts a replay job. @throws {ApiProblem} */
 export async function replay(request: ReplayRequest): Promise<Job> {
   const body = JSON.stringify(request)
   const key = keys.get(body) ?? randomKey()
@@ -28,18 +28,18 @@ function know(job: Job): void {
   jobs.value = new Map(jobs.value).set(job.id, job)
 }
 
-/** `crypto.randomUUID` is missing where a page came over http from another host. */
+/** Returns a random key. Browsers have no `crypto.randomUUID` for pages that another host serves over HTTP. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Returns the monitor's jobs, newest first, with the stream's updates. */
+/** Returns the replay jobs, newest first, with the stream's updates. */
 export function useJobs() {
   const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {
-    // Updates missed without a connection are loaded.
+    // The stream may have missed updates while it was disconnected.
     if (isOpen && !wasOpen.current) again()
     wasOpen.current = isOpen
   }, [isOpen])

@@ -5,22 +5,22 @@ import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
 /**
- * State of the stream: `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or
- * changes the request.
+ * State of the stream: `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or the
+ * request changes.
  */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
 export const completeness = signal<Completeness | null>(null)
 export const perSecond = signal<number | null>(null)
-/** The newest state of each job that changed while the page is open. */
+/** The newest state of each replay job that has changed since the page was opened. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 
-/** No event has this Id: a view without rows gets only counters and jobs. */
+/** A filter that matches no event: the stream then sends only counters and jobs. */
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
-/** The monitor sends something every second. */
+/** A connection without messages for this time is treated as lost. The monitor sends one every second. */
 const silenceMs = 6000
-/** A browser has six connections to a host, and each tab uses one. */
+/** Hidden tabs disconnect after this time, because a browser has only six connections per host. */
 const awayMs = 5000
 
 interface Listener {
@@ -37,13 +37,13 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Subscribes a view to rows; without one the stream has counters only. */
+/** Subscribes a view to rows. Null subscribes to counters only. */
 export function listen(to: Listener | null): void {
   listener = to
   open()
 }
 
-/** Connects from the start of the page on. */
+/** Disconnects while the tab is hidden, and connects again when it is visible. */
 export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving)
@@ -52,7 +52,7 @@ export function keepConnected(): void {
   })
 }
 
-/** Connects, unless the view has already subscribed. */
+/** Connects, unless there is a connection or the monitor has refused it. */
 export function connect(): void {
   if (!source && connection.value.state !== 'refused') open()
 }
@@ -88,15 +88,15 @@ function open(): void {
   })
 }
 
-/** Reads messages until the connection ends. @throws {ApiProblem} and when the connection ends */
+/** Reads messages until the connection ends. @throws {ApiProblem} or an Error at the end of the connection */
 async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
   // EventSource cannot send an authorization header.
   const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
   await readMessages(response, take)
-  throw new Error('the stream ended')
+  throw new Error('the event stream has ended')
 }
 
-/** Handlers of a connection's messages. */
+/** Returns the handlers of a connection's messages. */
 function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name]) => void } {
   const window = new RateWindow()
   return {
@@ -143,7 +143,7 @@ async function readMessages(response: Response, take: (message: EventSourceMessa
     try {
       take(message)
     } catch (error) {
-      // A bug of the page does not end the connection.
+      // An error of the page must not end the connection.
       reportError(error)
     }
   }

@@ -1,4 +1,4 @@
-/** Part of `sessionStorage`, which ends with the tab. */
+/** The used part of `sessionStorage`, which the browser deletes with the tab. */
 export interface Drafts {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
@@ -7,9 +7,9 @@ export interface Drafts {
 
 const key = (entry: string) => `draft:${entry}`
 
-/** An unsent edit; placeholders stand for masked values. */
+/** An unsent edit, with placeholders for masked values. */
 export interface Draft {
-  /** Position of the failed record that was edited, as text. */
+  /** Position of the edited record, such as `a-topic/2/1234`. */
   attempt: string
   text: string
 }
@@ -23,7 +23,7 @@ export function draftOf(storage: Drafts, entry: string): Draft | null {
   }
 }
 
-/** Keeps the draft of a dead letter; null removes it. @returns false when the browser keeps nothing */
+/** Stores the draft of a dead letter; null removes it. @returns false if the browser has no storage */
 export function keepDraft(storage: Drafts, entry: string, draft: Draft | null): boolean {
   try {
     if (draft === null) storage.removeItem(key(entry))

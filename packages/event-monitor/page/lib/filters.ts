@@ -5,7 +5,7 @@ const lists = ['topic', 'name', 'publisher', 'why'] as const
 const texts = ['guid', 'q'] as const
 const moments = ['from', 'to'] as const
 
-/** Returns the filter in a URL's query; unreadable parts are left out. */
+/** Returns the filter of a URL's query. Invalid parts are ignored. */
 export function filterOf(search: string | URLSearchParams): EventFilter {
   const params = new URLSearchParams(search)
   const filter: EventFilter = {}
@@ -30,7 +30,7 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
   return filter
 }
 
-/** The order is fixed, so that the same filter has the same URL. */
+/** Returns a filter as a URL's query. Its order is fixed, so the same filter has the same URL. */
 export function searchOf(filter: EventFilter): string {
   const params = new URLSearchParams()
   for (const key of [...lists, 'validity', 'version'] as const) {
@@ -43,10 +43,10 @@ export function searchOf(filter: EventFilter): string {
   return text && `?${text}`
 }
 
-/** A property that rows are counted by. */
+/** A property of events whose values are counted. */
 export type FacetKey = 'topic' | 'type' | 'publisher' | 'validity' | 'why'
 
-/** Returns whether the filter has this value. */
+/** Returns true if the filter has this value. */
 export function isChosen(filter: EventFilter, key: FacetKey, value: string): boolean {
   const wanted = partsOf(key, value)
   const keys = Object.keys(wanted) as (keyof EventFilter)[]
@@ -54,8 +54,8 @@ export function isChosen(filter: EventFilter, key: FacetKey, value: string): boo
 }
 
 /**
- * Adds a facet's value to a filter, or removes it. A type and a reason are two properties each, so one replaces the
- * other; of the rest several may be chosen.
+ * Adds a facet's value to a filter, or removes it. A type or reason consists of two properties, so the filter can have
+ * only one of each. Other facets can have several values.
  */
 export function toggled(filter: EventFilter, key: FacetKey, value: string): EventFilter {
   const wanted = partsOf(key, value)
@@ -87,7 +87,7 @@ function partsOf(key: FacetKey, value: string): EventFilter {
   return { [key]: [value] }
 }
 
-/** Returns the filter's parts as chips: each has a label and the filter without it. */
+/** Returns a label for each part of the filter, with the filter that remains without this part. */
 export function chipsOf(filter: EventFilter): { label: string; without: EventFilter }[] {
   return (Object.entries(filter) as [keyof EventFilter, unknown][]).flatMap(([key, value]) => {
     const without = (rest?: unknown[]) => {

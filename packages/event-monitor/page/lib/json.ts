@@ -4,26 +4,26 @@ type TokenKind = 'key' | 'string' | 'number' | 'word' | 'mark' | 'masked'
 export interface JsonLine {
   depth: number
   tokens: { kind: TokenKind; text: string }[]
-  /** Pointer of the value that begins here. */
+  /** JSON pointer of the value that begins in this line. */
   pointer: string
   faults: Fault[]
 }
 
 const masked = /^\*\*\*(\{[^}]*\}\*\*\*$| \(\d+ characters\)$)/
 
-/** Whether a text is a placeholder of a hidden value. */
+/** Returns true for the placeholder of a masked value. */
 export const isMask = (text: string) => masked.test(text)
 
 /**
- * Returns a document as lines, with each fault at the line of its pointer, or of its parent.
- * @param most limit of lines; a last line reports the rest
+ * Returns a document as lines. Each fault is at the line of its pointer, or of the nearest parent.
+ * @param most limit of lines; another line then reports that the rest is omitted
  */
 export function jsonLines(document: unknown, faults: readonly Fault[] = [], most = 5000): JsonLine[] {
   const lines: JsonLine[] = []
   write(lines, document, { depth: 0, pointer: '', before: [], after: '' }, most)
   if (lines.length > most) {
     lines.length = most
-    lines.push({ depth: 0, tokens: [{ kind: 'mark', text: '… too long to be shown whole' }], pointer: '', faults: [] })
+    lines.push({ depth: 0, tokens: [{ kind: 'mark', text: '… the document is too long' }], pointer: '', faults: [] })
   }
   const byPointer = new Map<string, JsonLine>()
   for (const line of lines) if (!byPointer.has(line.pointer)) byPointer.set(line.pointer, line)
@@ -41,9 +41,9 @@ function nearest(lines: Map<string, JsonLine>, pointer: string): JsonLine | unde
 interface Spot {
   depth: number
   pointer: string
-  /** The name of a field in an object. */
+  /** Name of the field, if the value is in an object. */
   before: JsonLine['tokens']
-  /** The comma, unless it is the last. */
+  /** A comma, or empty for the last value. */
   after: string
 }
 
@@ -84,13 +84,13 @@ function scalar(value: unknown): { kind: TokenKind; text: string } {
   return { kind: typeof value === 'number' ? 'number' : 'word', text: String(JSON.stringify(value)) }
 }
 
-/** Range of a value in a text: `from` its first character (of its name, in an object), `to` after its last. */
+/** Range of a value in a text. `from` is the first character, of the field's name in an object; `to` is exclusive. */
 interface Range {
   from: number
   to: number
 }
 
-/** Returns the range of each value in a JSON text by its JSON pointer, up to the first syntax error. */
+/** Returns the ranges of the values in a JSON text by JSON pointer, up to the first syntax error. */
 export function pointerRanges(text: string): Map<string, Range> {
   const ranges = new Map<string, Range>()
   let at = 0
@@ -160,7 +160,7 @@ export function pointerRanges(text: string): Map<string, Range> {
   return ranges
 }
 
-/** Returns the range of a pointer, or of its nearest parent; the first character if there is none. */
+/** Returns the range of a pointer, or of its nearest parent. The default is the first character. */
 export function rangeOf(ranges: Map<string, Range>, pointer: string): Range {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const range = ranges.get(at)

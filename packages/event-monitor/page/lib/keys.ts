@@ -1,9 +1,9 @@
-/** Actions of keys in a view. */
+/** Actions that a key can start in a view. */
 export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | 'help' | 'conversation'
-/** Action of a key; `leave` leaves an input field. */
+/** The command of a key. `leave` leaves an input field. */
 export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
 
-/** `g`, then a letter. */
+/** Views by the key that follows `g`. */
 export const destinations: Record<string, { href: string; title: string }> = {
   l: { href: '/', title: 'Live' },
   d: { href: '/dead', title: 'Dead letters' },
@@ -29,15 +29,15 @@ const single: Record<string, Act> = {
 
 export interface Pressed {
   key: string
-  /** Keys with Ctrl, Alt or Meta belong to the browser. */
+  /** True with Ctrl, Alt or Meta, which belong to the browser. */
   isChord: boolean
-  /** Whether the target is a text field. */
+  /** True if the target is a text field. */
   isTyping: boolean
-  /** Whether Enter and Space press the target. */
+  /** True if Enter and Space press the target. */
   isOnControl: boolean
 }
 
-/** Reads keys one after the other: `g` waits a second for its letter. */
+/** Returns a function that turns pressed keys into commands. `g` waits one second for the next key. */
 export function keyReader(now: () => number = Date.now): (pressed: Pressed) => Command | undefined {
   let goes = Number.NEGATIVE_INFINITY
   return ({ key, isChord, isTyping, isOnControl }) => {

@@ -1,6 +1,6 @@
 import type { Conversation, ConversationColumn, Step } from '../../src/api/index.ts'
 
-/** Pixels. */
+/** Height of a step, in pixels like all sizes here. */
 const rowHeight = 46
 const topMargin = 12
 export const gutter = 150
@@ -11,18 +11,18 @@ export interface Lifeline {
   columnWidth: number
   width: number
   height: number
-  /** The upper edge of each step, and of the one after the last. */
+  /** Upper edge of each step, and at last the lower edge of the last step. */
   tops: Float64Array
-  /** Idle times to show, by the step after them; milliseconds. */
+  /** Idle times to show in milliseconds, by the index of the next step. */
   idle: Map<number, number>
-  /** Milliseconds from the first event, of each step. */
+  /** Milliseconds between the first event and each step. */
   times: Float64Array
 }
 
 /**
  * Returns the layout of a conversation: steps below each other, columns side by side.
  * @param width available width; columns do not get narrower than their names need
- * @param isCompact whether an idle time takes one line instead of space by its length
+ * @param isCompact true to show each idle time as one line, instead of as space
  */
 export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
   const { columns, steps } = conversation
@@ -55,7 +55,7 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
   }
 }
 
-/** Returns the visible steps between two heights, and some around: `[first, end)`. */
+/** Returns the range `[first, end)` of steps between two heights, with some more on both sides. */
 export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, around = 6): [number, number] {
   const count = tops.length - 1
   return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
@@ -71,36 +71,36 @@ function lastAtOrAbove(tops: Float64Array, y: number): number {
   return low
 }
 
-/** A bar on a column: from the step that a service reacted to, to the one it published. */
+/** A bar on a column, from the step to which a service reacted to the step that it published. */
 export interface Bar {
   column: string
   from: number
   to: number
 }
 
-/** Returns the bars that cross steps `[first, end)`, also those that begin and end outside of them. */
+/** Returns the bars that cross the steps `[first, end)`, including bars that begin and end outside. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
     cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],
   )
 }
 
-/** Returns whether a step is a record, whose time is known. */
+/** Returns true if a step is a record, which has a time. */
 export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
 
-/** Returns notes on a step's anomalies. */
+/** Returns notes on anomalies of a step. */
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   const notes: { kind: 'warn' | 'info'; text: string }[] = []
-  if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `again, first as step ${step.duplicateOf + 1}` })
+  if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `duplicate of step ${step.duplicateOf + 1}` })
   if (step.skew) {
     const whose = step.skew.by === 'publisher' ? 'its publisher’s clock' : 'the broker’s clock'
-    notes.push({ kind: 'warn', text: `${whose} says ${step.skew.ms} ms before its cause` })
+    notes.push({ kind: 'warn', text: `${whose} shows it ${step.skew.ms} ms before its cause` })
   }
-  if (step.missingCause) notes.push({ kind: 'warn', text: `its cause ${step.missingCause} is not here` })
+  if (step.missingCause) notes.push({ kind: 'warn', text: `its cause ${step.missingCause} is not in the index` })
   return notes
 }
 
-/** Returns a step's title: `Name@1`, `dead letter: invalid-payload`, `edited and replayed: ...`, `handled: ...`. */
+/** Returns the title of a step, such as `Name@1`, `dead letter: invalid-payload` or `handled: Name@1`. */
 export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`

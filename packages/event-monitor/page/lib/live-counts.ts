@@ -1,6 +1,6 @@
 import type { Count, Facets, LiveBatch, Rates } from '../../src/api/index.ts'
 
-/** Adds a batch to facets. Their order stays until they are loaded again, so that nothing moves under a pointer. */
+/** Adds a batch to facets. Their order stays until the next load, so that entries do not move under the pointer. */
 export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'added' | 'matched'>): Facets {
   if (matched === 0) return facets
   return {
@@ -24,9 +24,9 @@ function summed(counts: Count[], more: Count[]): Count[] {
   return [...updated, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
 }
 
-/** The rate strip: buckets of equal length, the last of which still grows. */
+/** Data of the rate chart: buckets of equal length. The last one still grows. */
 export interface Strip {
-  /** Start of the first bucket and length of each, in milliseconds. */
+  /** Start of the first bucket, and length of each, in milliseconds. */
   from: number
   step: number
   counts: number[]
@@ -37,7 +37,7 @@ export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
   return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
 }
 
-/** Adds events at a moment; old buckets are dropped as new ones begin. */
+/** Adds events at a time. Each new bucket replaces the oldest one. */
 export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
   const index = Math.floor((at - strip.from) / strip.step)
   const over = Math.max(0, index - strip.counts.length + 1)
@@ -59,7 +59,7 @@ export function grown(strip: Strip, at: number, matched: number, invalid: number
   return next
 }
 
-/** Returns data for uPlot: seconds, events a second, and invalid events a second. */
+/** Returns data for uPlot: times in seconds, events per second, and invalid events per second. */
 export function plotted(strip: Strip): [number[], number[], number[]] {
   const perSecond = (value: number) => (value * 1000) / strip.step
   return [
@@ -69,7 +69,7 @@ export function plotted(strip: Strip): [number[], number[], number[]] {
   ]
 }
 
-/** The rate of events in the last seconds. */
+/** Computes the rate of events in the last seconds. */
 export class RateWindow {
   #samples: { at: number; count: number }[] = []
   readonly #ms: number
@@ -83,11 +83,11 @@ export class RateWindow {
     while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
   }
 
-  /** Null during the first second. */
+  /** Events per second; null during the first second. */
   get perSecond(): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     if (!first || !last || last.at - first.at < 900) return null
-    // The first sample's events arrived before it.
+    // The events of the first sample arrived before its time.
     const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
     return (sum * 1000) / (last.at - first.at)
   }

@@ -1,6 +1,6 @@
 import type { RecordPosition } from '../../src/api/index.ts'
 
-/** The view of a path. */
+/** A view, with the parameters of its path. */
 export type Route =
   | { view: 'live' }
   | { view: 'conversation'; correlationId: string }
@@ -42,17 +42,17 @@ export const hrefs = {
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
 
-/** `a-topic/2/1234`: the name of a record, everywhere. */
+/** Returns a record position as text: `a-topic/2/1234`. */
 export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 
-/** Returns the record position in a text; undefined if there is none. */
+/** Returns the record position in a text, or undefined. */
 export function positionIn(text: string): RecordPosition | undefined {
   const [, topic = '', partition = '', offset = ''] =
     /^\/?(?:e\/)?([\w.-]+)\/(\d{1,9})\/(\d{1,19})$/.exec(text.trim()) ?? []
   return topic ? { topic, partition: Number(partition), offset } : undefined
 }
 
-/** Invalid percent-encoding is left as it is. */
+/** Decodes a part of a path. Invalid percent-encoding stays unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -4,15 +4,15 @@ import { positionText } from './route.ts'
 /** A line of the list: a row, or a note about rows that are not listed. */
 export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
 
-/** The largest number of lines, which take some megabytes. */
+/** The largest number of lines. They use some megabytes. */
 const most = 2000
 
 /**
- * Rows, newest first, of a stream and of older pages. Each row is listed once, and there are at most `most`: those far
- * from the reader are dropped.
+ * Rows of the stream and of older pages, newest first, each once. With more than `most`, the rows at the other end of
+ * the list are dropped.
  */
 export class RowBuffer {
-  /** Replaced by each change, so that a reader has a consistent state. */
+  /** Each change replaces this array, so readers see a consistent state. */
   lines: readonly Line[] = []
   #keys = new Set<string>()
 
@@ -37,7 +37,7 @@ export class RowBuffer {
     this.#keep(all.slice(-most), all.length > most)
   }
 
-  /** The oldest row, where older pages begin. */
+  /** The oldest row. The next older page begins after it. */
   get oldest(): EventRow | undefined {
     return this.lines.findLast((line) => 'row' in line)?.row
   }
@@ -57,7 +57,7 @@ export class RowBuffer {
   }
 }
 
-/** Joins two adjacent notes. */
+/** Joins new and old lines. Two adjacent notes become one. */
 function joined(newer: Line[], older: readonly Line[]): Line[] {
   const [last, first] = [newer.at(-1), older[0]]
   if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]
@@ -65,7 +65,7 @@ function joined(newer: Line[], older: readonly Line[]): Line[] {
   return [...newer.slice(0, -1), one, ...older.slice(1)]
 }
 
-/** Returns the visible rows of a list of equal height, with some on both sides. */
+/** Returns the visible rows of a list, with some more on both sides. All rows have the same height. */
 export function windowOf(list: { count: number; rowHeight: number; top: number; height: number; around?: number }) {
   const { count, rowHeight, top, height, around = 8 } = list
   const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - around))
@@ -73,7 +73,7 @@ export function windowOf(list: { count: number; rowHeight: number; top: number; 
   return { first, end: Math.max(first, end), before: first * rowHeight, total: count * rowHeight }
 }
 
-/** Returns the scroll position that makes a row wholly visible. */
+/** Returns the scroll position that makes a whole row visible. */
 export function scrolledTo(row: number, list: { rowHeight: number; top: number; height: number }): number {
   const { rowHeight, top, height } = list
   const start = row * rowHeight

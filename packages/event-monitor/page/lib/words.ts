@@ -2,7 +2,7 @@ import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/in
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
-/** A group's lag in all partitions of a topic. */
+/** The lag of a consumer group in all partitions of a topic. */
 interface GroupSum {
   group: string
   topic: string
@@ -11,11 +11,11 @@ interface GroupSum {
   partitions: GroupLag[]
 }
 
-/** Returns a lag in words: a bound, where the events are too many to be counted. */
+/** Returns a lag in words, with `at most` if there are too many events to count. */
 export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
   `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
-/** Sums the partitions of a group and topic, the largest lag first. */
+/** Returns the lag of each group and topic, the largest first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
@@ -29,16 +29,16 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   return [...sums.values()].sort((one, other) => other.lag - one.lag)
 }
 
-/** Names a partition that cannot be read, or a topic. */
+/** Returns the name of an unreadable topic or partition. */
 export const unreadableText = ({ topic, partition }: Unreadable): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Returns a line for each problem; none if all is well. */
+/** Returns a line for each problem of the system. */
 export function troubles({ kafka, services, index, settings, complete }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // Without Kafka nothing is indexed, which the line above reports already.
+    // If Kafka is down, the line above already explains the missing events.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -54,13 +54,14 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
 /** Returns the next step after a failed request, by its status. */
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 0)
-    return 'make status says whether the monitor runs; make up starts what is missing. This page tries again automatically.'
+    return 'Run make status to see if the monitor is running, or make up to start it. This page tries again automatically.'
   if (status === 401) return 'Sign in with an API key or a token that has events:read.'
   if (status === 403)
-    return 'Sign in with a key or token that has this scope: ./orderflow api-key creates one (docs/access.md).'
+    return 'Sign in with a key or token that has this scope. To create a key, run ./orderflow api-key (docs/access.md).'
   if (status === 404) return 'Search for it above, by a GUID or a word.'
-  if (status === 409) return 'It has changed meanwhile. Reload and check it again.'
+  if (status === 409) return 'It has changed in the meantime. Reload the page and check it again.'
   if (status === 429) return 'Too many requests. Wait a moment.'
-  if (status >= 500) return 'make logs SERVICE=event-monitor says more. This page tries again automatically.'
+  if (status >= 500) return 'Run make logs SERVICE=event-monitor for details. This page tries again automatically.'
+
   return 'Correct the address or your input.'
 }

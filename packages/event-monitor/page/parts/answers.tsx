@@ -4,7 +4,7 @@ import { isSigningIn } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
 import { nextStepOf } from '../lib/words.ts'
 
-/** Shows a problem, its details and the next step. */
+/** Shows a problem, its details and what to do next. */
 export function ProblemBox({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
   return (
     <div class="problem" role="alert">
@@ -37,7 +37,7 @@ export function ProblemBox({ problem, again }: { problem: Problem; again?: (() =
   )
 }
 
-/** Shows an empty state: what would be here, and how to get it. */
+/** Shows that a list is empty, with the reason and what to do next. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -49,7 +49,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export const TryDemo = () => (
   <p>
-    Run <code>make demo</code>. Its events appear here within a second.
+    Run <code>make demo</code> to publish events. They appear here within a second.
   </p>
 )
 
@@ -59,7 +59,7 @@ interface AnswerProps<Data> {
   children: (data: Data) => ComponentChildren
 }
 
-/** Shows an answer once it has arrived. It stays when a later request fails, with the problem above. */
+/** Shows an answer when it has arrived. If a later request fails, the old answer stays below the problem. */
 export function Answer<Data>({ of: { data, problem }, again, children }: AnswerProps<Data>) {
   return (
     <>

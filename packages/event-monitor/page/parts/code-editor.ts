@@ -10,7 +10,7 @@ import type { Fault } from '../../src/api/index.ts'
 import { pointerRanges, rangeOf } from '../lib/json.ts'
 
 export interface CodeEditor {
-  /** Shows the faults of a check at their values. */
+  /** Marks the values with faults. */
   setFaults(faults: readonly Fault[]): void
   setText(text: string): void
   destroy(): void
@@ -20,7 +20,7 @@ interface Options {
   host: HTMLElement
   label: string
   text: string
-  /** The text that changes are compared with; undefined shows none. */
+  /** The text to compare with; undefined shows no changes. */
   original?: string | undefined
   changed: (text: string) => void
 }
@@ -28,8 +28,8 @@ interface Options {
 const refresh = StateEffect.define<null>()
 
 /**
- * Opens an editor for JSON. It is in a shadow root, where CodeMirror uses style sheets that the page's policy allows;
- * elsewhere it would add elements that the policy forbids.
+ * Opens an editor for JSON. In a shadow root, CodeMirror uses style sheets that the page's security policy allows.
+ * Elsewhere it would add `style` elements, which the policy forbids.
  */
 export function openEditor({ host, label, text, original, changed }: Options): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
@@ -63,7 +63,7 @@ export function openEditor({ host, label, text, original, changed }: Options): C
         lintGutter(),
         ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
         theme,
-        // Tab moves to the next control, as everywhere else.
+        // Without `indentWithTab`, so Tab still moves to the next control.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) changed(state.doc.toString())
@@ -119,7 +119,7 @@ const theme = EditorView.theme({
     backgroundColor: 'var(--accent-soft)',
   },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
-  // Replaces images, which the page's policy forbids.
+  // CodeMirror's images are replaced, because the page's policy forbids them.
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--bad)',

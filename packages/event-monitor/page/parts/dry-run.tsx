@@ -4,7 +4,7 @@ import { State } from './marks.tsx'
 
 /** Shows what each service would do with an event. */
 export function DryRunView({ result: { services } }: { result: DryRunResult }) {
-  if (services.length === 0) return <p>No service consumes this topic, so nothing would happen.</p>
+  if (services.length === 0) return <p>No service consumes this topic.</p>
   return (
     <div class="verdicts">
       {services.map((verdict) => (
@@ -42,7 +42,7 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
       return (
         <>
           <State kind="plain">
-            {verdict.why === 'duplicate' ? 'is a duplicate: nothing would change' : 'does not react to it'}
+            {verdict.why === 'duplicate' ? 'is a duplicate and would change nothing' : 'would ignore it'}
           </State>
           <Published events={verdict.publishes} />
         </>

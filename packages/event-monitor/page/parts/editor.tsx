@@ -5,7 +5,7 @@ import type { CodeEditor } from './code-editor.ts'
 
 interface Props {
   label: string
-  /** Initial text, and the text after each change of `resets`; in between the editor's text applies. */
+  /** The first text. Later texts are used only when `resets` changes. */
   text: string
   resets?: number
   original?: string | undefined
@@ -13,7 +13,7 @@ interface Props {
   changed: (text: string) => void
 }
 
-/** An editor for JSON text. Its code is loaded on first use; a plain field replaces it if that fails. */
+/** Renders an editor for JSON text. A plain text field replaces it if its code cannot be loaded. */
 export function Editor({ label, text, resets = 0, original, faults, changed }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)

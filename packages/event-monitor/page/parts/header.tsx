@@ -11,7 +11,7 @@ import { hrefs, positionIn } from '../lib/route.ts'
 import { troubles } from '../lib/words.ts'
 import { Dialog } from './dialog.tsx'
 
-/** The header of every view: navigation and search. */
+/** Renders the header with navigation and search. */
 export function Header() {
   const isHelping = useSignal(false)
   useKeys({
@@ -43,7 +43,7 @@ export function Header() {
         <button
           type="button"
           class="plain"
-          aria-label="Keys and words"
+          aria-label="Shortcuts and search"
           title="?"
           onClick={() => (isHelping.value = true)}
         >
@@ -70,7 +70,7 @@ const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value
 function Search() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // The search is in the address, which may change without typing.
+    // The address contains the search, and can change without typing.
     if (field.current && document.activeElement !== field.current) field.current.value = filterOf(search.value).q ?? ''
   }, [path.value, search.value])
   useKeys({
@@ -94,7 +94,7 @@ function Search() {
         ref={field}
         type="search"
         aria-label="Search events"
-        placeholder="Search: words, a GUID, a position   /"
+        placeholder="Search words, a GUID or a position   /"
         spellcheck={false}
         autocomplete="off"
         maxLength={200}
@@ -113,7 +113,7 @@ function submit(text: string): void {
   go(`/${searchOf(text.trim() ? { ...filter, q: text.trim() } : filter)}`)
 }
 
-/** Sign-in and sign-out buttons, if the monitor requires authentication. */
+/** Renders the sign-in or sign-out button, if the monitor requires authentication. */
 function Account() {
   if (refusal.value) {
     return (
@@ -124,7 +124,7 @@ function Account() {
   }
   if (credential() === null) return null
   return (
-    <button type="button" title={`Signed in, with ${me.value?.scopes.join(' ') ?? 'no scope'}`} onClick={signOut}>
+    <button type="button" title={`Signed in. Scopes: ${me.value?.scopes.join(' ') ?? 'none'}`} onClick={signOut}>
       Sign out <span class="quiet">{me.value?.recordedAs}</span>
     </button>
   )
@@ -133,12 +133,12 @@ function Account() {
 type Theme = 'light' | 'dark' | ''
 const following: Record<Theme, Theme> = { '': 'light', light: 'dark', dark: '' }
 const words: Record<Theme, [string, string]> = {
-  '': ['◐', 'Colours: as the system'],
+  '': ['◐', 'Colours: system'],
   light: ['☼', 'Colours: light'],
   dark: ['☾', 'Colours: dark'],
 }
 
-/** Switches between light, dark and the system's colours; kept for this browser. */
+/** Renders a button that switches between light, dark and the system's colours. The browser keeps the choice. */
 function ThemeSwitch() {
   const theme = useSignal((document.documentElement.dataset.theme ?? '') as Theme)
   const choose = () => {
@@ -149,7 +149,7 @@ function ThemeSwitch() {
     try {
       localStorage.setItem('theme', next)
     } catch {
-      // Without storage it applies until the page is left.
+      // The browser has no storage, so the choice ends with the page.
     }
     dispatchEvent(new Event('themechange'))
   }
@@ -168,13 +168,13 @@ const keys: [string, string][] = [
   ['c', 'open its conversation'],
   ['Space', 'pause and continue'],
   ['Esc', 'back'],
-  ['?', 'this'],
+  ['?', 'this help'],
 ]
 
-/** Shows keys and words of the search. */
+/** Explains the keyboard shortcuts and the search. */
 function Help({ close }: { close: () => void }) {
   return (
-    <Dialog title="Keys and words" close={close}>
+    <Dialog title="Shortcuts and search" close={close}>
       <dl class="keys">
         {keys.map(([key, what]) => (
           <div key={key}>
@@ -194,27 +194,27 @@ function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
-        CorrelationId or a GUID of the Payload, and positions such as <code>a-topic/2/1234</code>. Personal values
-        cannot be found.
+        You can search for words, ids and record positions. Words match the beginning of words in name, publisher,
+        topic, validity and problem. Ids are the Id, the CorrelationId and all GUIDs of the Payload. A position looks
+        like <code>a-topic/2/1234</code>. Personal values cannot be found.
       </p>
       <p>
-        <code>***</code> stands for a personal value, which does not leave the monitor. The address has the filters,
-        with absolute times, so a link shows the same events to others.
+        <code>***</code> replaces a personal value, which stays in the monitor. The address contains the filters and
+        absolute times. Share it to show others the same events.
       </p>
       <p>
-        <a href="/licenses.txt">Licenses of this page's components</a>
+        <a href="/licenses.txt">Licenses of the software in this page</a>
       </p>
     </Dialog>
   )
 }
 
-/** Number of problems by the path of the view that shows them. */
+/** Number of problems, by the path of the view that shows them. */
 const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Counts problems regularly while the tab is visible, so each view shows those of others. */
+/** Counts the problems of all views regularly while the tab is visible. */
 export async function payAttention(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([

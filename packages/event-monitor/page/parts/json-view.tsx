@@ -7,10 +7,10 @@ interface Props {
   faults?: readonly Fault[]
 }
 
-/** Shows a JSON document line by line, with masked values marked and faults below their lines. */
+/** Shows a JSON document with marks at masked values, and each fault below its line. */
 export function JsonView({ label, document, faults = [] }: Props) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keys
     <div class="json" role="region" aria-label={label} tabIndex={0}>
       {jsonLines(document, faults).map((line, index) => (
         <Line key={index} line={line} number={index + 1} />
@@ -29,7 +29,7 @@ function Line({ line: { depth, tokens, faults }, number }: { line: JsonLine; num
         <code style={{ paddingLeft: `${depth * 1.2}rem` }}>
           {tokens.map(({ kind, text }, index) =>
             kind === 'masked' ? (
-              <span key={index} class="masked" title={`A personal value, masked: ${text}`}>
+              <span key={index} class="masked" title={`Masked personal value: ${text}`}>
                 <span aria-hidden="true">▒▒▒</span> <span class="masked-name">masked</span>
               </span>
             ) : (
@@ -56,7 +56,7 @@ function FaultLine({ fault: { pointer, message, hint } }: { fault: Fault }) {
   )
 }
 
-/** Shows faults without a document. */
+/** Lists faults without their document. */
 export function FaultList({ faults }: { faults: readonly Fault[] }) {
   return (
     <ul class="faults">

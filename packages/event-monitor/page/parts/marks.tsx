@@ -3,7 +3,7 @@ import type { EventRow, RecordPosition, RejectedBy as RejectedByService, Validit
 import { clock, moment, shortId } from '../lib/format.ts'
 import { hrefs, positionText } from '../lib/route.ts'
 
-/** A sign and a word for each state: colour is never the only sign. */
+/** Sign and colour of each validity. Every mark also has a sign or word, because some users cannot see colours. */
 const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
   valid: { sign: '✓', kind: 'good' },
   foreign: { sign: '◇', kind: 'plain' },
@@ -43,7 +43,7 @@ export function State({
   )
 }
 
-/** Shows the services that rejected a record, by reason. */
+/** Lists the services that rejected a record, by reason. */
 export function RejectedBy({ services }: { services: readonly RejectedByService[] }) {
   const byReason = Map.groupBy(services, ({ reason }) => reason)
   return [...byReason].map(([reason, some], index) => (
@@ -54,7 +54,7 @@ export function RejectedBy({ services }: { services: readonly RejectedByService[
   ))
 }
 
-/** Shows a moment in local time, with UTC in the title. */
+/** Shows a local time, with UTC in the title. */
 export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
   return (
     <time dateTime={iso} title={iso}>
@@ -79,7 +79,7 @@ export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolea
   )
 }
 
-/** Shows `Name@1`, or the validity of a record that is not an event. */
+/** Shows `Name@1`, or the validity of a record that is no event. */
 export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
   if (!row.name) return <span class="quiet">(no name)</span>
   return (
@@ -93,7 +93,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** Shows a name that may break where its parts begin, and only there if possible. */
+/** Shows a name that breaks across lines only between its parts, if possible. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

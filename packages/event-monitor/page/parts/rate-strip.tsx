@@ -5,11 +5,11 @@ import { plotted, type Strip } from '../lib/live-counts.ts'
 
 interface Props {
   strip: ReadonlySignal<Strip | null>
-  /** Called when the user selects a range; milliseconds. */
+  /** Receives the range that the user selects, in milliseconds. */
   marked: (from: number, to: number) => void
 }
 
-/** Shows events a second over time, and the invalid ones among them. */
+/** Draws events per second and invalid events per second over time. */
 export function RateStrip({ strip, marked }: Props) {
   const element = useRef<HTMLDivElement>(null)
   const latest = useRef(marked)
@@ -34,6 +34,14 @@ export function RateStrip({ strip, marked }: Props) {
     }
   }, [strip])
   const sum = (values: number[] = []) => count(values.reduce((total, each) => total + each, 0))
-  const label = `Events a second: ${sum(strip.value?.counts)} in this time, ${sum(strip.value?.invalid)} of them not valid`
-  return <div class="strip" role="img" aria-label={label} title="Select a range to show only that time" ref={element} />
+  const label = `Events per second: ${sum(strip.value?.counts)} in this time range, ${sum(strip.value?.invalid)} of them not valid`
+  return (
+    <div
+      class="strip"
+      role="img"
+      aria-label={label}
+      title="Drag to show only the events of a time range"
+      ref={element}
+    />
+  )
 }

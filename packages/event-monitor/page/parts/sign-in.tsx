@@ -8,7 +8,7 @@ import { State } from './marks.tsx'
 
 const command = './orderflow api-key create me --scopes "events:read events:operate"'
 
-/** Asks the user to sign in, and shows the view afterwards. */
+/** Asks the user to sign in, and then reloads the page. */
 export function SignIn() {
   const text = useSignal('')
   const wrong = useSignal(refusal.value?.ended ?? null)
@@ -17,7 +17,7 @@ export function SignIn() {
     event.preventDefault()
     const credential = credentialIn(text.value)
     if (credential === null) {
-      wrong.value = 'This is not a key or token: they have no spaces or quotes. A key begins with ofk_.'
+      wrong.value = 'This is not a key or token. Remove spaces and quotes. A key begins with ofk_.'
       return
     }
     isTrying.value = true
@@ -32,7 +32,7 @@ export function SignIn() {
   return (
     <Dialog title="Sign in" close={() => (isSigningIn.value = false)}>
       <form onSubmit={submit}>
-        <p>This monitor requires a sign-in. After that it shows the page that you opened.</p>
+        <p>This monitor requires a sign-in. Then it shows the page that you opened.</p>
         <label class="field">
           API key or token
           <input
@@ -49,17 +49,17 @@ export function SignIn() {
         <p role="alert">{wrong.value && <State kind="bad">{wrong.value}</State>}</p>
         <div class="actions">
           <button type="submit" class="main" disabled={isTrying.value}>
-            {isTrying.value ? 'Asking…' : 'Sign in'}
+            {isTrying.value ? 'Checking…' : 'Sign in'}
           </button>
-          <span class="quiet">It is kept in this tab only, until you sign out or close the tab.</span>
+          <span class="quiet">Only this tab stores it, until you sign out or close the tab.</span>
         </div>
         <div id="credential-from">
-          <p>An operator creates a key, which is shown once:</p>
+          <p>An operator can create a key. This command shows it once:</p>
           <pre>{command}</pre>
           <p class="quiet">
-            <code>events:read</code> shows events, <code>events:operate</code> corrects and replays them,{' '}
-            <code>events:reveal</code> shows personal values. A token of your identity provider with these scopes works,
-            too (docs/access.md).
+            The scope <code>events:read</code> shows events, <code>events:operate</code> edits and replays them, and{' '}
+            <code>events:reveal</code> shows personal values. You can also use a token of your identity provider with
+            these scopes (docs/access.md).
           </p>
         </div>
       </form>
@@ -69,5 +69,5 @@ export function SignIn() {
 
 function wordsFor({ title, detail, status }: Problem): string {
   const what = detail ?? title
-  return status === 403 ? `${what} Sign in with a key that has it.` : what
+  return status === 403 ? `${what} Sign in with a key that has this scope.` : what
 }

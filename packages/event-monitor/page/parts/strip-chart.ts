@@ -4,14 +4,14 @@ import { moment } from '../lib/format.ts'
 export type StripData = [number[], number[], number[]]
 
 /**
- * Draws the strip, and reports the selected range.
- * @param chosen milliseconds
+ * Draws the rate chart, and reports the range that the user selects.
+ * @param chosen receives milliseconds
  */
 export function stripChart(element: HTMLElement, data: StripData, chosen: (from: number, to: number) => void) {
   let latest = data
   const make = (shown: StripData) => {
     const probe = element.appendChild(document.createElement('i'))
-    // A canvas needs computed colours.
+    // A canvas cannot use CSS variables, so their colours are computed.
     const colour = (name: string) => {
       probe.style.color = `var(${name})`
       return getComputedStyle(probe).color
@@ -27,7 +27,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
         width: Math.max(200, element.clientWidth),
         height: 96,
         legend: { show: false },
-        // On the right half of a label.
+        // Keeps space on the right for half of a label.
         padding: [6, 26, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -86,7 +86,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
   }
 }
 
-/** The precision follows from the shown length. */
+/** Formats a time. The precision depends on the length of the shown range. */
 function clockOf(seconds: number, shown: number[]): string {
   const length = (shown.at(-1) ?? 0) - (shown[0] ?? 0)
   const text = moment(new Date(seconds * 1000).toISOString())

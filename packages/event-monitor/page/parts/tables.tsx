@@ -4,10 +4,10 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
 import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/** A column: its name, a name of right-aligned numbers, or a name that only screen readers read. */
+/** The name of a column; of right-aligned numbers; or only for screen readers. */
 type Column = string | { number: string } | { unseen: string }
 
-/** Renders the head of a table. */
+/** Renders a table's head. */
 export function Columns({ of }: { of: readonly Column[] }) {
   return (
     <thead>
@@ -32,12 +32,12 @@ function headOf(column: Column) {
   )
 }
 
-/** Returns the row that `j` and `k` move to and Enter opens; -1 before. */
+/** Returns the index of the row that the keys `j` and `k` have selected, or -1. Enter opens it. */
 export function useActiveRow(count: number, open: (index: number) => void): number {
   const active = useSignal(-1)
   const move = (by: number) => () => {
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
-    // If there are two tables, the lower one gets the keys.
+    // The lower one of two tables gets the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )
@@ -67,7 +67,7 @@ interface Props {
   /** Height of each row in pixels. */
   rowHeight: number
   row: (index: number) => ComponentChildren
-  /** The active row; it is scrolled into view when it changes. */
+  /** Index of the active row, or -1. A change scrolls the row into view. */
   active: number
   idOf: (index: number) => string
   onScroll?: (at: { top: number; isAtEnd: boolean }) => void

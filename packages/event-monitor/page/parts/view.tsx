@@ -9,29 +9,29 @@ import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
 import { Time } from './marks.tsx'
 
-/** A view of a route. */
+/** A component that renders a route. */
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
-  /** Completeness of the shown answer; by default the stream's newest report. */
+  /** Completeness of the shown answer. Default: the stream's newest report. */
   complete?: Completeness | null | undefined
   /** The number of shown items, such as `50 of 12,345 events`. */
   shown?: string | undefined
 }
 
-/** Shows on every view how complete it is. */
+/** Shows how complete the view's data is. */
 export function CompletenessLine({ complete, shown }: Props) {
-  // Lag and other counters change while an answer is shown.
+  // Lag and counters change while an answer is shown, so the stream's newer report replaces them.
   const now = useComputed(() => completeness.value)
   const latest = now.value ?? complete ?? null
-  // The stream reports gaps at its start, answers at each request.
+  // The stream reports gaps only at its start, so an answer can have more of them.
   const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (
-    <section class="completeness" aria-label="How complete this is">
+    <section class="completeness" aria-label="Completeness">
       <ConnectionMark />
       {perSecond.value !== null && (
-        <span title="Events that reach the log, over five seconds">{rate(perSecond.value)}</span>
+        <span title="Events per second in the log, averaged over five seconds">{rate(perSecond.value)}</span>
       )}
       {summary && <Lag completeness={summary} />}
       {shown && <span>{shown}</span>}
@@ -49,7 +49,7 @@ function ConnectionMark() {
     open: ['good', '●', 'live'],
     away: ['plain', '‖', 'paused: the tab was hidden'],
     refused: ['warn', '!', refusal.value ? 'not signed in' : 'not live: the monitor refused the request'],
-    lost: ['bad', '✕', 'connection lost, trying again'],
+    lost: ['bad', '✕', 'connection lost, connecting again'],
   } as const
   const [kind, sign, text] = words[state]
   return (
@@ -60,18 +60,18 @@ function ConnectionMark() {
 }
 
 function Lag({ completeness: { indexLag, unreadable, isConnected } }: { completeness: Completeness }) {
-  if (!isConnected) return <span class="mark bad">✕ the log is not read: this view may be out of date</span>
+  if (!isConnected) return <span class="mark bad">✕ the monitor cannot read the log: this view may be out of date</span>
   if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
   if (indexLag === 0 && unreadable.length > 0) return null
-  if (indexLag === 0) return <span title="Every record of the log is in the index">index up to date</span>
+  if (indexLag === 0) return <span title="The index contains every record of the log">index up to date</span>
   return <span class={`mark ${indexLag > 1000 ? 'warn' : 'plain'}`}>index {counted(indexLag, 'record')} behind</span>
 }
 
 function Kept({ completeness: { kept, oldestKept } }: { completeness: Completeness }) {
   if (!oldestKept) return <span>no events yet</span>
   return (
-    <span title="Older events are not counted">
-      {count(kept)} kept, since <Time iso={oldestKept} />
+    <span title="Older events have been removed from the index">
+      {count(kept)} in the index, since <Time iso={oldestKept} />
     </span>
   )
 }
@@ -94,7 +94,10 @@ function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
 }
 
 function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
-  const why = { truncated: 'the log deleted them before they were read', recreated: 'the topic was created again' }
+  const why = {
+    truncated: 'deleted from the log before the monitor read them',
+    recreated: 'the topic was deleted and created again',
+  }
   return (
     <details class="gaps">
       <summary>
@@ -103,7 +106,7 @@ function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
       <ul>
         {gaps.map((gap) => (
           <li key={`${gap.topic}/${gap.partition}/${gap.from}`}>
-            {positionText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, seen <Time iso={gap.at} />
+            {positionText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, detected <Time iso={gap.at} />
           </li>
         ))}
       </ul>
@@ -111,7 +114,7 @@ function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
   )
 }
 
-/** Returns whether a media query matches, now and after changes. */
+/** Returns true while a media query matches. */
 export function useMedia(query: string): boolean {
   const holds = useSignal(matchMedia(query).matches)
   useEffect(() => {

@@ -7,7 +7,7 @@ import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** The audit: views of personal values, and replays. */
+/** Lists the views of personal values and the replays. */
 export const AuditView: View<'audit'> = () => {
   useTitle('Audit')
   const { state, again } = useLoad<Audit>(paths.audit, 5000)
@@ -16,14 +16,14 @@ export const AuditView: View<'audit'> = () => {
     <article class="page">
       <CompletenessLine
         complete={data?.complete}
-        shown={data ? `the newest ${counted(data.items.length, 'entry', 'entries')}` : undefined}
+        shown={data ? `newest ${counted(data.items.length, 'entry', 'entries')}` : undefined}
       />
       <h1>Audit</h1>
       <Answer of={state.value} again={again}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody has viewed personal values or replayed events.">
-              <p>Each view of personal values and each replay is listed here.</p>
+            <Empty title="The audit log is empty.">
+              <p>It lists who viewed personal values and who replayed events.</p>
             </Empty>
           ) : (
             <div class="table-box">

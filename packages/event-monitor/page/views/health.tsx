@@ -14,7 +14,7 @@ import { RateStrip } from '../parts/rate-strip.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Shows the health and speed of the system. */
+/** Shows the health and throughput of the system. */
 export const Health: View<'health'> = () => {
   useTitle('Health')
   const { state, again } = useLoad<HealthView>(paths.health, 2000)
@@ -26,7 +26,7 @@ export const Health: View<'health'> = () => {
       <Answer of={state.value} again={again}>
         {(health) => (
           <>
-            {/* What was well before is no word on now. */}
+            {/* An old answer must not report good health after a failed request. */}
             {!state.value.problem && <Summary health={health} />}
             <Throughput />
             <Tiles health={health} />
@@ -51,7 +51,7 @@ function Summary({ health }: { health: HealthView }) {
   if (wrong.length === 0) {
     return (
       <p>
-        <State kind="good">All services run.</State>
+        <State kind="good">All services are running.</State>
       </p>
     )
   }
@@ -62,7 +62,7 @@ function Summary({ health }: { health: HealthView }) {
           <span aria-hidden="true">✕</span> {text}
           {!health.settings.includes(text) && (
             <>
-              . <code>make logs</code> says more, <code>make up</code> starts what is missing.
+              . Run <code>make logs</code> for details, or <code>make up</code> to start missing parts.
             </>
           )}
         </li>
@@ -71,7 +71,7 @@ function Summary({ health }: { health: HealthView }) {
   )
 }
 
-/** Rates of the last hour. */
+/** Draws the rates of the last hour. */
 function Throughput() {
   const { state } = useLoad<Rates>(`${paths.rates}?seconds=3600`, 10_000)
   const strip = useComputed(() => state.value.data && stripOf(state.value.data))
@@ -79,7 +79,7 @@ function Throughput() {
     go(`/${searchOf({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}`)
   return (
     <section>
-      <h2>Events a second, last hour</h2>
+      <h2>Events per second in the last hour</h2>
       <RateStrip strip={strip} marked={mark} />
     </section>
   )
@@ -89,12 +89,12 @@ function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
   const lag = groups.reduce((sum, each) => sum + each.lag, 0)
   const live = topics.filter(({ isDead }) => !isDead).reduce((sum, { perSecond }) => sum + perSecond, 0)
   const tiles: [string, string, string?][] = [
-    [rate(live), 'events reach the log'],
-    [lagText({ lag, isAtMost: groups.some(({ isAtMost }) => isAtMost) }), 'events wait for a service'],
+    [rate(live), 'events published to the log'],
+    [lagText({ lag, isAtMost: groups.some(({ isAtMost }) => isAtMost) }), 'events waiting for a service'],
     [count(index.events), `events in the index, ${rate(index.perSecond)}`],
     [bytes(index.bytesOnDisk), `on disk, ${index.segments} segments`],
     [bytes(index.memoryBytes), 'memory of the monitor'],
-    [count(index.liveRowsDropped), 'rows left out of live views'],
+    [count(index.liveRowsDropped), 'rows omitted from live views'],
   ]
   return (
     <div class="tiles">
@@ -111,15 +111,15 @@ function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
 function Latency({ latency }: { latency: HealthView['latency'] }) {
   return (
     <section>
-      <h2>From cause to reaction, last minute</h2>
+      <h2>Reaction times in the last minute</h2>
       {latency.length === 0 ? (
         <p class="quiet">
-          No reaction in the last minute. Try <code>make demo</code>
+          No reaction in the last minute. To publish events, run <code>make demo</code>
         </p>
       ) : (
         <div class="table-box">
           <table>
-            <Columns of={['Reaction', { number: 'Half within' }, { number: '95 % within' }, { number: 'Count' }]} />
+            <Columns of={['Reaction', { number: 'Median' }, { number: '95th percentile' }, { number: 'Count' }]} />
             <tbody>
               {latency.map(({ reaction, p50, p95, count: many }) => (
                 <tr key={reaction}>
@@ -145,7 +145,7 @@ function Topics({ topics }: { topics: TopicHealth[] }) {
       <h2>Topics</h2>
       <div class="table-box">
         <table>
-          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records, at most' }, { number: 'Rate' }]} />
+          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records (at most)' }, { number: 'Rate' }]} />
           <tbody>
             {topics.map((topic) => (
               <tr key={topic.topic}>
@@ -168,28 +168,28 @@ function Topics({ topics }: { topics: TopicHealth[] }) {
   )
 }
 
-/** Counts the partitions that Kafka serves. */
+/** Returns the number of records, at most, in the partitions that Kafka serves. */
 const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) =>
   endOffset.reduce((total, end, partition) => {
     const oldest = oldestOffset[partition] ?? null
     return end === null || oldest === null ? total : total + BigInt(end) - BigInt(oldest)
   }, 0n)
 
-/** Lists the lag of each consumer group by topic, with its partitions. */
+/** Lists the lag of each consumer group by topic and partition. */
 function Lags({ groups }: { groups: GroupLag[] }) {
   const sums = summedLags(groups)
   return (
     <section>
       <h2>Consumer groups</h2>
       {sums.length === 0 ? (
-        <p class="quiet">No group consumes anything.</p>
+        <p class="quiet">There are no consumer groups.</p>
       ) : (
         <ul class="plain-list">
           {sums.map(({ group, topic, lag, isAtMost, partitions }) => (
             <li key={group + topic} class="card group">
               <details>
                 <summary>
-                  <strong>{group}</strong> of {topic}:{' '}
+                  <strong>{group}</strong> in {topic}:{' '}
                   {lag === 0 ? (
                     <State kind="good">0 behind</State>
                   ) : (
@@ -225,7 +225,7 @@ function Parts({ health: { services, kafka } }: { health: HealthView }) {
       <h2>Services and Kafka</h2>
       <div class="table-box">
         <table>
-          <Columns of={['Part', 'State', 'Sidecar']} />
+          <Columns of={['Component', 'State', 'Sidecar']} />
           <tbody>
             {services.map(({ name, state, reason, sidecar, url, redelivered }) => (
               <tr key={name}>
@@ -243,7 +243,7 @@ function Parts({ health: { services, kafka } }: { health: HealthView }) {
                   {redelivered.map(({ deliveries, ...position }) => (
                     <div key={positionText(position)}>
                       <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{positionText(position)}</a> was
-                      delivered {deliveries} times and is not handled
+                      delivered {deliveries} times and is still not handled
                     </div>
                   ))}
                 </td>

@@ -46,14 +46,14 @@ export const Missing: View<'missing'> = () => {
             <ul class="quiet">
               {rules.map(({ cause, effects, by }) => (
                 <li key={cause + by}>
-                  {cause} is followed by {effects.join(' or ')}, by {by}
+                  {cause} must be followed by {effects.join(' or ')} of {by}
                 </li>
               ))}
             </ul>
             {items.length === 0 ? (
-              <Empty title="No event waits longer than that.">
+              <Empty title="No event has waited longer than this.">
                 <p>
-                  An event without its reaction appears here, with the likely reason. Publish one:{' '}
+                  Events without their expected reaction appear here, with the likely reason. To publish events, run{' '}
                   <code>make demo</code>
                 </p>
               </Empty>
@@ -72,17 +72,17 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={[{ number: 'Waiting' }, 'For', 'Since', 'Likely reason', 'Conversation']} />
+        <Columns of={[{ number: 'Waiting' }, 'Missing reaction', 'Cause', 'Likely reason', 'Conversation']} />
         <tbody>
           {items.map(({ cause, waiting, expected, by, likely }, index) => (
             <tr key={cause.id + cause.position.offset} class={index === active ? 'is-active' : ''}>
               <td data-name="Waiting" class="number">
                 {duration(waiting * 1000)}
               </td>
-              <td data-name="For">
+              <td data-name="Missing reaction">
                 {expected.join(' or ')} <span class="quiet">by {by}</span>
               </td>
-              <td data-name="Since">
+              <td data-name="Cause">
                 <TypeName row={cause} /> <PositionLink position={cause.position} />
               </td>
               <td data-name="Likely reason">

@@ -9,7 +9,7 @@ import { publisherOf, State, Time } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Lists publishers, their events and how many of them are valid. */
+/** Lists publishers, with their events and how many of these are valid. */
 export const PublishersView: View<'publishers'> = () => {
   useTitle('Publishers')
   const { state, again } = useLoad<Publishers>(paths.publishers, 5000)
@@ -34,7 +34,7 @@ export const PublishersView: View<'publishers'> = () => {
 }
 
 const trusted = {
-  service: ['good', 'a service'],
+  service: ['good', 'service'],
   listed: ['good', 'listed'],
   unlisted: ['warn', 'not listed'],
 } as const
@@ -50,7 +50,15 @@ function Table({ items }: { items: Publisher[] }) {
     <div class="table-box">
       <table class="stacked">
         <Columns
-          of={['Publisher', 'Trust', { number: 'Events' }, { number: 'Not valid' }, 'Variant', 'Says', 'Last']}
+          of={[
+            'Publisher',
+            'Trust',
+            { number: 'Events' },
+            { number: 'Not valid' },
+            'Variant',
+            'Publishes',
+            'Last event',
+          ]}
         />
         <tbody>
           {items.map((publisher, index) => (
@@ -85,7 +93,7 @@ function Row({ publisher, isActive }: { publisher: Publisher; isActive: boolean 
         {full > 0 && reduced > 0 && ', '}
         {reduced > 0 && `${count(reduced)} reduced`}
       </td>
-      <td data-name="Says">
+      <td data-name="Publishes">
         {types.map(({ type, topic, count: many }) => (
           <div key={type + topic}>
             {type}{' '}
@@ -95,10 +103,10 @@ function Row({ publisher, isActive }: { publisher: Publisher; isActive: boolean 
           </div>
         ))}
       </td>
-      <td data-name="Last">
+      <td data-name="Last event">
         <Time iso={lastSeen} />
         <div class="quiet">
-          since <Time iso={firstSeen} />
+          first <Time iso={firstSeen} />
         </div>
       </td>
     </tr>

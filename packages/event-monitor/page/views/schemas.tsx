@@ -12,7 +12,7 @@ import { FaultList, JsonView } from '../parts/json-view.tsx'
 import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Lists event schemas and their publishers, and validates a text. */
+/** Lists event schemas and their publishers, and validates events. */
 export const SchemasView: View<'schemas'> = () => {
   useTitle('Schemas')
   const { state, again } = useLoad<Schemas>(paths.schemas, 10_000)
@@ -28,7 +28,7 @@ export const SchemasView: View<'schemas'> = () => {
           items.length === 0 ? (
             <Empty title="No schemas.">
               <p>
-                Each stands in <code>envelope-schema/schemas/</code>.
+                The schemas of events are in <code>envelope-schema/schemas/</code>.
               </p>
             </Empty>
           ) : (
@@ -94,12 +94,12 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
               {publisherOf(publisher)} <span class="quiet">({count(publisher.count)})</span>
             </span>
           ))}
-          {isOld && newest && <span class="mark warn"> · ! not yet {newest.type}</span>}
+          {isOld && newest && <span class="mark warn"> · ! not {newest.type} yet</span>}
         </p>
       )}
       {personal.length > 0 && (
         <p>
-          Personal:{' '}
+          Personal fields:{' '}
           {personal.map((pointer) => (
             <span key={pointer}>
               <code>{pointer}</code>{' '}
@@ -119,7 +119,7 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
           <ul>
             {compatibility.changes.map(({ pointer, what, breaks }) => (
               <li key={pointer + what}>
-                <code>{pointer}</code> {what} {breaks && <State kind="bad">breaks</State>}
+                <code>{pointer}</code> {what} {breaks && <State kind="bad">breaking change</State>}
               </li>
             ))}
           </ul>
@@ -133,14 +133,14 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
   )
 }
 
-/** Validates pasted text while the user types. It is not stored. */
+/** Validates a text while the user types. The monitor does not store it. */
 function Validator() {
   const isOpen = useSignal(false)
   if (!isOpen.value) {
     return (
       <p>
         <button type="button" onClick={() => (isOpen.value = true)}>
-          Validate a text as an event
+          Validate an event
         </button>
       </p>
     )
@@ -175,17 +175,17 @@ function Form() {
     }
   }, [text.value, as.value])
   return (
-    <section class="edit-columns" aria-label="Validate a text">
+    <section class="edit-columns" aria-label="Validate an event">
       <div>
         <Editor
-          label="Text to validate"
+          label="Event to validate"
           text={text.value}
           faults={result.value?.faults ?? []}
           changed={(next) => (text.value = next)}
         />
       </div>
       <div>
-        <p role="group" aria-label="As">
+        <p role="group" aria-label="Validate">
           <button type="button" aria-pressed={as.value === 'received'} onClick={() => (as.value = 'received')}>
             As a receiver
           </button>{' '}
@@ -194,7 +194,7 @@ function Form() {
           </button>
         </p>
         <div class="card" role="status">
-          {!result.value && !problem.value && <p class="quiet">Paste an event. It is not stored.</p>}
+          {!result.value && !problem.value && <p class="quiet">Paste an event. The monitor does not store it.</p>}
           {result.value && (
             <>
               <State kind={result.value.isValid ? 'good' : 'bad'}>{result.value.isValid ? 'valid' : 'not valid'}</State>{' '}

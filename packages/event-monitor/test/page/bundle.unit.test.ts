@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { buildPage, bundlePage, type Manifest } from '../../page/build.ts'
 import { pagePolicy, readPage } from '../../src/page-files.ts'
 
-describe('the files of the page', () => {
+describe('the page bundle', () => {
   let folder = ''
   let manifest: Manifest
   const read = (path: string) => readFileSync(join(folder, path))
@@ -16,21 +16,21 @@ describe('the files of the page', () => {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  it('are at most 60 KiB for the first view, compressed, and the editor is none of it', () => {
+  it('needs at most 60 KiB of compressed files for the first view, without the editor', () => {
     const bytes = manifest.firstView.reduce((sum, path) => sum + read(`${path}.br`).length, 0)
     expect(bytes).to.be.within(20_000, 60 * 1024)
     expect(manifest.firstView.some((path) => path.includes('code-editor'))).to.equal(false)
     expect(manifest.firstView.filter((path) => /strip-chart|live|main/.test(path))).to.have.length(4)
   })
 
-  it('are the same for the same source', async () => {
+  it('has the same files for the same source', async () => {
     const { files, firstView } = await bundlePage()
     expect(firstView).to.deep.equal(manifest.firstView)
     expect([...files.keys()]).to.deep.equal(manifest.files.map(({ path }) => path))
     for (const [path, bytes] of files) expect(read(path).equals(bytes), path).to.equal(true)
   })
 
-  it('are each compressed, too, and in the manifest', () => {
+  it('has a compressed copy and an entry in the manifest for each file', () => {
     for (const { path } of manifest.files)
       expect(brotliDecompressSync(read(`${path}.br`)).equals(read(path)), path).to.equal(true)
     const written = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
@@ -42,7 +42,7 @@ describe('the files of the page', () => {
     ])
   })
 
-  it('are named by their content where they may be kept for ever, and the page itself may not', () => {
+  it('names assets by their content so that browsers cache them forever, but not the page itself', () => {
     const kept = manifest.files.filter(({ immutable }) => immutable)
     for (const { path } of kept) expect(path).to.match(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(js|css|svg)$/)
     expect(manifest.files.filter(({ immutable }) => !immutable).map(({ path }) => path)).to.have.members([
@@ -51,7 +51,7 @@ describe('the files of the page', () => {
     ])
   })
 
-  it('hold nothing that the policy forbids: no script or style within the page, no other host', () => {
+  it('follows the security policy: it has no inline script or style and uses only its own host', () => {
     const html = String(read('/index.html'))
     expect(html).not.to.match(/<script(?![^>]* src=)|<style|style=|\son\w+=|https?:/)
     expect(pagePolicy).not.to.match(/unsafe|https?:|\*/)
@@ -60,14 +60,14 @@ describe('the files of the page', () => {
     }
   })
 
-  it('include the licenses of bundled packages', () => {
+  it('includes the licenses of bundled packages', () => {
     const licenses = String(read('/licenses.txt'))
     for (const name of ['preact', '@preact/signals-core', 'uplot', '@codemirror/view', '@lezer/lr', 'style-mod']) {
       expect(licenses).to.match(new RegExp(`^${name} \\d`, 'm'))
     }
   })
 
-  it('are answered by path: views with the page, what is none with the page, too, and assets only when they are there', () => {
+  it('serves the page for every view, the page with status 404 for unknown paths, and existing assets', () => {
     const answer = readPage(folder)
     for (const path of [
       '/',
@@ -90,7 +90,7 @@ describe('the files of the page', () => {
     expect(answer(script)?.file).to.include({ type: 'text/javascript; charset=utf-8', immutable: true })
   })
 
-  it('are found by the page from each of its paths, or below the prefix that a proxy sends', () => {
+  it('links its assets correctly from each path, also below the prefix that a proxy sends', () => {
     const answer = readPage(folder)
     const filesOf = (path: string, prefix?: string) => {
       const { file } = answer(path, prefix) ?? {}
@@ -102,12 +102,12 @@ describe('the files of the page', () => {
     for (const asset of assets) expect(answer(asset.replace('/a/b', '')), asset).to.include({ status: 200 })
     for (const path of ['/', '/index.html', '/dead', '/dead/1', '/e/orderevents/0/1', '/nowhere/at/all/'])
       expect(filesOf(path), path).to.deep.equal(assets)
-    // Without its last slash, too, where the proxy says what the prefix is.
+    // The proxy's prefix may have no slash at its end.
     expect(filesOf('', '/a/b')).to.deep.equal(assets)
     expect(answer('/')?.file.etag).not.to.equal(answer('/dead/1')?.file.etag)
   })
 
-  it('are reported as missing if the page was not built', () => {
+  it('reports a missing build, with the command that builds the page', () => {
     expect(() => readPage(join(folder, 'none'))).to.throw('run packages/cli/node packages/event-monitor/page/build.ts')
   })
 })

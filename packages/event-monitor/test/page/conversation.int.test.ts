@@ -3,11 +3,11 @@ import { aroundConversation, longConversation } from './support/conversation-sam
 import { pageTests } from './support/page-tests.ts'
 import { guid, isoAt } from './support/sample.ts'
 
-describe('the view of a conversation', () => {
+describe('the conversation view', () => {
   const tests = pageTests()
   const path = `/c/${guid(2, 1)}`
 
-  it('draws its steps in order, with dead letters, replays and anomalies', async () => {
+  it('draws the steps in order, with dead letters, replays and anomalies', async () => {
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.equal(7)
@@ -16,7 +16,7 @@ describe('the view of a conversation', () => {
     expect(await page.locator('.step').first().locator('.rejected').count()).to.equal(1)
     expect(await page.locator('.step').first().locator('circle.handled').count()).to.equal(1)
     const notes = await page.locator('.notes').allTextContents()
-    expect(notes.join()).to.match(/is not here.*again, first as step 4.*120 ms before its cause/)
+    expect(notes.join()).to.match(/is not in the index.*duplicate of step 4.*120 ms before its cause/)
     expect(await page.locator('.column-head').allTextContents()).to.include('outsidelegacy-shop')
     expect(await page.locator('.idle').allTextContents()).to.deep.equal([
       '⋯ 4 min without events ⋯',
@@ -24,7 +24,7 @@ describe('the view of a conversation', () => {
     ])
   })
 
-  it('draws requests and stored state, each in a column of its own and without a time', async () => {
+  it('draws requests and stored state in separate columns, without a time', async () => {
     tests.monitor.answers.conversation = aroundConversation()
     const page = await tests.open(path)
     await page.locator('.step.handled').waitFor()
@@ -42,7 +42,7 @@ describe('the view of a conversation', () => {
     await page.getByText('1 of 1 record shown').waitFor()
   })
 
-  it('opens a step beside it by click and by keys', async () => {
+  it('opens a step next to the lifeline, by click and by keys', async () => {
     const page = await tests.open(path)
     await page.locator('.step .words').first().click()
     await page.locator('.side-panel .json-line').first().waitFor()
@@ -53,7 +53,7 @@ describe('the view of a conversation', () => {
     await page.locator('.side-panel').waitFor()
   })
 
-  it('shows the same in a table with its own address', async () => {
+  it('shows the same steps in a table, which has its own address', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Table' }).click()
     await page.waitForURL('**?as=table')
@@ -68,7 +68,7 @@ describe('the view of a conversation', () => {
       .and.contain('+24:04:00.070')
   })
 
-  it('draws only the visible ones of 5,000 steps', async () => {
+  it('draws only the visible steps of a conversation with 5,000 steps', async () => {
     tests.monitor.answers.conversation = longConversation(5000)
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
@@ -92,11 +92,11 @@ describe('the view of a conversation', () => {
       return times.toSorted((one, other) => one - other)
     })
     console.log(
-      `      5,000 steps, a jump to another part: half within ${drawn[10]?.toFixed(0)} ms, the longest ${drawn[19]?.toFixed(0)} ms`,
+      `      time to scroll to another part of 5,000 steps: median ${drawn[10]?.toFixed(0)} ms, maximum ${drawn[19]?.toFixed(0)} ms`,
     )
   })
 
-  it('leads from a GUID to its only conversation', async () => {
+  it('opens the only conversation of a GUID directly', async () => {
     tests.monitor.problems.set(`/v1/conversations/${guid(7, 4)}`, { type: 'x', title: 'None', status: 404 })
     const first = { topic: 'orderevents', partition: 1, offset: '1204' }
     const conversations = { correlationId: guid(2, 1), events: 7, from: isoAt(0), to: isoAt(1000), first }
@@ -106,7 +106,7 @@ describe('the view of a conversation', () => {
     await page.locator('.step').first().waitFor()
   })
 
-  it('reports an empty conversation, and how to begin one', async () => {
+  it('reports a conversation without events', async () => {
     tests.monitor.problems.set('/v1/conversations/', { type: 'x', title: 'None', status: 404 })
     const page = await tests.open(path)
     await page.getByText('The index has no events of this conversation').waitFor()

@@ -6,12 +6,12 @@ import { eventDetail } from './support/event-sample.ts'
 import { pageTests } from './support/page-tests.ts'
 import { guid } from './support/sample.ts'
 
-describe('the dead letters', () => {
+describe('the dead letters view', () => {
   const tests = pageTests()
   const path = `/dead/${guid(9, 4)}`
   const checks = () => tests.monitor.requests.filter((each) => each.path.endsWith('/check'))
 
-  /** As somebody does: the quotes around the total go. */
+  /** Removes the quotes around the total, with keys as a user does. */
   async function fixTotal(page: Page): Promise<void> {
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
@@ -21,7 +21,7 @@ describe('the dead letters', () => {
     await page.keyboard.type('12.5')
   }
 
-  it('are shown by group, and a group by its entries', async () => {
+  it('lists groups of dead letters, and the entries of a group', async () => {
     const page = await tests.open('/dead')
     await page.locator('tr', { hasText: 'invalid-payload' }).first().getByRole('link').click()
     await page.waitForURL('**/dead?group=g1')
@@ -29,7 +29,7 @@ describe('the dead letters', () => {
     expect(await page.locator('input[type=checkbox]').count()).to.equal(42)
   })
 
-  it('name every service that rejected a record, in the row of its group, of the record and in its story', async () => {
+  it('names every service that rejected a record, in its group, its entry and its history', async () => {
     const page = await tests.open('/dead?group=g1')
     await page.getByText('42 of 42 shown').waitFor()
     const rows = page.locator('tr', { hasText: 'order-service, payment-service' })
@@ -43,7 +43,7 @@ describe('the dead letters', () => {
     )
   })
 
-  it('are reached by keys alone, and Escape leaves the editor before it leaves the view', async () => {
+  it('works with the keyboard alone, and Escape leaves the editor before it leaves the view', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     for (const key of ['g', 'd']) await page.keyboard.press(key)
@@ -59,14 +59,14 @@ describe('the dead letters', () => {
     await page.waitForURL('**/dead?group=g1')
   })
 
-  it('are edited with a diff, checked while typing, and replayed once', async () => {
+  it('shows a diff of an edit, checks it while the user types, and replays it once', async () => {
     const page = await tests.open(path)
-    await page.getByText('it would be rejected again').waitFor()
-    expect(await page.getByRole('button', { name: 'Replay as it is' }).isDisabled()).to.equal(true)
+    await page.getByText('services would reject it again').waitFor()
+    expect(await page.getByRole('button', { name: 'Replay unchanged' }).isDisabled()).to.equal(true)
     await page.locator('.cm-lint-marker-error').waitFor()
     const before = checks().length
     await fixTotal(page)
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('ready: every service would accept it').waitFor()
     expect(checks().length - before).to.be.within(1, 3)
     await page.locator('.cm-deletedChunk').waitFor()
     await page.locator('.changes', { hasText: '/Payload/Total' }).waitFor()
@@ -94,11 +94,11 @@ describe('the dead letters', () => {
     const outcomes = [{ entry: guid(9, 4), result: 'replayed' as const, as, why: [] }]
     tests.monitor.send('job', job({ id: 'job-9', total: 1, replayed: 1, refused: 0, done: 0, outcomes, edited: true }))
     await page.locator('.job a[href="/e/orderevents/1/2301"]').waitFor()
-    // The index learns of it later than the job.
+    // The index receives the new record later than the job.
     const [attempt] = entry(4).attempts
     const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []
     tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
-    await page.getByText('replayed, and has not failed since').waitFor()
+    await page.getByText('replayed, without another failure').waitFor()
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
     expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0)
     expect(await page.getByRole('link', { name: 'Open its conversation' }).getAttribute('href')).to.equal(
@@ -106,7 +106,7 @@ describe('the dead letters', () => {
     )
   })
 
-  /** The event was replayed by somebody else, and failed again for another reason. */
+  /** Simulates a replay by another user, after which the event failed again for another reason. Returns the new attempt. */
   function failAgain(): { topic: string; partition: number; offset: string } {
     const attempt = { topic: 'orderevents', partition: 1, offset: '2301' }
     const [first] = entry(4).attempts
@@ -126,55 +126,55 @@ describe('the dead letters', () => {
   }
   const sent = () => tests.monitor.requests.filter(({ path, method }) => path === '/v1/replays' && method === 'POST')
 
-  it('keep an edit for its attempt, and replay it for a newer one only if the user chooses so', async () => {
+  it('keeps an edit for its attempt, and uses it for a newer one only if the user chooses so', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('ready: every service would accept it').waitFor()
     const attempt = failAgain()
-    const warning = page.getByRole('alert').filter({ hasText: 'failed again since you edited it' })
+    const warning = page.getByRole('alert').filter({ hasText: 'failed again after you edited it' })
     await warning.waitFor()
     expect(await warning.innerText())
       .to.contain('orderevents/1/1204')
       .and.to.contain('orderevents/1/2301')
     expect(await page.getByRole('button', { name: 'Replay as edited' }).isDisabled()).to.equal(true)
-    // The draft stays bound to its attempt over a reload.
+    // The draft keeps its attempt after a reload.
     await tests.reload(page, warning)
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
     await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('ready: every service would accept it').waitFor()
     expect(checks().at(-1)?.body).to.have.deep.property('attempt', attempt)
     await page.getByRole('button', { name: 'Replay as edited' }).click()
-    await eventually(() => sent().length > 0, 'it to be sent')
+    await eventually(() => sent().length > 0, 'the replay request')
     expect(sent()[0]?.body).to.deep.include({ entries: [guid(9, 4)], attempt })
   })
 
-  it('show the newest attempt when the user discards the edit of an earlier one', async () => {
+  it('shows the newest attempt when the user discards the edit of an earlier one', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('kept in this tab until you replay or discard it').waitFor()
+    await page.getByText('This tab keeps your edit until you replay or discard it').waitFor()
     failAgain()
     await page.getByRole('button', { name: 'Discard my edit' }).click()
-    await page.getByText('The failed event. Edit the fault').waitFor()
+    await page.getByText('This is the failed event').waitFor()
     await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
 
-  it('show the newest attempt by themselves when nothing was edited', async () => {
+  it('shows the newest attempt automatically if the user has edited nothing', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-content', { hasText: '"12.5"' }).waitFor()
     failAgain()
     await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
-    await page.getByText('The failed event. Edit the fault').waitFor()
+    await page.getByText('This is the failed event').waitFor()
     expect(await page.getByRole('alert').count()).to.equal(0)
   })
 
-  it('show why an edit of a replayed attempt is refused', async () => {
+  it('shows why the edit of a replayed attempt is refused', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('ready: every service would accept it').waitFor()
     tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
       title: 'The dead letter has a newer attempt',
@@ -187,21 +187,21 @@ describe('the dead letters', () => {
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
   })
 
-  it('keep an edit over a reload, with placeholders and no personal value, until it is discarded', async () => {
+  it('keeps an edit with placeholders instead of personal values after a reload, until the user discards it', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('kept in this tab until you replay or discard it').waitFor()
-    await tests.reload(page, page.getByText('kept in this tab until you replay or discard it'))
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('This tab keeps your edit until you replay or discard it').waitFor()
+    await tests.reload(page, page.getByText('This tab keeps your edit until you replay or discard it'))
+    await page.getByText('ready: every service would accept it').waitFor()
     const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
     expect(kept).to.contain('***{/Payload/CustomerName}***')
     await page.getByRole('button', { name: 'Discard' }).click()
-    await page.getByText('The failed event. Edit the fault').waitFor()
+    await page.getByText('This is the failed event').waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
 
-  it('mark where a text is not JSON', async () => {
+  it('marks the place where a text is not JSON', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
@@ -212,7 +212,7 @@ describe('the dead letters', () => {
     expect(checks().filter(({ body }) => (body as { edited?: unknown }).edited)).to.deep.equal([])
   })
 
-  it('are replayed as a group at the chosen rate, with progress that survives a reload', async () => {
+  it('replays a group at the chosen rate, and shows the progress after a reload', async () => {
     const running = job({
       id: 'job-2',
       state: 'running',
@@ -242,20 +242,20 @@ describe('the dead letters', () => {
     await page.locator('.job', { hasText: 'stopped' }).waitFor()
   })
 
-  it('are replayed by a selection', async () => {
+  it('replays the selected entries', async () => {
     const page = await tests.open('/dead?group=g1')
     for (const index of [0, 2]) await page.locator('input[type=checkbox]').nth(index).check()
-    await page.getByRole('button', { name: 'Replay 2 chosen' }).click()
+    await page.getByRole('button', { name: 'Replay 2 selected' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Replay 2 events' }).click()
     await eventually(
       () => tests.monitor.requests.some(({ method, path }) => method === 'POST' && path === '/v1/replays'),
-      'it to be sent',
+      'the replay request',
     )
     const sent = tests.monitor.requests.find(({ method, path }) => method === 'POST' && path === '/v1/replays')
     expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
   })
 
-  it('that are not JSON are written again by users who may reveal them', async () => {
+  it('lets users write an event again if it is not JSON, and reveal the original', async () => {
     const event = { ...eventDetail(), document: null, documentNote: 'It is no JSON.', masked: [] }
     tests.monitor.answers.deadLetterEntry = entryDetail({
       entry: entry(4, { reason: 'not-json' }),
@@ -264,24 +264,24 @@ describe('the dead letters', () => {
     })
     const page = await tests.open(path)
     await page.getByText('Write it again').waitFor()
-    await page.getByText('it would be rejected again').waitFor()
+    await page.getByText('services would reject it again').waitFor()
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": 12.5}}')
-    await page.getByText('ready: every receiver would accept it').waitFor()
+    await page.getByText('ready: every service would accept it').waitFor()
     const edited = { text: '{"Payload": {"Total": 12.5}}' }
     expect(checks().at(-1)?.body).to.deep.equal({ attempt: entry(4).origin, edited })
     await page.getByText('Event, headers and context').click()
-    await page.getByRole('button', { name: 'Reveal what was sent' }).click()
+    await page.getByRole('button', { name: 'Reveal original' }).click()
     await page.getByRole('dialog', { name: 'Reveal personal values' }).waitFor()
   })
 
-  it('that cannot be edited say why', async () => {
+  it('explains why an event cannot be edited', async () => {
     tests.monitor.answers.deadLetterEntry = entryDetail({ editable: null, event: null })
     const page = await tests.open(path)
-    await page.getByText('It cannot be edited').waitFor()
+    await page.getByText('This event cannot be edited').waitFor()
   })
 
-  it('show what would be listed if there are none', async () => {
+  it('explains an empty list', async () => {
     tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, groups: [], others: 0, open: 0 }
     const page = await tests.open('/dead')
     await page.getByText('No dead letters').waitFor()

@@ -3,7 +3,7 @@ import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
 import { lagText, nextStepOf, summedLags, troubles } from '../../page/lib/words.ts'
 import { health } from './support/system-sample.ts'
 
-describe('an unsent edit', () => {
+describe('drafts', () => {
   const kept = new Map<string, string>()
   const storage: Drafts = {
     getItem: (key) => kept.get(key) ?? null,
@@ -13,20 +13,20 @@ describe('an unsent edit', () => {
 
   const draft = { attempt: 'orderevents/0/1', text: 'edited' }
 
-  it('is kept for its entry, with the edited attempt, until it is removed', () => {
+  it('keeps an edit and its attempt for an entry until it is removed', () => {
     expect(keepDraft(storage, 'one', draft)).to.equal(true)
     expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal([draft, null])
     keepDraft(storage, 'one', null)
     expect(kept.size).to.equal(0)
   })
 
-  it('is ignored when it names no attempt, as those of version 0.1.0', () => {
+  it('ignores an edit that names no attempt, as in version 0.1.0', () => {
     kept.set('draft:one', '{"AppName":"edited"}')
     kept.set('draft:two', '{"AppName":')
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])
   })
 
-  it('is reported as lost if the browser stores nothing', () => {
+  it('reports an edit as not kept if the browser has no storage', () => {
     const none: Drafts = {
       getItem: () => {
         throw new Error('no')
@@ -40,7 +40,7 @@ describe('an unsent edit', () => {
   })
 })
 
-describe('health in words', () => {
+describe('words for health', () => {
   it('sums the partitions of a group and topic, the largest lag first', () => {
     const sums = summedLags(health().groups).map(({ group, topic, partitions, ...lag }) => [
       group,
@@ -55,7 +55,7 @@ describe('health in words', () => {
     ])
   })
 
-  it('names problems, and none if all is well', () => {
+  it('lists the problems of the system, if it has any', () => {
     expect(troubles(health())).to.deep.equal([
       'payment-service is not-ready: orderevents is not consumed',
       'The sidecar of payment-service is down',
@@ -82,8 +82,8 @@ describe('health in words', () => {
   })
 })
 
-describe('a problem on the page', () => {
+describe('nextStepOf', () => {
   for (const status of [0, 400, 401, 403, 404, 409, 429, 503]) {
-    it(`says what to do about ${status}`, () => expect(nextStepOf({ status })).to.match(/\.$/))
+    it(`returns a sentence about the next step for status ${status}`, () => expect(nextStepOf({ status })).to.match(/\.$/))
   }
 })

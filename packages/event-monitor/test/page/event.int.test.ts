@@ -7,7 +7,7 @@ describe('the view of an event', () => {
   const tests = pageTests()
   const path = '/e/orderevents/1/1204'
 
-  it('shows faults at their lines, with how to edit them, and what is masked as masked', async () => {
+  it('shows faults with hints at their lines, and marks masked values', async () => {
     const page = await tests.open(path)
     const wrong = page.locator('.json-line.is-wrong', { hasText: 'Total' })
     await wrong.waitFor()
@@ -18,7 +18,7 @@ describe('the view of an event', () => {
     expect(await page.locator('.json').textContent()).not.to.contain('***')
   })
 
-  it('leads to its cause, effects, dead letters, conversation, neighbours and trace', async () => {
+  it('links to the cause, effects, dead letters, conversation, neighbours and trace of the event', async () => {
     const page = await tests.open(path)
     await page.locator('.json-line').first().waitFor()
     for (const href of ['/e/orderevents/0/1003', '/e/orderevents/1/1203', '/e/orderevents/1/1205']) {
@@ -35,7 +35,7 @@ describe('the view of an event', () => {
     await page.waitForURL('**/e/orderevents/1/1205')
   })
 
-  it('says what each service would do, before and after', async () => {
+  it('shows the effects of a dry run in each service, with the data before and after', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Dry run' }).click()
     await page.getByText('would reject it: invalid-payload').waitFor()
@@ -48,7 +48,7 @@ describe('the view of an event', () => {
     })
   })
 
-  it('is saved as a fixture', async () => {
+  it('saves the event as a fixture', async () => {
     const page = await tests.open(path)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -57,7 +57,7 @@ describe('the view of an event', () => {
     expect(download.suggestedFilename()).to.equal('order-created-with-total-as-text.json')
   })
 
-  it('shows personal values for a reason, and stores them nowhere', async () => {
+  it('asks for a reason before it shows personal values, and never stores them', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Reveal 2 masked' }).click()
     const dialog = page.getByRole('dialog')
@@ -77,7 +77,7 @@ describe('the view of an event', () => {
     expect(await page.locator('body').textContent()).not.to.contain('GB-123456789')
   })
 
-  it('disables actions that the user may not do, and names the missing scope', async () => {
+  it('disables actions that the user is not allowed to do, and names the missing scope', async () => {
     tests.monitor.answers.me = { id: 'ada', scopes: ['events:read'], recordedAs: 'ada' }
     const page = await tests.open(path)
     const reveal = page.getByRole('button', { name: 'Reveal 2 masked' })
@@ -89,7 +89,7 @@ describe('the view of an event', () => {
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
   })
 
-  it('leads from an Id to its record, and lists several', async () => {
+  it('opens the only record of an Id directly', async () => {
     tests.monitor.answers.id.positions.splice(1)
     const page = await tests.open('/id/00000001-0000-4000-8000-000000000004')
     await page.waitForURL('**/e/orderevents/1/1204')

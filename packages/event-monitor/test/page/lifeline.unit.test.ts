@@ -6,7 +6,7 @@ import { aroundConversation, conversation, longConversation } from './support/co
 describe('the lifeline', () => {
   const short = conversation()
 
-  it('has steps one below the other, in their order', () => {
+  it('places the steps below each other, in their order', () => {
     for (const isCompact of [true, false]) {
       const tops = [...lifelineOf(short, 1000, isCompact).tops]
       expect(tops).to.deep.equal(tops.toSorted((one, other) => one - other))
@@ -14,26 +14,26 @@ describe('the lifeline', () => {
     }
   })
 
-  it('shows an idle time as a line if it is compact, and as space if not', () => {
+  it('shows idle times as lines in compact form, and as space otherwise', () => {
     const [compact, wide] = [lifelineOf(short, 1000, true), lifelineOf(short, 1000, false)]
     expect([...compact.idle.keys()]).to.deep.equal([2, 5])
     expect(compact.idle).to.deep.equal(wide.idle)
     expect(compact.height).to.be.below(wide.height)
   })
 
-  it('has times from the first event on, also when a clock went back', () => {
+  it('measures times from the first event, even if a clock went backwards', () => {
     const { steps } = short
     const [first, second] = [steps[0], steps[1]]
     if (!first || !second) throw new Error('no steps')
     expect([...lifelineOf({ ...short, steps: [second, first] }, 1000, true).times]).to.deep.equal([45, 0])
   })
 
-  it('keeps space for the names of many columns in a narrow window', () => {
+  it('keeps enough space for the names of many columns in a narrow window', () => {
     expect(lifelineOf(short, 300, true).columnWidth).to.equal(140)
     expect(lifelineOf(short, 300, true).width).to.be.above(300)
   })
 
-  it('finds the visible steps among 5,000', () => {
+  it('finds the visible steps among 5,000 steps', () => {
     const life = lifelineOf(longConversation(5000), 1000, true)
     const [first, end] = stepsBetween(life, life.tops[2500] ?? 0, (life.tops[2515] ?? 0) - 1)
     expect([first, end]).to.deep.equal([2494, 2521])
@@ -41,7 +41,7 @@ describe('the lifeline', () => {
     expect(stepsBetween(life, life.height - 10, life.height + 500)[1]).to.equal(5000)
   })
 
-  it('draws bars that cross the visible part, also if they begin and end outside', () => {
+  it('draws bars that cross the visible part, even if they begin and end outside', () => {
     const bars = barsAcross(short.steps, 3, 4)
     expect(bars).to.deep.equal([
       { column: 'service:payment-service', from: 2, to: 3 },
@@ -49,11 +49,11 @@ describe('the lifeline', () => {
     ])
   })
 
-  it('has notes on a step’s anomalies', () => {
+  it('adds notes on the anomalies of a step', () => {
     const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
-    expect(notes[0]?.[0]).to.match(/^its cause .* is not here$/)
-    expect(notes[4]).to.deep.equal(['again, first as step 4'])
-    expect(notes[6]).to.deep.equal(['its publisher’s clock says 120 ms before its cause'])
+    expect(notes[0]?.[0]).to.match(/^its cause .* is not in the index$/)
+    expect(notes[4]).to.deep.equal(['duplicate of step 4'])
+    expect(notes[6]).to.deep.equal(['its publisher’s clock shows it 120 ms before its cause'])
     expect(short.steps.map(titleOf).slice(1, 3)).to.deep.equal([
       'dead letter: invalid-payload',
       'edited and replayed: OrderCreated@1',
@@ -61,7 +61,7 @@ describe('the lifeline', () => {
   })
 })
 
-describe('a lifeline with client and stores', () => {
+describe('the lifeline with client and stores', () => {
   it('draws requests and handled events as steps without a record', () => {
     const { steps, columns } = aroundConversation()
     expect(steps.map(titleOf)).to.deep.equal(['request', 'OrderCreated@1', 'handled: OrderCreated@1'])
@@ -71,8 +71,8 @@ describe('a lifeline with client and stores', () => {
   })
 })
 
-describe('a list with only its visible rows', () => {
-  it('draws visible rows and a few around', () => {
+describe('windowOf and scrolledTo', () => {
+  it('return the visible rows and a few more on both sides', () => {
     const list = { count: 2000, rowHeight: 30, height: 600 }
     expect(windowOf({ ...list, top: 3000, around: 2 })).to.deep.equal({
       first: 98,
@@ -85,7 +85,8 @@ describe('a list with only its visible rows', () => {
     expect(windowOf({ ...list, count: 0, top: 0 })).to.deep.equal({ first: 0, end: 0, before: 0, total: 0 })
   })
 
-  it('scrolls no further than a row needs', () => {
+  it('scroll only as far as a row needs'
+, () => {
     const list = { rowHeight: 30, top: 300, height: 600 }
     expect([scrolledTo(12, list), scrolledTo(5, list), scrolledTo(40, list)]).to.deep.equal([300, 150, 630])
   })

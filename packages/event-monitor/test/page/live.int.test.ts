@@ -8,9 +8,9 @@ const none = { topic: [], type: [], publisher: [], validity: [] }
 describe('the live view', () => {
   const tests = pageTests()
   const rowsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
-  const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'somebody to listen')
+  const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'a client of the stream')
 
-  it('shows new events, counts them exactly, and notes events without a row', async () => {
+  it('shows new events, counts them exactly, and reports events without a row', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -33,7 +33,7 @@ describe('the live view', () => {
     await isStreaming()
     tests.monitor.batch({ matched: 10, rows: rowsOf(5000, 10), lost: { batches: 2, received: 90, matched: 70 } })
     await page.getByText('80 since opened').waitFor()
-    await page.getByText('70 of them while this browser was too slow').waitFor()
+    await page.getByText('70 of them because this browser was too slow').waitFor()
   })
 
   it('pauses with Space, keeps its rows, counts new events, and shows them when it continues', async () => {
@@ -42,34 +42,34 @@ describe('the live view', () => {
     await isStreaming()
     await page.keyboard.press('Space')
     tests.monitor.batch({ matched: 30, rows: rowsOf(5000, 20) })
-    await page.getByRole('button', { name: '30 new: go on' }).waitFor()
+    await page.getByRole('button', { name: '30 new: continue' }).waitFor()
     expect(await page.locator('.event-row', { hasText: '/6000' }).count()).to.equal(0)
     const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
     const before = requests()
     await page.keyboard.press('Space')
-    await page.getByRole('button', { name: 'Stop' }).waitFor()
-    await eventually(() => requests() > before, 'the newest to be asked for')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await eventually(() => requests() > before, 'a request for the newest page')
   })
 
-  it('pauses on scrolling, and goes back in time, each row once', async () => {
+  it('pauses while the user scrolls, and loads older rows once each', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const pages = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events')
     for (const count of [2, 3]) {
-      // While one is on its way nothing more is asked for: whoever scrolls goes on scrolling.
+      // The view loads one page at a time, so this scrolls until the request is sent.
       await eventually(async () => {
         await page.locator('.grid').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight))
         return pages().length >= count
-      }, 'an older page to be asked for')
+      }, 'a request for an older page')
     }
-    await page.getByRole('button', { name: /0 new: go on/ }).waitFor()
+    await page.getByRole('button', { name: /0 new: continue/ }).waitFor()
     expect(pages().at(-1)?.query.get('cursor')).to.match(/^\d+$/)
     const positions = await page.locator('.event-row .position').allTextContents()
     expect(new Set(positions)).to.have.length(positions.length)
     expect(await page.locator('.event-row').count()).to.be.below(80)
   })
 
-  it('has its filters in the address, and removes them by a click', async () => {
+  it('keeps its filters in the address, and removes them by a click', async () => {
     const page = await tests.open('/')
     await page.locator('.facets button', { hasText: 'OrderCreated@1' }).click()
     await page.waitForURL('**/?name=OrderCreated&version=1')
@@ -79,7 +79,7 @@ describe('the live view', () => {
     await eventually(
       () =>
         tests.monitor.requests.some(({ path, query }) => path === '/v1/live' && query.get('why') === '/Payload/Total'),
-      'the stream to be asked for these alone',
+      'a stream with the filter',
     )
     await page.getByRole('link', { name: 'Remove name: OrderCreated' }).click()
     await page.waitForURL((url) => !url.search.includes('name='))
@@ -87,9 +87,9 @@ describe('the live view', () => {
     await page.getByRole('link', { name: 'Remove name: OrderCreated' }).waitFor()
   })
 
-  it('loads the range selected in the strip, in absolute times, and closes the stream for a past range', async () => {
+  it('loads the time range that the user selects in the chart, and closes the stream for a past range', async () => {
     const page = await tests.open('/')
-    // With the facets come the rates: the strip has times then.
+    // The rates of the chart arrive together with the facets.
     await page.locator('.facets button').first().waitFor()
     const box = await page.locator('.strip .u-over').boundingBox()
     if (!box) throw new Error('no strip')
@@ -103,7 +103,7 @@ describe('the live view', () => {
     await page.getByText('This time range has an end').waitFor()
   })
 
-  it('searches with /, and opens a position directly', async () => {
+  it('searches after the key /, and opens a record position directly', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await page.keyboard.press('/')
@@ -116,7 +116,7 @@ describe('the live view', () => {
     await page.waitForURL('**/e/orderevents/1/1204')
   })
 
-  it('is used by keys alone: j, Enter, Escape, c, g and a letter', async () => {
+  it('works with the keyboard alone', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await page.keyboard.press('j')
@@ -131,7 +131,7 @@ describe('the live view', () => {
     await page.keyboard.press('h')
     await page.waitForURL('**/health')
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys and words' }).waitFor()
+    await page.getByRole('dialog', { name: 'Shortcuts and search' }).waitFor()
   })
 
   it('reports a lost connection, connects again, and loads missed events', async () => {
@@ -140,15 +140,15 @@ describe('the live view', () => {
     await isStreaming()
     tests.monitor.problems.set('/v1/live', { type: 'about:blank', title: 'not now', status: 503 })
     tests.monitor.cutStreams()
-    await page.getByText('connection lost, trying again').waitFor()
+    await page.getByText('connection lost, connecting again').waitFor()
     const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
     const before = requests()
     tests.monitor.problems.clear()
     await page.locator('.completeness', { hasText: '● live' }).waitFor()
-    await eventually(() => requests() > before, 'the newest to be asked for')
+    await eventually(() => requests() > before, 'a request for the newest page')
   })
 
-  it('reports gaps, lag, and Kafka that does not answer', async () => {
+  it('reports gaps, lag, and a failure of Kafka', async () => {
     const gap = {
       topic: 'orderevents',
       partition: 2,
@@ -161,13 +161,13 @@ describe('the live view', () => {
     const page = await tests.open('/')
     await page.locator('.completeness').getByText('index 1,204 records behind').waitFor()
     await page.locator('.gaps summary').click()
-    await page.getByText('orderevents/2/10 to 25: the log deleted them').waitFor()
+    await page.getByText('orderevents/2/10 to 25: deleted from the log').waitFor()
     await isStreaming()
     tests.monitor.batch({ completeness: completenessOf({ isConnected: false, indexLag: null }) })
-    await page.getByText('the log is not read').waitFor()
+    await page.getByText('the monitor cannot read the log').waitFor()
   })
 
-  it('shows how to get events if there are none', async () => {
+  it('explains how to publish events if the index is empty', async () => {
     tests.monitor.answers.events = () => ({
       items: [],
       next: null,

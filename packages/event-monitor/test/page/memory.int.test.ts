@@ -5,13 +5,13 @@ import type { CDPSession } from 'playwright-core'
 import { pageTests } from './support/page-tests.ts'
 import { rowOf } from './support/sample.ts'
 
-/** What the tab holds after a collection, in megabytes. It leaves up to 5 that a later one takes: what the last batches drew is let go in steps. */
+/** Returns the tab's heap after a garbage collection, in MiB. Up to 5 MiB remain until a later collection. */
 async function heapOf(cdp: CDPSession): Promise<number> {
   await cdp.send('HeapProfiler.collectGarbage')
   return (await cdp.send('Runtime.getHeapUsage')).usedSize / 2 ** 20
 }
 
-/** The least of several. */
+/** Returns the smallest heap of eight collections, in MiB. */
 async function leastHeap(cdp: CDPSession): Promise<number> {
   const sizes: number[] = []
   while (sizes.length < 8) {
@@ -21,10 +21,10 @@ async function leastHeap(cdp: CDPSession): Promise<number> {
   return Math.min(...sizes)
 }
 
-describe('a tab that stays open at 10,000 events a second', () => {
+describe('memory of a tab at 10,000 events per second', () => {
   const tests = pageTests()
 
-  it('counts every event, and of three thousand batches holds what it holds of a thousand', async () => {
+  it('stays the same from batch 1,000 to batch 3,000, while every event is counted', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const cdp = await page.context().newCDPSession(page)
@@ -38,7 +38,7 @@ describe('a tab that stays open at 10,000 events a second', () => {
     expect(afterThousand).to.be.below(50)
     await eventually(
       async () => (await heapOf(cdp)) < Math.min(50, afterThousand + 2),
-      `less than 2 MB more than the ${afterThousand.toFixed(1)} of a thousand batches`,
+      `a heap at most 2 MiB larger than the ${afterThousand.toFixed(1)} MiB after batch 1,000`,
     )
     expect(await page.locator('.event-row').count()).to.be.below(80)
   })
@@ -47,7 +47,7 @@ describe('a tab that stays open at 10,000 events a second', () => {
 describe('the first view', () => {
   const tests = pageTests()
 
-  it('is drawn once, and asks for what is in the first view of the bundle alone', async () => {
+  it('loads only the files of the bundle’s first view', async () => {
     const { page } = await tests.tab('/')
     await page.locator('.event-row .what').first().waitFor()
     await tests.reload(page, page.locator('.event-row .what').first())

@@ -10,7 +10,7 @@ describe('the page below a path prefix at a proxy', () => {
   const pathOf = (page: { url(): string }) => new URL(page.url()).pathname
 
   for (const path of ['/', '/dead', '/health', deep, `/c/${row.correlationId}`, '/nowhere/at/all/for/sure/here']) {
-    it(`loads ${path.replace(/[\da-f-]{36}/, 'CORRELATION-ID')} with its files and answers, and nothing from elsewhere`, async () => {
+    it(`loads ${path.replace(/[\da-f-]{36}/, 'CORRELATION-ID')} with its files and data, all of them below the prefix`, async () => {
       const { page, errors, strangers } = await tests.tab(path)
       expect(pathOf(page)).to.equal(`/watch/events${path}`)
       const hrefs = await page.evaluate<string[]>(
@@ -23,12 +23,12 @@ describe('the page below a path prefix at a proxy', () => {
     })
   }
 
-  it('follows the stream of events', async () => {
+  it('receives the stream of events', async () => {
     await tests.tab('/')
     await eventually(() => tests.monitor.viewers > 0, 'a stream below the prefix')
   })
 
-  it('stays below it by links, keys, search and back', async () => {
+  it('stays below the prefix with links, keys, search and back', async () => {
     const { page, strangers } = await tests.tab('/')
     await page
       .getByRole('navigation', { name: 'Views' })

@@ -9,7 +9,7 @@ import { pageTests } from './support/page-tests.ts'
 const key = `ofk_Ab3dEf9h_${'x'.repeat(43)}`
 const stranger = `ofk_Gone0000_${'x'.repeat(43)}`
 
-describe('the page of a stack that is closed', () => {
+describe('the sign-in dialog', () => {
   const tests = pageTests()
   beforeEach(() => {
     tests.monitor.keys = { [key]: ['events:read'], ofk_orders: ['orders:read'] }
@@ -20,7 +20,7 @@ describe('the page of a stack that is closed', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('asks the user to sign in, explains how to get a key, and then shows the address, live', async () => {
+  it('explains how to get a key, and shows the opened address live after the sign-in', async () => {
     const page = await tests.open('/?topic=orderevents')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByText('./orderflow api-key create me').waitFor()
@@ -52,7 +52,7 @@ describe('the page of a stack that is closed', () => {
     await page.locator('main td').first().waitFor()
   })
 
-  it('keeps the key in its tab only, also over a reload, and deletes it when the user signs out', async () => {
+  it('keeps the key in one tab, also after a reload, and deletes it when the user signs out', async () => {
     const page = await tests.open('/health')
     await signIn(page)
     await page.locator('.tile').first().waitFor()
@@ -69,7 +69,7 @@ describe('the page of a stack that is closed', () => {
     expect(await page.locator('.tile').count()).to.equal(0)
   })
 
-  it('asks again with a reason when the key was revoked, and keeps the address', async () => {
+  it('opens again with the reason when the key is revoked, and keeps the address', async () => {
     const page = await tests.open('/health')
     await signIn(page)
     await page.locator('.tile').first().waitFor()
@@ -80,13 +80,13 @@ describe('the page of a stack that is closed', () => {
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)
   })
 
-  it('asks once, and keeps a sign-in button for users who cancel', async () => {
+  it('opens once, and leaves a sign-in button for users who cancel', async () => {
     const page = await tests.open('/dead')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     for (const path of [paths.me, paths.deadLetters, paths.replays, paths.live]) {
-      await eventually(() => tests.monitor.requests.some((each) => each.path === path), `${path} to be asked`)
+      await eventually(() => tests.monitor.requests.some((each) => each.path === path), `a request of ${path}`)
     }
     const before = tests.monitor.requests.length
     await page.waitForTimeout(4000)
@@ -96,20 +96,20 @@ describe('the page of a stack that is closed', () => {
     await page.locator('main td').first().waitFor()
   })
 
-  it('names the missing scope of a disabled action', async () => {
+  it('leaves actions disabled without their scope, and names it', async () => {
     const page = await tests.open('/e/orderevents/1/1204')
     await signIn(page)
     await page.locator('.json-line').first().waitFor()
     await eventually(
       async () => (await page.getByTitle('Needs the scope events:operate').count()) > 0,
-      'the word of it',
+      'a title with the missing scope',
     )
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
   })
 
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1280, 400]) {
-      it(`has nothing that axe finds while it asks: ${colorScheme}, ${width} pixels`, async () => {
+      it(`passes the checks of axe in ${colorScheme} mode, at a width of ${width} pixels`, async () => {
         const page = await tests.open('/dead', { colorScheme, viewport: { width, height: 800 } })
         await signIn(page, stranger)
         await page.getByText('It may have been revoked').waitFor()

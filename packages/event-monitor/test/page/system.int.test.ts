@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
 import { health } from './support/system-sample.ts'
 
-describe('the views of the system', () => {
+describe('the system views', () => {
   const tests = pageTests()
 
-  it('show the number of problems next to each name', async () => {
+  it('show the number of problems next to their names in the navigation', async () => {
     const page = await tests.open('/audit')
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
@@ -14,10 +14,10 @@ describe('the views of the system', () => {
     expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,3 to look at')
   })
 
-  it('name problems of services, and show the lag of each group', async () => {
+  it('name the problems of services, and show the lag of each consumer group', async () => {
     const page = await tests.open('/health')
     await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
-    const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is not handled' })
+    const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is still not handled' })
     const link = stuck.getByRole('link', { name: 'orderevents/2/10796' })
     expect(await link.getAttribute('href')).to.equal('/e/orderevents/2/10796')
     await page.getByText('at most 3,612 behind').click()
@@ -25,10 +25,10 @@ describe('the views of the system', () => {
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()
     tests.monitor.answers.health = { ...rest, services: services.slice(0, 1) }
-    await page.getByText('All services run').waitFor()
+    await page.getByText('All services are running').waitFor()
   })
 
-  it('list missing reactions with the likely reason, and link to the dead letter', async () => {
+  it('list missing reactions with the likely reason and a link to the dead letter', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
     expect(await page.getByRole('link', { name: 'edit and replay' }).getAttribute('href')).to.match(/^\/dead\//)
@@ -50,20 +50,20 @@ describe('the views of the system', () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
     await old.getByText('old, still published').waitFor()
-    await old.getByText('not yet OrderCreated@2').waitFor()
+    await old.getByText('not OrderCreated@2 yet').waitFor()
     await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
   })
 
-  it('validate a pasted text while typing', async () => {
+  it('validate a text while the user types', async () => {
     const page = await tests.open('/schemas')
-    await page.getByRole('button', { name: 'Validate a text' }).click()
+    await page.getByRole('button', { name: 'Validate an event' }).click()
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": "1"}}')
     await page.getByText('not valid').waitFor()
     await page.locator('.cm-lint-marker-error').waitFor()
     await page.getByRole('button', { name: 'As a publisher' }).click()
     const bodies = () => tests.monitor.requests.filter(({ path }) => path === '/v1/validate').map(({ body }) => body)
-    await eventually(() => (bodies().at(-1) as { as?: string })?.as === 'full', 'it to be checked as a publisher')
+    await eventually(() => (bodies().at(-1) as { as?: string })?.as === 'full', 'a validation as a publisher')
     expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
@@ -73,25 +73,25 @@ describe('the views of the system', () => {
     await page.getByText('edited and replayed').waitFor()
   })
 
-  it('are light or dark by choice, also after a reload', async () => {
+  it('use the chosen light or dark colours, also after a reload', async () => {
     const page = await tests.open('/health', { colorScheme: 'light' })
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
-    await page.getByRole('button', { name: 'Colours: as the system' }).click()
+    await page.getByRole('button', { name: 'Colours: system' }).click()
     await page.getByRole('button', { name: 'Colours: light' }).click()
     expect(await ground()).not.to.equal(light)
     await tests.reload(page, page.getByRole('button', { name: 'Colours: dark' }))
     expect(await ground()).not.to.equal(light)
   })
 
-  it('answer 404 with a page at an unknown address', async () => {
+  it('show an error page with status 404 at an unknown address', async () => {
     const page = await tests.open('/health')
     const response = await page.goto(`${tests.monitor.url}/nowhere`)
     expect(response?.status()).to.equal(404)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 
-  it('do what the policy of the page allows, and nothing else', async () => {
+  it('cannot run inline scripts or connect to other hosts, because the security policy forbids it', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const blocked = await page.evaluate(async () => {

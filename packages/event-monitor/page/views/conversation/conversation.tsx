@@ -99,7 +99,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   return (
     <>
       <div class="actions">
-        <span role="group" aria-label="Shown as">
+        <span role="group" aria-label="Display">
           <button type="button" aria-pressed={!isTable} onClick={() => setParam('as', null)}>
             Lifeline
           </button>{' '}
@@ -112,7 +112,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
             type="button"
             aria-pressed={!isWide}
             onClick={() => setParam('time', isWide ? null : 'wide')}
-            title="Shorten times without events to one line"
+            title="Show times without events as one line"
           >
             Compact
           </button>
@@ -123,7 +123,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
         </span>
         {!isTable && (
           <span class="legend">
-            <span class="dot is-handled" aria-hidden="true" /> handled <span class="dot" aria-hidden="true" /> not yet{' '}
+            <span class="dot is-handled" aria-hidden="true" /> handled <span class="dot" aria-hidden="true" /> waiting{' '}
             <span class="mark bad" aria-hidden="true">
               ✕
             </span>{' '}
@@ -148,7 +148,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Finds conversations by an Id or another GUID. */
+/** Lists the conversations that contain an Id or another GUID. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
@@ -157,19 +157,20 @@ function OtherConversations({ guid }: { guid: string }) {
   useEffect(() => {
     if (only && !second && only.correlationId !== guid) go(hrefs.conversation(only.correlationId), 'replace')
   }, [only])
-  if (!parseGuid(guid)) return <Empty title="This is not a GUID, so no conversation has it." />
+  if (!parseGuid(guid)) return <Empty title="The id of a conversation must be a GUID. Correct the address." />
   return (
     <Answer of={state.value} again={again}>
       {({ items }) =>
         items.length === 0 ? (
           <Empty title="The index has no events of this conversation.">
             <p>
-              It may be older than the index, or not exist yet. Start one: <code>make demo</code>
+              Its events may be older than the index, or not published yet. To publish events, run{' '}
+              <code>make demo</code>
             </p>
           </Empty>
         ) : (
           <>
-            <p>No conversation has this CorrelationId. These conversations have events with it:</p>
+            <p>No conversation has this CorrelationId. These conversations contain it:</p>
             <ul>
               {items.map(({ correlationId, events, from, first }) => (
                 <li key={correlationId}>
@@ -220,10 +221,10 @@ interface Props {
   open: (index: number) => void
 }
 
-/** Number of steps at a time: a table is read from its beginning. */
+/** Number of steps that are shown first, and that “Show more” adds. */
 const page = 300
 
-/** Shows the lifeline in words. */
+/** Shows the steps of a conversation as a table. */
 function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   const shown = useSignal(page)
   const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
@@ -231,7 +232,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={['Step', 'After', 'What', 'From, to', 'Cause', 'Consumers', 'Record']} />
+        <Columns of={['Step', 'Time', 'What', 'From, to', 'Cause', 'Consumers', 'Record']} />
         <tbody>
           {steps.slice(0, Math.max(shown.value, active + 1)).map((step, index) => (
             <tr key={index} class={index === active ? 'is-active' : ''}>
@@ -240,7 +241,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
                   {index + 1}
                 </button>
               </td>
-              <td data-name="After">{isRecord(step) && since(Date.parse(step.row.at) - start.current)}</td>
+              <td data-name="Time">{isRecord(step) && since(Date.parse(step.row.at) - start.current)}</td>
               <td data-name="What">
                 <strong>{titleOf(step)}</strong> {isRecord(step) && <ValidityMark validity={step.row.validity} />}
                 {notesOf(step).map(({ kind, text }) => (
@@ -252,7 +253,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
               <td data-name="From, to">
                 {title(step.from)} → {title(step.to)}
               </td>
-              <td data-name="Cause">{step.cause === null ? 'begins' : `step ${step.cause + 1}`}</td>
+              <td data-name="Cause">{step.cause === null ? 'none' : `step ${step.cause + 1}`}</td>
               <td data-name="Consumers">{isRecord(step) && <Takers step={step} title={title} />}</td>
               <td data-name="Record">
                 <PositionLink position={step.row.position} />
@@ -265,7 +266,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
         <p class="list-foot">
           {shown.value} of {steps.length} steps{' '}
           <button type="button" onClick={() => (shown.value += page)}>
-            More
+            Show more
           </button>
         </p>
       )}
@@ -279,7 +280,7 @@ function Takers({ step: { consumers }, title }: { step: Step; title: (column: st
     <>
       {consumers.map(({ column, handled, isRejected, reaction }) => (
         <div key={column}>
-          {title(column)}: {isRejected ? 'rejected' : handled === null ? 'unknown' : handled ? 'handled' : 'not yet'}
+          {title(column)}: {isRejected ? 'rejected' : handled === null ? 'unknown' : handled ? 'handled' : 'waiting'}
           {reaction.length > 0 && `, then step ${reaction.map((index) => index + 1).join(', ')}`}
         </div>
       ))}

@@ -31,8 +31,7 @@ const kinds = {
 }
 
 /**
- * Draws the columns and the arrows between them, only the visible part. The table has the same content for screen
- * readers.
+ * Draws the visible part of the columns and arrows. The table has the same content for screen readers.
  */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
@@ -66,10 +65,10 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
       class="lifeline"
       ref={scroller}
       onScroll={read}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keys
       tabIndex={0}
       role="region"
-      aria-label="Lifeline. The table has the same content; j and k move, Enter opens."
+      aria-label="Lifeline. The table has the same content. Use j and k to move, and Enter to open a step."
     >
       <div class="column-heads" aria-hidden="true" style={{ width: `${life.width}px` }}>
         {life.columns.map(({ id, title, kind, x }) => (
@@ -91,14 +90,14 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
 interface DrawingProps {
   conversation: Conversation
   life: Lifeline
-  /** The steps to draw. */
+  /** The range of steps to draw. */
   first: number
   end: number
   active: number
   open: (index: number) => void
 }
 
-/** Heights within a step: its words, its line, and the lines to its consumers. */
+/** Heights within a step, in pixels: its text, its line, and the lines to its consumers. */
 const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
@@ -173,7 +172,7 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
   const idle = life.idle.get(index)
   const middle = (from + to) / 2
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens the active step, and the table has the same
+    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens the active step, and the table has a button for each
     <g class={`step ${step.kind}${isActive ? ' is-active' : ''}`} onClick={() => open(index)}>
       {idle !== undefined && (
         <text class="idle" x={8} y={top - 6}>
@@ -230,7 +229,7 @@ interface ConsumerMarkProps {
 }
 
 /**
- * Draws the line from a topic to a consumer: a full dot if it was handled, an empty one if not yet, a question mark if
+ * Draws the line from a topic to a consumer. A full dot means handled, an empty dot waiting, and a question mark
  * unknown.
  */
 function ConsumerMark({ topic, at, consumer: { handled, isRejected }, y }: ConsumerMarkProps) {

@@ -9,7 +9,7 @@ import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
-/** Shows one dead letter: what failed and why, with an editor to fix and replay it. */
+/** Shows a dead letter and its reason, with an editor to correct and replay the event. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {
   const { state, again } = useLoad<DeadLetterDetail>(paths.deadLetterEntry(route.entry), 3000)
   const { data } = state.value
@@ -33,9 +33,9 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
                 <State kind="warn">
-                  It cannot be edited: neither its dead letter nor the log has the event any longer.
+                  This event cannot be edited. It is gone from the log and from its dead letter.
                 </State>{' '}
-                Its publisher must send it again.
+                Ask its publisher to send it again.
               </p>
             ) : (
               <EditForm detail={detail} editable={detail.editable ?? ''} again={again} />
@@ -53,10 +53,10 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   )
 }
 
-/** An event that is not JSON cannot be shown masked, so it is written again. */
+/** Returns true if the event is not JSON. It cannot be masked and shown, so the user writes it again. */
 const isNoJson = ({ entry }: DeadLetterDetail) => ['not-json', 'not-utf8'].includes(entry.reason)
 
-/** Links to the results of a replay. */
+/** Links to the conversation and to other dead letters after a replay. */
 const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
   <p class="actions">
     {event && (
@@ -65,15 +65,15 @@ const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
       </a>
     )}
     <a class="tab" href="/dead">
-      Open dead letters of this group
+      Show all dead letters
     </a>
   </p>
 )
 
-/** The attempts in their order. */
+/** Lists the attempts, oldest first. */
 function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail }) {
   return (
-    <section class="card story" aria-label="What happened">
+    <section class="card story" aria-label="History">
       <ol>
         {entry.attempts.map((attempt) => (
           <li key={positionText(attempt.position) + attempt.at}>
@@ -95,7 +95,7 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
       </ol>
       <p>
         <State kind={entry.state === 'open' ? 'bad' : 'good'}>
-          {entry.state === 'open' ? 'open' : 'replayed, and has not failed since'}
+          {entry.state === 'open' ? 'open' : 'replayed, without another failure'}
         </State>
         {entry.state === 'open' && event && (
           <>

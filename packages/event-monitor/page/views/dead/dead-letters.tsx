@@ -22,7 +22,7 @@ import { Columns, useActiveRow } from '../../parts/tables.tsx'
 import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
-/** Shows dead letters by group, a group's entries, and replay jobs. */
+/** Shows groups of dead letters, the entries of one group, and replay jobs. */
 export const DeadLetters: View<'dead'> = () => {
   useTitle('Dead letters')
   const params = new URLSearchParams(search.value)
@@ -44,7 +44,7 @@ export const DeadLetters: View<'dead'> = () => {
             {groups.length === 0 ? (
               <Empty title="No dead letters.">
                 <p>
-                  Events that a service cannot handle are rejected and listed here with the reason. Try it:{' '}
+                  Events that a service rejects appear here, with the reason. To try it, run{' '}
                   <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
                 </p>
               </Empty>
@@ -53,20 +53,22 @@ export const DeadLetters: View<'dead'> = () => {
             )}
             {others > 0 && (
               <p class="quiet">
-                {counted(others, 'record')} on dead-letter topics are not dead letters of these services.
+                {counted(others, 'record')} in dead-letter topics came from elsewhere, not from these services.
               </p>
             )}
-            {id !== null && !group && groups.length > 0 && <p>The group of this address no longer exists.</p>}
+            {id !== null && !group && groups.length > 0 && (
+              <p>This group no longer exists. Choose another one above.</p>
+            )}
             {group && (
               <Entries group={group} state={params.get('state') === 'replayed' ? 'replayed' : 'open'} key={group.id} />
             )}
           </>
         )}
       </Answer>
-      <section aria-label="Jobs">
-        <h2>Jobs</h2>
+      <section aria-label="Replay jobs">
+        <h2>Replay jobs</h2>
         {jobs.value.length === 0 && (
-          <p class="quiet">Replay jobs are listed here; they continue when this page is closed.</p>
+          <p class="quiet">Replays of events appear here. They continue after you close this page.</p>
         )}
         {jobs.value.slice(0, 10).map((job) => (
           <JobView key={job.id} job={job} />
@@ -76,13 +78,15 @@ export const DeadLetters: View<'dead'> = () => {
   )
 }
 
-/** Lists groups of dead letters, the largest open group first. */
+/** Lists groups of dead letters, those with most open entries first. */
 function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: string | null }) {
   const active = useActiveRow(groups.length, (index) => go(hrefs.group(groups[index]?.id ?? '')))
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={['Why', 'Event', 'Publisher', 'Rejected by', { number: 'Open' }, { number: 'All' }, 'Newest']} />
+        <Columns
+          of={['Reason', 'Event', 'Publisher', 'Rejected by', { number: 'Open' }, { number: 'Total' }, 'Newest']}
+        />
         <tbody>
           {groups.map((group, index) => (
             <tr
@@ -90,7 +94,7 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
               class={active === index ? 'is-active' : ''}
               aria-current={group.id === chosen ? 'true' : undefined}
             >
-              <td data-name="Why">
+              <td data-name="Reason">
                 <a href={hrefs.group(group.id)}>
                   <strong>{group.reason}</strong>
                 </a>{' '}
@@ -104,7 +108,7 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
               <td data-name="Open" class="number">
                 {group.open > 0 ? <strong>{count(group.open)}</strong> : <State kind="good">0</State>}
               </td>
-              <td data-name="All" class="number">
+              <td data-name="Total" class="number">
                 {count(group.entries)}
               </td>
               <td data-name="Newest">
@@ -171,7 +175,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           const items = [...page.items, ...(more.value?.items ?? [])]
           const next = more.value ? more.value.next : page.next
           if (items.length === 0)
-            return <p class="quiet">{state === 'open' ? 'All were replayed.' : 'None has been replayed.'}</p>
+            return <p class="quiet">{state === 'open' ? 'All entries were replayed.' : 'No entry was replayed yet.'}</p>
           return (
             <>
               <EntryTable items={items} chosen={chosen.value} choose={state === 'open' ? choose : null} />
@@ -179,7 +183,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
                 {count(items.length)} of {count(page.complete.total)} shown{' '}
                 {next && (
                   <button type="button" onClick={() => goOn(next)}>
-                    More
+                    Show more
                   </button>
                 )}
               </p>
@@ -195,11 +199,11 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
 interface Props {
   items: DeadLetterEntry[]
   chosen: ReadonlySet<string>
-  /** Null if entries cannot be chosen. */
+  /** Null if entries cannot be selected. */
   choose: ((id: string, isChosen: boolean) => void) | null
 }
 
-/** Lists dead letters of one group. */
+/** Lists the entries of a group. */
 function EntryTable({ items, chosen, choose }: Props) {
   const active = useActiveRow(items.length, (index) => go(hrefs.entry(items[index]?.id ?? '')))
   return (
@@ -207,7 +211,7 @@ function EntryTable({ items, chosen, choose }: Props) {
       <table class="stacked">
         <Columns
           of={[
-            ...(choose ? [{ unseen: 'Choose' }] : []),
+            ...(choose ? [{ unseen: 'Select' }] : []),
             'Entry',
             'Event position',
             'Rejected by',
@@ -223,7 +227,7 @@ function EntryTable({ items, chosen, choose }: Props) {
                 <td>
                   <input
                     type="checkbox"
-                    aria-label={`Choose ${entry.id}`}
+                    aria-label={`Select ${entry.id}`}
                     checked={chosen.has(entry.id)}
                     onChange={({ currentTarget }) => choose(entry.id, currentTarget.checked)}
                   />

@@ -28,14 +28,14 @@ interface Props {
   again: () => void
 }
 
-/** Pause in typing before a check, in milliseconds. */
+/** Pause in typing that starts a check, in milliseconds. */
 const pause = 400
 
-/** An editor for the failed event, with checks while typing, a dry run and a replay. */
+/** Renders an editor for the failed event, with checks while typing, a dry run and a replay. */
 export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
   const newest = positionText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
-  /** The attempt that is edited, and its event. The newest attempt may be another one by now. */
+  /** The edited attempt and its event. A newer attempt may exist. */
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
@@ -93,13 +93,13 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
   }
-  /** The newest attempt as it failed, without an edit. */
+  /** Discards the edit and shows the newest attempt. */
   const startOver = () => {
     base.value = { attempt, editable }
     change(editable)
     resets.value += 1
   }
-  /** The edit as it is, for the newest attempt. */
+  /** Keeps the edit for the newest attempt. */
   const useForNewest = () => {
     base.value = { attempt, editable }
     change(text.value)
@@ -109,7 +109,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       try {
         started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
-        // Shows the change next to the refusal.
+        // Shows the newer attempt with the refusal.
         if (asProblem(error).status === 409) again()
         throw error
       }
@@ -123,13 +123,14 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       <p class="quiet">
         {editable ? (
           <>
-            <code>"***{'{/Payload/…}'}***"</code> stands for a masked personal value: if you move it or rename its
-            field, the value stays with it.
+            <code>"***{'{/Payload/…}'}***"</code> replaces a personal value. You can move it or rename its field. The
+            replay restores the value.
           </>
         ) : (
           <>
-            The event is not JSON, so it cannot be shown masked. Write it again; the original is shown by{' '}
-            <em>Reveal</em>, in the event below. Or ask its publisher to send it again, with a new Id.
+            This event is not JSON, so the monitor hides it. Write it again here. To see the original, use{' '}
+            <em>Reveal</em> in the event below. Or ask its publisher to send it again with a new Id.
+
           </>
         )}
       </p>
@@ -150,14 +151,14 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
             {isEdited ? (
               <>
                 {isKept.value
-                  ? 'Edited. The edit is kept in this tab until you replay or discard it.'
-                  : 'Edited. This browser stores nothing, so do not leave the page.'}{' '}
+                  ? 'Edited. This tab keeps your edit until you replay or discard it.'
+                  : 'Edited. This browser cannot store your edit. Stay on this page until you have replayed it.'}{' '}
                 <button type="button" onClick={startOver}>
                   Discard
                 </button>
               </>
             ) : (
-              editable && 'The failed event. Edit the fault.'
+              editable && 'This is the failed event. Correct it here.'
             )}
           </p>
         </div>
@@ -187,16 +188,16 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
               disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver)}
               onClick={send}
             >
-              {busy.value === 'sending' ? 'Sending…' : isEdited ? 'Replay as edited' : 'Replay as it is'}
+              {busy.value === 'sending' ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
             </button>
-            {!may('events:operate') && <span class="quiet">Needs the scope events:operate.</span>}
+            {!may('events:operate') && <span class="quiet">This needs the scope events:operate.</span>}
           </div>
           {job && <JobView job={job} />}
         </div>
       </div>
       {result && (
         <section aria-label="Dry run">
-          <h3>What each service would do</h3>
+          <h3>Dry run: the effects in each service</h3>
           <DryRunView result={result} />
         </section>
       )}
@@ -211,15 +212,15 @@ interface StaleProps {
   useForNewest: () => void
 }
 
-/** Lets the user choose: an edit belongs to the attempt that it was made for. */
+/** Asks the user what to do with the edit of an earlier attempt. */
 const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
   <div class="problem" role="alert">
     <h2>
-      <span aria-hidden="true">✕</span> This event was replayed and failed again since you edited it
+      <span aria-hidden="true">✕</span> This event was replayed and failed again after you edited it
     </h2>
     <p>
       Your edit is for the attempt at <PositionLink position={edited} />. The newest attempt is at{' '}
-      <PositionLink position={newest} />, and may have failed for another reason.
+      <PositionLink position={newest} />. It may have failed for another reason.
     </p>
     <div class="actions">
       <button type="button" onClick={useForNewest}>
@@ -244,18 +245,18 @@ function isJson(text: string): boolean {
 interface CheckProps {
   check: CheckResult | null
   isChecking: boolean
-  /** Whether the text is JSON; otherwise it is not checked. */
+  /** True if the text is JSON. Other texts are not checked. */
   isReadable: boolean
-  /** Refusals of the original event, before any check. */
+  /** Reasons why the original event was rejected, shown until the first check. */
   refusals: string[]
 }
 
-/** Shows whether the event can be replayed, or why not. */
+/** Shows if the event can be replayed, and the reasons if not. */
 function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   if (!isReadable) {
     return (
       <div class="card check" role="status">
-        <State kind="bad">not JSON yet: see the mark in the editor</State>
+        <State kind="bad">not JSON yet: correct the marked line in the editor</State>
       </div>
     )
   }
@@ -269,9 +270,9 @@ function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   return (
     <div class="card check" role="status">
       {check.isReady ? (
-        <State kind="good">ready: every receiver would accept it</State>
+        <State kind="good">ready: every service would accept it</State>
       ) : (
-        <State kind="bad">it would be rejected again</State>
+        <State kind="bad">services would reject it again</State>
       )}
       {check.faults.length > 0 ? <FaultList faults={check.faults} /> : <Why refusals={check.refusals} />}
       {check.changes.length > 0 && (
@@ -280,8 +281,8 @@ function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
           <ul class="changes">
             {check.changes.map(({ pointer, before, after }) => (
               <li key={pointer}>
-                <code>{pointer}</code> <del>{before === undefined ? '(nothing)' : JSON.stringify(before)}</del>{' '}
-                <ins>{after === undefined ? '(nothing)' : JSON.stringify(after)}</ins>
+                <code>{pointer}</code> <del>{before === undefined ? '(absent)' : JSON.stringify(before)}</del>{' '}
+                <ins>{after === undefined ? '(absent)' : JSON.stringify(after)}</ins>
               </li>
             ))}
           </ul>

@@ -10,7 +10,7 @@ import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
-/** Replays a group or chosen entries, at a rate that the user sets. */
+/** Replays a group or its selected entries, at a rate that the user sets. */
 export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
@@ -34,7 +34,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         title={may('events:operate') ? undefined : 'Needs the scope events:operate'}
         onClick={() => (isAsking.value = true)}
       >
-        {chosen.length > 0 ? `Replay ${chosen.length} chosen…` : `Replay all ${group.open} open…`}
+        {chosen.length > 0 ? `Replay ${chosen.length} selected…` : `Replay all ${group.open} open…`}
       </button>
       {job && (
         <div class="own-job">
@@ -45,8 +45,8 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         <Dialog title={`Replay ${counted(many, 'event')}?`} close={() => (isAsking.value = false)}>
           <form onSubmit={send}>
             <p>
-              Each event is published to its topic again, unchanged. Events that every receiver would reject again are
-              skipped and listed. Services that have handled an event do nothing.
+              The monitor publishes each event to its topic again, unchanged. It skips and lists events that all
+              services would reject again. A service ignores events that it has already handled.
             </p>
             <label class="field">
               Events per second (1 to 1000)
@@ -61,12 +61,12 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
             </label>
             <p class="quiet">
               {perSecond.value >= 1 &&
-                `Takes about ${duration((many / perSecond.value) * 1000)}. You can stop it. It continues when this page is closed.`}
+                `Takes about ${duration((many / perSecond.value) * 1000)}. You can stop it. It continues after you close this page.`}
             </p>
             {problem.value && <ProblemBox problem={problem.value} />}
             <div class="actions">
               <button type="submit" class="main" disabled={busy.value !== null}>
-                {busy.value ? 'Beginning…' : `Replay ${counted(many, 'event')}`}
+                {busy.value ? 'Starting…' : `Replay ${counted(many, 'event')}`}
               </button>
             </div>
           </form>
@@ -83,14 +83,14 @@ const states = {
   failed: ['bad', 'failed'],
 } as const
 
-/** Shows the progress of a job and the result of each entry. */
+/** Shows the progress of a replay job and the result for each entry. */
 export function JobView({ job }: { job: Job }) {
   const problem = useSignal<Problem | null>(null)
   const [kind, text] = states[job.state]
   const handled = job.replayed + job.refused + job.done
   const end = () => stop(job.id).catch((error) => (problem.value = asProblem(error)))
   return (
-    <section class="card job" aria-label={`Job of ${job.startedAt}`}>
+    <section class="card job" aria-label={`Replay job of ${job.startedAt}`}>
       <div class="job-line">
         <State kind={kind}>{text}</State>
         <progress max={Math.max(1, job.total)} value={handled} aria-label="Handled" />
@@ -99,7 +99,7 @@ export function JobView({ job }: { job: Job }) {
         </span>
         <span class="quiet">
           <Time iso={job.startedAt} />, by {job.by}
-          {job.total > 1 && `, ${job.perSecond} a second`}
+          {job.total > 1 && `, ${job.perSecond} per second`}
           {job.edited && ', edited'}
         </span>
         {job.state === 'running' && (

@@ -15,7 +15,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 
-/** Actions on a record; one that the user may not do names the missing scope. */
+/** Renders the actions on a record. A disabled action names the missing scope. */
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
@@ -28,7 +28,11 @@ export function Actions({ detail }: { detail: EventDetail }) {
         <button
           type="button"
           disabled={busy.value !== null || !may('events:operate')}
-          title={may('events:operate') ? 'Publishes nothing and changes nothing' : 'Needs the scope events:operate'}
+          title={
+            may('events:operate')
+              ? 'Shows the effects of this event without publishing it'
+              : 'Needs the scope events:operate'
+          }
           onClick={() =>
             run('dry-run', async () => {
               dryRun.value = await post<DryRunResult>(paths.dryRun, { position })
@@ -51,14 +55,14 @@ export function Actions({ detail }: { detail: EventDetail }) {
             title={may('events:reveal') ? 'Your name and reason are recorded' : 'Needs the scope events:reveal'}
             onClick={() => (isAsking.value = true)}
           >
-            Reveal {detail.document === null ? 'what was sent' : `${detail.masked.length} masked`}…
+            Reveal {detail.document === null ? 'original' : `${detail.masked.length} masked`}…
           </button>
         )}
       </div>
       {problem.value && <ProblemBox problem={problem.value} />}
       {dryRun.value && (
         <section aria-label="Dry run">
-          <h2>What each service would do now</h2>
+          <h2>Dry run: the effects in each service</h2>
           <DryRunView result={dryRun.value} />
         </section>
       )}
@@ -77,7 +81,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
   )
 }
 
-/** Saves a file for `envelope-schema/fixtures/` through the browser's download. */
+/** Downloads a file for `envelope-schema/fixtures/`. */
 function save({ fileName, document }: Fixture): void {
   const url = URL.createObjectURL(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }))
   const link = Object.assign(globalThis.document.createElement('a'), { href: url, download: fileName })
@@ -91,7 +95,7 @@ interface Props {
   onRevealed: (revealed: Revealed) => void
 }
 
-/** Asks for the reason to see personal data, which is recorded first. */
+/** Asks why the user needs personal values. The monitor records the reason before it returns them. */
 function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
   const { busy, problem, run } = useTask<'recording'>()
@@ -106,8 +110,8 @@ function Reveal({ position, close, onRevealed }: Props) {
     <Dialog title="Reveal personal values" close={close}>
       <form onSubmit={submit}>
         <p>
-          It is recorded that <strong>{me.value?.recordedAs}</strong> viewed these values, when, and why. They are shown
-          for a minute, and not stored in this browser.
+          The audit log records that <strong>{me.value?.recordedAs}</strong> viewed these values, with the time and the
+          reason. The page shows them for one minute. This browser does not store them.
         </p>
         <label class="field">
           Why do you need these values?
@@ -125,7 +129,7 @@ function Reveal({ position, close, onRevealed }: Props) {
           <button type="submit" class="main" disabled={isShort || busy.value !== null}>
             {busy.value ? 'Recording…' : 'Record and show'}
           </button>
-          {isShort && <span class="quiet">At least three characters.</span>}
+          {isShort && <span class="quiet">Enter at least three characters.</span>}
         </div>
       </form>
     </Dialog>
@@ -134,7 +138,7 @@ function Reveal({ position, close, onRevealed }: Props) {
 
 const shownMs = 60_000
 
-/** Shows unmasked values until they are hidden, the view is left, the tab is hidden, or a minute has passed. */
+/** Shows personal values for one minute, or until the user hides them, leaves the view or hides the tab. */
 function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void }) {
   useEffect(() => {
     const timer = setTimeout(hide, shownMs)

@@ -36,9 +36,9 @@ export const EventView: View<'event'> = ({ route: { position } }) => {
           {data ? <TypeName row={data.row} /> : 'Event'} <span class="position">{positionText(position)}</span>
         </h1>
         {data && <ValidityMark validity={data.row.validity} />}
-        <nav aria-label="In its partition">
-          <Neighbour position={data?.previous} text="← before" hint="k" />
-          <Neighbour position={data?.following} text="after →" hint="j" />
+        <nav aria-label="Records of this partition">
+          <Neighbour position={data?.previous} text="← previous" hint="k" />
+          <Neighbour position={data?.following} text="next →" hint="j" />
         </nav>
       </header>
       <Answer of={state.value} again={again}>
@@ -65,7 +65,7 @@ function Neighbour({
   )
 }
 
-/** Shows the records with an Id: the event itself if there is only one. */
+/** Lists the records with an Id. A single record is shown directly. */
 export const IdView: View<'id'> = ({ route: { id } }) => {
   const { state, again } = useLoad<RecordPositions>(paths.id(id), 5000)
   const { data } = state.value
@@ -83,15 +83,15 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
       {!data && state.value.problem?.status === 404 ? (
         <Empty title="The index has no record with this Id.">
           <p>
-            It may be a <a href={hrefs.conversation(id)}>conversation</a>, or{' '}
-            <a href={`/?guid=${encodeURIComponent(id)}`}>stand in a payload</a>.
+            It may be the id of a <a href={hrefs.conversation(id)}>conversation</a>, or{' '}
+            <a href={`/?guid=${encodeURIComponent(id)}`}>a value in a payload</a>.
           </p>
         </Empty>
       ) : (
         <Answer of={state.value} again={again}>
           {({ positions }) => (
             <>
-              <p>It was published or delivered {positions.length} times: each service handles it once.</p>
+              <p>The log has {positions.length} records with this Id. Each service handles the event only once.</p>
               <ul>
                 {positions.map((position) => (
                   <li key={positionText(position)}>

@@ -5,7 +5,7 @@ import { FaultList, JsonView } from '../../parts/json-view.tsx'
 import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
-/** Shows all details of one record, in its own view and next to others. */
+/** Shows all details of a record, in its own view or next to a conversation. */
 export function EventPanel({ detail }: { detail: EventDetail }) {
   const { row, document, documentNote, faults, headers, key } = detail
   return (
@@ -33,11 +33,11 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
       </div>
       <div class="event-side">
         <Related
-          title="Reacts to"
+          title="Cause"
           rows={detail.cause ? [detail.cause] : []}
-          none={row.causationId ? `${row.causationId}, which is not kept` : 'nothing: it begins a conversation'}
+          none={row.causationId ? `${row.causationId}, which is not in the index` : 'none: it begins a conversation'}
         />
-        <Related title="Caused" rows={detail.effects} none="nothing yet" />
+        <Related title="Effects" rows={detail.effects} none="none yet" />
         <DeadLetters detail={detail} />
         <Trust detail={detail} />
       </div>
@@ -76,7 +76,7 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
         {row.variant && `, ${row.variant} variant`}
       </Fact>
       {row.of && (
-        <Fact name="Is about">
+        <Fact name="Refers to">
           <PositionLink position={row.of} />
         </Fact>
       )}
@@ -109,11 +109,11 @@ function Related({ title, rows, none }: { title: string; rows: EventRow[]; none:
   )
 }
 
-/** Shows the services that rejected it, with a link to edit and replay it. */
+/** Lists the services that rejected the event, with a link to edit and replay it. */
 function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
   return (
     <section>
-      <h2>Dead letters of it</h2>
+      <h2>Dead letters</h2>
       {entries.length === 0 && <p class="quiet">none</p>}
       <ul class="event-lines">
         {entries.map(({ id, services, state, deadLetters }) => (
@@ -123,7 +123,7 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
               <PositionLink key={deadLetter.offset} position={deadLetter} />
             ))}{' '}
             <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
-            <a href={hrefs.entry(id)}>{state === 'open' ? 'edit and replay' : 'show what was done'}</a>
+            <a href={hrefs.entry(id)}>{state === 'open' ? 'edit and replay' : 'show its history'}</a>
           </li>
         ))}
       </ul>
@@ -137,8 +137,8 @@ const publishers = {
   unlisted: 'not listed',
 }
 const signatures = {
-  ours: ['good', 'signed by us'],
-  wrong: ['bad', 'signature is wrong'],
+  ours: ['good', 'signed by this system'],
+  wrong: ['bad', 'signature is invalid'],
   none: ['plain', 'not signed'],
   'not-asked': ['plain', 'signatures are not checked'],
 } as const
@@ -158,7 +158,7 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
         </p>
       ) : (
         <p>
-          <State kind="good">may publish this</State>
+          <State kind="good">may publish this event</State>
         </p>
       )}
     </section>

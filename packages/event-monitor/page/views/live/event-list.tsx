@@ -15,11 +15,11 @@ import type { LiveSession } from './session.ts'
 
 const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversation']
 
-/** Lists rows, newest first; older ones are loaded while scrolling. */
+/** Lists events, newest first. Scrolling loads older ones. */
 export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const scroller = useRef<HTMLDivElement>(null)
-  /** Keyed by position, so that the row stays the same while others arrive. */
+  /** Position of the active row, which stays active while others arrive. */
   const chosen = useSignal<string | null>(null)
   const lines = session.lines.value
   const active = useComputed(() => {
@@ -105,7 +105,7 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
       />
       {session.older.value === 'loading' && <p class="list-foot">Loading older events…</p>}
       {session.older.value === 'end' && session.isReady.value && (
-        <p class="list-foot">These are all events in the index{Object.keys(filter).length > 0 && ' of these'}.</p>
+        <p class="list-foot">The index has no older events{Object.keys(filter).length > 0 && ' for these filters'}.</p>
       )}
     </div>
   )
@@ -135,7 +135,7 @@ interface Props {
   filter: EventFilter
 }
 
-/** A row of the list; a click on it opens its event. */
+/** Renders a row of the list. A click opens its event. */
 function LineRow({ line, index, isActive, filter }: Props) {
   const attributes = { 'aria-rowindex': index + 2, id: `row-${index}` }
   if (!('row' in line)) {
@@ -155,7 +155,7 @@ function LineRow({ line, index, isActive, filter }: Props) {
     go(hrefs.event(row.position))
   }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the active row; each has a link, too
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the active row, and each row has a link
     <div
       class={`event-row${isActive ? ' is-active' : ''}`}
       role="row"

@@ -49,7 +49,7 @@ export const Live: View<'live'> = () => {
   )
 }
 
-/** Shows exact numbers since the view was opened, the pause button, and what is left out. */
+/** Shows the pause button, and the exact numbers of new and omitted events. */
 function Counters({ session }: { session: LiveSession }) {
   const { matched, invalid, lost, leftOut } = session.counters.value
   const waiting = session.waiting.value
@@ -64,18 +64,18 @@ function Counters({ session }: { session: LiveSession }) {
   return (
     <div class="counters">
       <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
-        {waiting === null ? '‖ Stop' : `▶ ${count(waiting)} new: go on`}
+        {waiting === null ? '‖ Pause' : `▶ ${count(waiting)} new: continue`}
       </button>
       <span>
         <strong>{count(matched)}</strong> since opened
       </span>
       {invalid > 0 && <span class="mark bad">✕ {count(invalid)} not valid</span>}
       {leftOut > 0 && (
-        <span title="All events are counted and indexed; at most 20 rows per tenth of a second are shown.">
+        <span title="All events are counted and indexed. This view shows at most 20 of them per tenth of a second.">
           {counted(leftOut, 'row')} left out
         </span>
       )}
-      {lost > 0 && <span class="mark warn">! {count(lost)} of them while this browser was too slow</span>}
+      {lost > 0 && <span class="mark warn">! {count(lost)} of them because this browser was too slow</span>}
     </div>
   )
 }
@@ -87,13 +87,13 @@ const spans: [number, string][] = [
   [604_800, '7 d'],
 ]
 
-/** Shows the filters, with a button to remove each, and the time range. */
+/** Shows the filters, with a link to remove each of them, and the time range. */
 function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   const chips = chipsOf(filter)
   const guid = filter.guid ?? parseGuid(filter.q)
   return (
     <div class="filter-bar">
-      <ul class="chips" aria-label="Filters that are set">
+      <ul class="chips" aria-label="Active filters">
         {chips.map(({ label, without }) => (
           <li key={label}>
             <a href={`/${searchOf(without)}`} aria-label={`Remove ${label}`}>
@@ -103,7 +103,7 @@ function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }
         ))}
         {chips.length > 1 && (
           <li>
-            <a href="/">clear all</a>
+            <a href="/">Clear filters</a>
           </li>
         )}
       </ul>
@@ -127,7 +127,7 @@ function Times({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   }
   return (
     <div class="times">
-      <span class="spans" role="group" aria-label="Time of the strip">
+      <span class="spans" role="group" aria-label="Time range of the chart">
         {spans.map(([each, text]) => (
           <button
             type="button"
@@ -140,7 +140,7 @@ function Times({ filter, seconds }: { filter: EventFilter; seconds: number }) {
         ))}
       </span>
       <details class="from-to">
-        <summary>From, to</summary>
+        <summary>Time range</summary>
         <label>
           from <input type="datetime-local" step="1" value={localOf(filter.from)} onChange={set('from')} />
         </label>
@@ -157,7 +157,7 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-/** Returns local time in the format of an input. */
+/** Returns the local time in the format of an input field. */
 function localOf(iso: string | undefined): string {
   if (!iso) return ''
   const date = new Date(iso)
@@ -169,10 +169,10 @@ const titles: [FacetKey, string][] = [
   ['type', 'Type'],
   ['topic', 'Topic'],
   ['publisher', 'Publisher'],
-  ['why', 'Why not valid'],
+  ['why', 'Reason'],
 ]
 
-/** Shows counts of each property, which set filters. */
+/** Shows the number of events for each value of a property. A click on a value filters by it. */
 function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const facets = session.facets.value
@@ -180,7 +180,7 @@ function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFi
     <aside class="facets" aria-label="Filters">
       <details open={!isNarrow} key={String(isNarrow)}>
         <summary>Filters</summary>
-        {facets?.isAtLeast && <p class="quiet">Counts are of the newest {count(facets.total)} events.</p>}
+        {facets?.isAtLeast && <p class="quiet">Numbers of the newest {count(facets.total)} events.</p>}
         {titles.map(([key, title]) => (
           <Facet key={key} name={key} title={title} values={facets?.[key] ?? []} filter={filter} />
         ))}
@@ -222,7 +222,7 @@ function Facet({ name, title, values, filter }: FacetProps) {
       </ul>
       {values.length > few && (
         <button type="button" class="more" onClick={() => (isWhole.value = !isWhole.value)}>
-          {isWhole.value ? 'fewer' : `${values.length - few} more`}
+          {isWhole.value ? 'Show fewer' : `Show ${values.length - few} more`}
         </button>
       )}
     </section>

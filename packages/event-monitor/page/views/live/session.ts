@@ -20,30 +20,30 @@ import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
 import { positionText } from '../../lib/route.ts'
 import { type Line, RowBuffer } from '../../lib/rows.ts'
 
-/** Exact numbers since the view was opened. */
+/** Exact numbers of events since the view was opened. */
 export interface Counters {
   matched: number
   invalid: number
   /** Events that arrived while this browser was too slow. */
   lost: number
-  /** Events without a row here. */
+  /** Events that have no row in this view. */
   leftOut: number
 }
 
 const pageSize = 100
 
-/** State of the live view for one filter, while it is open. */
+/** The state of an open live view for one filter. */
 export class LiveSession {
   readonly lines: Signal<readonly Line[]> = signal([])
   readonly facets: Signal<Facets | null> = signal(null)
   readonly strip: Signal<Strip | null> = signal(null)
   readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
   readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Completeness } | null> = signal(null)
-  /** Number of events since the pause; null while it runs. */
+  /** Number of events since the user paused the view; null while it runs. */
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)
   readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
-  /** Whether the first page is loaded. */
+  /** True after the first page is loaded. */
   readonly isReady = signal(false)
 
   readonly #filter: EventFilter
@@ -60,7 +60,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** A filter with an end gets no new events. */
+  /** False for a filter with an end, which gets no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -119,7 +119,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Events of the same millisecond may be on both pages; the buffer skips known rows.
+      // Both pages can have events of the same millisecond. The buffer skips known rows.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
@@ -146,7 +146,7 @@ export class LiveSession {
     const wasFirst = this.#isFirstHello
     this.#isFirstHello = false
     if (wasFirst) return
-    // Events without a connection are in the index.
+    // The index has the events that the view missed without a connection.
     if (this.waiting.value === null) void this.newest()
     void this.#summaries()
   }
@@ -190,7 +190,7 @@ export class LiveSession {
     if (batches.some(({ invalid }) => invalid > 0)) void this.#whys()
   }
 
-  /** Loads the counts and the strip. */
+  /** Loads the counts and the rate chart. */
   async #summaries(): Promise<void> {
     try {
       const { from, to } = this.#filter
@@ -212,7 +212,7 @@ export class LiveSession {
   }
 
   #reasonsLoadedAt = 0
-  /** Batches have no reasons, so these are loaded at times. */
+  /** Loads the counts by reason, which batches do not contain, at most every five seconds. */
   async #whys(): Promise<void> {
     if (Date.now() - this.#reasonsLoadedAt < 5000) return
     this.#reasonsLoadedAt = Date.now()
@@ -220,7 +220,7 @@ export class LiveSession {
       const facets = await this.#ask<Facets>(paths.facets, {})
       this.facets.value = facets
     } catch {
-      // The old counts stay.
+      // The view keeps the old counts.
     }
   }
 
