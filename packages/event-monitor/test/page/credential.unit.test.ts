@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { credentialIn } from '../../page/lib/format.ts'
 
-describe('a pasted credential', () => {
-  it('is accepted with spaces around it, or as a header', () => {
+describe('credentialIn', () => {
+  it('accepts a key or token with spaces around it, or as a header', () => {
     for (const text of ['ofk_Ab3_x-y', '  ofk_Ab3_x-y\n', 'Bearer ofk_Ab3_x-y', 'bearer  ofk_Ab3_x-y'])
       expect(credentialIn(text), text).to.equal('ofk_Ab3_x-y')
     expect(credentialIn('eyJh.eyJz.a-_/+~=')).to.equal('eyJh.eyJz.a-_/+~=')
   })
 
-  it('is refused if a header cannot hold it', () => {
+  it('refuses a text that a header cannot contain', () => {
     for (const text of ['', '  ', 'two words', '"ofk_1"', 'ofk_1\r\nx: y', 'Schlüssel', '\u{1f511}', 'Bearer '])
       expect(credentialIn(text), text).to.equal(null)
   })

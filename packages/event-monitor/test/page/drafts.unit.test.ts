@@ -84,6 +84,7 @@ describe('words for health', () => {
 
 describe('nextStepOf', () => {
   for (const status of [0, 400, 401, 403, 404, 409, 429, 503]) {
-    it(`returns a sentence about the next step for status ${status}`, () => expect(nextStepOf({ status })).to.match(/\.$/))
+    it(`returns a sentence about the next step for status ${status}`, () =>
+      expect(nextStepOf({ status })).to.match(/\.$/))
   }
 })

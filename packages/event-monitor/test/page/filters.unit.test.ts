@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chipsOf, filterOf, isChosen, searchOf, toggled } from '../../page/lib/filters.ts'
 
 describe('the filters of the page', () => {
-  it('are the same after a round trip through the address', () => {
+  it('returns the same filter after a round trip through the address', () => {
     const filter = {
       topic: ['orderevents', 'a&b=c'],
       name: ['OrderCreated'],
@@ -17,38 +17,38 @@ describe('the filters of the page', () => {
     expect(filterOf(searchOf(filter))).to.deep.equal(filter)
   })
 
-  it('leave out invalid parts of an address', () => {
+  it('ignores invalid parts of an address', () => {
     expect(filterOf('?validity=fine&version=x&from=yesterday&partition=-1&topic=&other=1')).to.deep.equal({})
   })
 
-  it('leave out a day that does not exist, instead of taking another one', () => {
+  it('ignores a date that does not exist', () => {
     expect(filterOf('?from=2026-02-30T10:00:00Z&to=2026-11-31T10:00:00Z')).to.deep.equal({})
   })
 
-  it('have absolute times, whatever zone they were written in', () => {
+  it('converts times of all time zones to UTC', () => {
     expect(filterOf('?from=2026-11-23T12:00:00%2B02:00').from).to.equal('2026-11-23T10:00:00.000Z')
   })
 
-  it('are one address for one filter, in whatever order they were chosen', () => {
+  it('returns the same address for the same filter, independent of the order of clicks', () => {
     const [one, other] = [searchOf({ q: 'a', topic: ['t'] }), searchOf({ topic: ['t'], q: 'a' })]
     expect(one).to.equal(other)
   })
 
-  it('remove only the value that is clicked twice', () => {
+  it('removes only the value that is clicked twice', () => {
     const once = toggled({ topic: ['a'] }, 'topic', 'b')
     expect(once).to.deep.equal({ topic: ['a', 'b'] })
     expect(toggled(once, 'topic', 'a')).to.deep.equal({ topic: ['b'] })
     expect(toggled({ topic: ['a'] }, 'topic', 'a')).to.deep.equal({})
   })
 
-  it('replace a type’s name and version together', () => {
+  it('replaces the name and version of a type together', () => {
     const first = toggled({}, 'type', 'OrderCreated@1')
     expect(first).to.deep.equal({ name: ['OrderCreated'], version: [1] })
     expect(toggled(first, 'type', 'OrderCreated@2')).to.deep.equal({ name: ['OrderCreated'], version: [2] })
     expect(toggled(first, 'type', 'OrderCreated@1')).to.deep.equal({})
   })
 
-  it('replace a reason’s validity and pointer together, also of a dead letter', () => {
+  it('replaces the validity and pointer of a reason together, also for dead letters', () => {
     const pointed = { validity: ['invalid-payload'], why: ['/Payload/Total'] }
     expect(toggled({}, 'why', 'invalid-payload /Payload/Total')).to.deep.equal(pointed)
     expect(toggled({}, 'why', 'conflicting-order')).to.deep.equal({ why: ['conflicting-order'] })
@@ -58,7 +58,7 @@ describe('the filters of the page', () => {
     expect(isChosen({}, 'why', 'conflicting-order')).to.equal(false)
   })
 
-  it('are chips, each with the filter without it', () => {
+  it('returns a label for each part, with the filter that remains without the part', () => {
     const chips = chipsOf({ topic: ['a', 'b'], q: 'x' })
     expect(chips.map(({ label }) => label)).to.deep.equal(['topic: a', 'topic: b', 'q: x'])
     expect(chips[0]?.without).to.deep.equal({ topic: ['b'], q: 'x' })

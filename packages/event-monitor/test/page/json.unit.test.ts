@@ -7,8 +7,8 @@ const textOf = (document: unknown) =>
     .map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map(({ text }) => text).join(''))
     .join('\n')
 
-describe('a document on the page', () => {
-  it('is the original JSON, whatever its values are', () => {
+describe('jsonLines', () => {
+  it('returns lines that form the original JSON, for all kinds of values', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
         expect(textOf(document)).to.equal(JSON.stringify(document, null, 2))
@@ -16,7 +16,7 @@ describe('a document on the page', () => {
     )
   })
 
-  it('has each fault at its line, or at the line of its parent', () => {
+  it('puts each fault at its line, or at the line of its parent', () => {
     const faults = [
       { pointer: '/Payload/Total', message: 'must be number' },
       { pointer: '/Payload/a~1b/0', message: 'is odd' },
@@ -37,37 +37,37 @@ describe('a document on the page', () => {
     expect(plain.map(isMask)).to.deep.equal([false, false, false])
   })
 
-  it('is cut if it is too long, with a last line that reports it', () => {
+  it('cuts a long document, and reports this in the last line', () => {
     const lines = jsonLines(Array.from({ length: 9000 }, () => 0))
     expect(lines).to.have.length(5001)
     expect(lines.at(-1)?.tokens[0]?.text).to.contain('too long')
   })
 })
 
-describe('pointers into a text that is edited', () => {
+describe('pointerRanges', () => {
   const text = '{ "a": [1, {"b/c": "x\\"}"}], "d" : null }'
   const at = (pointer: string) => {
     const { from, to } = rangeOf(pointerRanges(text), pointer)
     return text.slice(from, to)
   }
 
-  it('find each value, with its name', () => {
+  it('finds each value with the name of its field', () => {
     expect(['/a/0', '/a/1/b~1c', '/d'].map(at)).to.deep.equal(['1', '"b/c": "x\\"}"', '"d" : null'])
   })
 
-  it('find the parent of a missing value', () => {
+  it('finds the parent of a missing value', () => {
     expect(at('/a/1/z')).to.equal('{')
     expect(at('/z')).to.equal('{')
   })
 
-  it('find values before a syntax error', () => {
+  it('finds the values before a syntax error', () => {
     const ranges = pointerRanges('{"a": 1, "b": }')
     expect([...ranges.keys()]).to.deep.equal(['/a'])
     for (const broken of ['', '{', '[1,', '"', '{"a"', '{"a":"\\x"}', 'nul]'])
       expect(() => pointerRanges(broken)).not.to.throw()
   })
 
-  it('find every value of any document', () => {
+  it('finds every value of a random document', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
         const written = JSON.stringify(document, null, 1)

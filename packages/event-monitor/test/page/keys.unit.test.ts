@@ -7,7 +7,7 @@ describe('the keys of the page', () => {
     return keys.map((key) => read({ key, isChord: false, isTyping: false, isOnControl: false, ...some })).at(-1)
   }
 
-  it('move, open and go back', () => {
+  it('moves to rows, opens them and goes back', () => {
     expect(press(['j'])).to.deep.equal({ does: 'next' })
     expect(press(['k'])).to.deep.equal({ does: 'previous' })
     expect(press(['Enter'])).to.deep.equal({ does: 'open' })
@@ -15,7 +15,7 @@ describe('the keys of the page', () => {
     expect(press(['/'])).to.deep.equal({ does: 'search' })
   })
 
-  it('go to a view by g and its letter, within a second', () => {
+  it('opens a view after g and a second key within one second', () => {
     expect(press(['g', 'd'])).to.deep.equal({ does: 'go', href: '/dead' })
     let time = 0
     const late = () => {
@@ -27,12 +27,12 @@ describe('the keys of the page', () => {
     expect(press(['g', 'constructor'])).to.equal(undefined)
   })
 
-  it('are text in a field, except Escape, which leaves the field and not the view', () => {
+  it('leaves all keys to a text field except Escape, which leaves the field', () => {
     expect(press(['g', 'd'], { isTyping: true })).to.equal(undefined)
     expect(press(['Escape'], { isTyping: true })).to.deep.equal({ does: 'leave' })
   })
 
-  it('leave the browser’s own keys alone', () => {
+  it('ignores keys that belong to the browser', () => {
     expect(press(['j'], { isChord: true })).to.equal(undefined)
     expect(press([' '], { isOnControl: true })).to.equal(undefined)
     expect(press(['Enter'], { isOnControl: true })).to.equal(undefined)

@@ -72,7 +72,7 @@ describe('the lifeline with client and stores', () => {
 })
 
 describe('windowOf and scrolledTo', () => {
-  it('return the visible rows and a few more on both sides', () => {
+  it('windowOf returns the visible rows and a few more on both sides', () => {
     const list = { count: 2000, rowHeight: 30, height: 600 }
     expect(windowOf({ ...list, top: 3000, around: 2 })).to.deep.equal({
       first: 98,
@@ -85,8 +85,7 @@ describe('windowOf and scrolledTo', () => {
     expect(windowOf({ ...list, count: 0, top: 0 })).to.deep.equal({ first: 0, end: 0, before: 0, total: 0 })
   })
 
-  it('scroll only as far as a row needs'
-, () => {
+  it('scrolledTo scrolls only as far as a row needs', () => {
     const list = { rowHeight: 30, top: 300, height: 600 }
     expect([scrolledTo(12, list), scrolledTo(5, list), scrolledTo(40, list)]).to.deep.equal([300, 150, 630])
   })

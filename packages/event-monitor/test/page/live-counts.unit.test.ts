@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { addedTo, grown, plotted, RateWindow, type Strip } from '../../page/lib/live-counts.ts'
 import { sampleAnswers } from './support/answers.ts'
 
-describe('the rate strip', () => {
+describe('the rate chart', () => {
   const strip: Strip = { from: 10_000, step: 5000, counts: [1, 2, 3], invalid: [0, 0, 1] }
 
   it('counts new events in its last bucket', () => {
@@ -24,11 +24,11 @@ describe('the rate strip', () => {
     })
   })
 
-  it('does not count events before its start', () => {
+  it('ignores events before its start', () => {
     expect(grown(strip, 9000, 4, 0)).to.deep.equal(strip)
   })
 
-  it('is drawn as events a second', () => {
+  it('shows numbers per second', () => {
     expect(plotted(strip)).to.deep.equal([
       [10, 15, 20],
       [0.2, 0.4, 0.6],
@@ -37,8 +37,8 @@ describe('the rate strip', () => {
   })
 })
 
-describe('the rate in the line of completeness', () => {
-  it('covers the last five seconds, and is unknown during the first second', () => {
+describe('RateWindow', () => {
+  it('returns the rate of the last five seconds, and null during the first second', () => {
     const window = new RateWindow()
     window.add(0, 500)
     expect(window.perSecond).to.equal(null)
@@ -47,10 +47,10 @@ describe('the rate in the line of completeness', () => {
   })
 })
 
-describe('the counts of facets', () => {
+describe('the facets', () => {
   const { facets } = sampleAnswers()
 
-  it('grow with each batch, in the order that they have', () => {
+  it('adds each batch to the counts and keeps their order', () => {
     const added = {
       topic: [
         { value: 'paymentevents', count: 40_000 },

@@ -4,14 +4,14 @@ import { hrefs, positionIn, positionText, routeOf } from '../../page/lib/route.t
 describe('the paths of the page', () => {
   const position = { topic: 'order events/ä', partition: 2, offset: '9007199254740993' }
 
-  it('lead back to what they were made of', () => {
+  it('parses the links that it creates', () => {
     expect(routeOf(hrefs.event(position))).to.deep.equal({ view: 'event', position })
     expect(routeOf(hrefs.conversation('a/b'))).to.deep.equal({ view: 'conversation', correlationId: 'a/b' })
     expect(routeOf(hrefs.entry('x y'))).to.deep.equal({ view: 'dead-entry', entry: 'x y' })
     expect(routeOf(hrefs.id('1%2'))).to.deep.equal({ view: 'id', id: '1%2' })
   })
 
-  it('name each view', () => {
+  it('has a view for each path of the navigation', () => {
     const views = ['/', '/dead', '/missing', '/publishers', '/schemas', '/health', '/audit'].map(
       (path) => routeOf(path).view,
     )
@@ -27,10 +27,10 @@ describe('the paths of the page', () => {
     '/%',
     '/constructor',
   ]) {
-    it(`lead nowhere when they are ${path}`, () => expect(routeOf(path)).to.deep.equal({ view: 'not-found', path }))
+    it(`returns no view for the path ${path}`, () => expect(routeOf(path)).to.deep.equal({ view: 'not-found', path }))
   }
 
-  it('are read from what somebody types', () => {
+  it('finds a record position in a typed text', () => {
     expect(positionIn(' orderevents/2/12 ')).to.deep.equal({ topic: 'orderevents', partition: 2, offset: '12' })
     expect(positionText(positionIn('/e/orderevents.dead/0/7') ?? position)).to.equal('orderevents.dead/0/7')
     expect(positionIn('some/words')).to.equal(undefined)

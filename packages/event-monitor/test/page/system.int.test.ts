@@ -6,7 +6,7 @@ import { health } from './support/system-sample.ts'
 describe('the system views', () => {
   const tests = pageTests()
 
-  it('show the number of problems next to their names in the navigation', async () => {
+  it('shows the number of problems next to the names of views in the navigation', async () => {
     const page = await tests.open('/audit')
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
@@ -14,7 +14,7 @@ describe('the system views', () => {
     expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,3 to look at')
   })
 
-  it('name the problems of services, and show the lag of each consumer group', async () => {
+  it('names the problems of services, and shows the lag of each consumer group', async () => {
     const page = await tests.open('/health')
     await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
     const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is still not handled' })
@@ -28,7 +28,7 @@ describe('the system views', () => {
     await page.getByText('All services are running').waitFor()
   })
 
-  it('list missing reactions with the likely reason and a link to the dead letter', async () => {
+  it('lists missing reactions with the likely reason and a link to the dead letter', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
     expect(await page.getByRole('link', { name: 'edit and replay' }).getAttribute('href')).to.match(/^\/dead\//)
@@ -38,7 +38,7 @@ describe('the system views', () => {
     await page.waitForURL('**/missing?seconds=300')
   })
 
-  it('list publishers with links to their events', async () => {
+  it('lists publishers with links to their events', async () => {
     const page = await tests.open('/publishers')
     const shop = page.locator('tr', { hasText: 'shop with a name' })
     await shop.getByText('59 (100 %)').waitFor()
@@ -46,7 +46,7 @@ describe('the system views', () => {
     await page.waitForURL(/\?publisher=/)
   })
 
-  it('list publishers of an old version, and breaking changes of a new one', async () => {
+  it('lists the publishers of an old version, and the breaking changes of a new one', async () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
     await old.getByText('old, still published').waitFor()
@@ -54,7 +54,7 @@ describe('the system views', () => {
     await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
   })
 
-  it('validate a text while the user types', async () => {
+  it('validates a text while the user types', async () => {
     const page = await tests.open('/schemas')
     await page.getByRole('button', { name: 'Validate an event' }).click()
     await page.locator('.cm-content').click()
@@ -67,13 +67,13 @@ describe('the system views', () => {
     expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
-  it('list views of personal values and replays', async () => {
+  it('lists who viewed personal values and who replayed events', async () => {
     const page = await tests.open('/audit')
     await page.getByText('the customer asked by telephone').waitFor()
     await page.getByText('edited and replayed').waitFor()
   })
 
-  it('use the chosen light or dark colours, also after a reload', async () => {
+  it('uses the chosen light or dark colours, also after a reload', async () => {
     const page = await tests.open('/health', { colorScheme: 'light' })
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
@@ -84,14 +84,14 @@ describe('the system views', () => {
     expect(await ground()).not.to.equal(light)
   })
 
-  it('show an error page with status 404 at an unknown address', async () => {
+  it('shows an error page with status 404 at an unknown address', async () => {
     const page = await tests.open('/health')
     const response = await page.goto(`${tests.monitor.url}/nowhere`)
     expect(response?.status()).to.equal(404)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 
-  it('cannot run inline scripts or connect to other hosts, because the security policy forbids it', async () => {
+  it('forbids inline scripts and connections to other hosts by its security policy', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const blocked = await page.evaluate(async () => {

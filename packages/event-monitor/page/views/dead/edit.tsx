@@ -130,7 +130,6 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
           <>
             This event is not JSON, so the monitor hides it. Write it again here. To see the original, use{' '}
             <em>Reveal</em> in the event below. Or ask its publisher to send it again with a new Id.
-
           </>
         )}
       </p>

@@ -31,7 +31,7 @@ import { eventDetail } from './event-sample.ts'
 import { completenessOf, isoAt, rowOf, start } from './sample.ts'
 import { audit, health, missing, publishers, schemas } from './system-sample.ts'
 
-/** What a monitor would answer, as the contract has it; `tsc` says when that changes. */
+/** The fake monitor's answers. Their types are those of the API, so `tsc` finds changes. */
 export interface Answers {
   me: Me
   completeness: Completeness
@@ -50,7 +50,7 @@ export interface Answers {
   deadLetterCheck: (query: URLSearchParams, body: unknown) => CheckResult
   replays: { items: Job[] }
   replay: Job
-  /** What POST /v1/replays begins. */
+  /** The job that POST /v1/replays starts. */
   started: Job
   conversations: ConversationsOf
   audit: Audit
@@ -180,7 +180,7 @@ export function sampleAnswers(): Answers {
   }
 }
 
-/** The total without quotes is all that it takes. */
+/** Returns the check of an edit, which is ready if the total has no quotes. */
 function checked(text = ''): CheckResult {
   const fault = { pointer: '/Payload/Total', message: 'must be number', hint: 'write it without quotes: 12.5' }
   if (!text.includes('"Total": 12.5')) {
@@ -197,7 +197,7 @@ function checked(text = ''): CheckResult {
   }
 }
 
-/** Which answer is for a path; its method and what is in it do not matter here. */
+/** Returns the answer for a path. The method matters only for replays. */
 export function answerTo(answers: Answers, path: string, query: URLSearchParams, body: unknown): unknown {
   if (path === paths.replays && body !== undefined) return answers.started
   const fixed = Object.entries(paths).find(([, each]) => each === path)?.[0] as keyof Answers | undefined

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A line for each rule that something on the page breaks. */
+/** Returns a line for each violation of a rule of axe. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // By the browser's own tools, so that the page's policy holds for the page.
+  // The page's security policy forbids scripts of tests, so the browser's developer tools run it.
   if (!(await page.evaluate(() => 'axe' in globalThis))) {
     const session = await page.context().newCDPSession(page)
     await session.send('Runtime.evaluate', { expression: axe })

@@ -6,7 +6,7 @@ import { readPage } from '../../../src/page-files.ts'
 
 let built: ReturnType<typeof build> | undefined
 
-/** The page as it is now, of this process alone: others test theirs, and run a monitor, at the same time. */
+/** Builds the current page for this process only, because other tests and monitors run at the same time. */
 export const builtPage = () => {
   built ??= build()
   return built

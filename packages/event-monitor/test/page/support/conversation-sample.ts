@@ -37,7 +37,7 @@ const at = (
     id: guid(1, offset),
   })
 
-/** An order that came wrong, was edited, paid, and cancelled the day after. */
+/** Returns the conversation of an invalid order that was edited, paid, and cancelled a day later. */
 export function conversation(): Conversation {
   const orders = 'topic:orderevents'
   const rejected = [
@@ -106,7 +106,7 @@ export function conversation(): Conversation {
   return { correlationId: guid(2, 1), columns, steps, total: steps.length, complete: completenessOf() }
 }
 
-/** An order that a client asked for, and that a service is done with. */
+/** Returns the conversation of an order that a client requested and a service has handled. */
 export function aroundConversation(): Conversation {
   const row = at(0, 'OrderCreated', 'orderevents', 7)
   const [own, topic, state] = ['service:order-service', 'topic:orderevents', 'state:order-service'] as const
@@ -123,7 +123,7 @@ export function aroundConversation(): Conversation {
   return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: completenessOf() }
 }
 
-/** Orders and their payments, one after the other. */
+/** Returns a conversation of orders and their payments. */
 export function longConversation(count: number): Conversation {
   const steps = Array.from({ length: count }, (_, index) => {
     const isPayment = index % 2 === 1

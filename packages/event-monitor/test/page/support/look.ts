@@ -1,4 +1,5 @@
-// packages/cli/node packages/event-monitor/test/page/support/look.ts FOLDER: pictures of each view with made-up answers, wide and narrow.
+// Takes wide and narrow pictures of each view with sample data.
+// Usage: packages/cli/node packages/event-monitor/test/page/support/look.ts [FOLDER [VIEWS...]]
 import { join } from 'node:path'
 import { openBrowser } from '@orderflow/cli/browser'
 import { type Picture, takePictures } from '../../../page/screenshots.ts'

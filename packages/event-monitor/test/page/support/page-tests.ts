@@ -6,9 +6,9 @@ import { FakeMonitor } from './monitor.ts'
 import { openTab, type Tab } from './tab.ts'
 
 /**
- * A browser and a monitor that answers by the contract, for the tests of a suite; each test begins with the same answers.
- * @param prefix the path below which a proxy would serve the monitor
- * @returns what opens a path: its tab is closed after the test
+ * Starts a browser and a fake monitor for the tests of a suite. Each test begins with the same answers.
+ * @param prefix path prefix of the monitor behind a proxy
+ * @returns functions that open a path in a tab, which is closed after the test
  */
 export function pageTests(prefix = '') {
   const own = { monitor: undefined as unknown as FakeMonitor, browser: undefined as unknown as Browser }
@@ -33,7 +33,7 @@ export function pageTests(prefix = '') {
     async open(path: string, options?: BrowserContextOptions): Promise<Page> {
       return (await this.tab(path, options)).page
     },
-    /** Loads a page again, and waits until something is there. */
+    /** Reloads a page, and waits for an element. */
     reload: (page: Page, shown: Locator): Promise<void> => openPage(page, page.url(), shown),
     async tab(path: string, options?: BrowserContextOptions): Promise<Tab> {
       const tab = await openTab(own.browser, own.monitor.url, path, options)

@@ -1,6 +1,6 @@
 import type { Completeness, EventRow, RecordPosition, Validity } from '../../../src/api/index.ts'
 
-/** GUIDs that count up. */
+/** Returns a GUID that contains two numbers. */
 export const guid = (part: number, number: number) =>
   `${part.toString(16).padStart(8, '0')}-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
 
@@ -50,7 +50,7 @@ const kinds: { name: string; topic: string; app: string; validity: Validity; poi
   },
 ]
 
-/** The record with this number in the log: the same for the same number. */
+/** Returns the row of the record with this number in the log, always the same for a number. */
 export function rowOf(number: number, some: Partial<EventRow> = {}): EventRow {
   const kind = kinds[number % kinds.length] ?? kinds[0]
   if (!kind) throw new Error('no kinds')

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { guid } from './sample.ts'
 
-/** Every view: where it is, and what is on it once it is there. */
+/** The path of every view, and a selector for an element that is visible when the view is ready. */
+
 export const views: Record<string, { path: string; ready: string; before?: (page: Page) => Promise<void> }> = {
   live: { path: '/', ready: '.event-row .what' },
   filtered: { path: '/?topic=orderevents&validity=invalid-payload&q=total', ready: '.chips a' },
