@@ -1,7 +1,7 @@
 import type { Completeness, EventRow, RecordPosition } from './events.ts'
 
 /**
- * `GET /v1/conversations/{correlationId}`: the kept events of a conversation, at most 5,000, in the order of cause and
+ * `GET /v1/conversations/{correlationId}`: the steps of a conversation, at most 5,000, in the order of cause and
  * effect.
  */
 export interface Conversation {
@@ -9,15 +9,15 @@ export interface Conversation {
   columns: ConversationColumn[]
   steps: Step[]
   /**
-   * Number of records: all steps except `request` and `handled`. Above 5,000 the oldest are shown, and `handled` steps
-   * are left out.
+   * Number of records: all steps except `request` and `handled`. Above 5,000, the answer has the oldest records and no
+   * `handled` steps.
    */
   total: number
   complete: Completeness
 }
 
 /**
- * A column, in the order from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`,
+ * A column; the order is from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`,
  * `dead:<topic>`, `app:<AppName>`.
  */
 export interface ConversationColumn {
@@ -27,51 +27,51 @@ export interface ConversationColumn {
 }
 
 /**
- * One step of a conversation. An effect follows its cause, records of a partition are ordered by offset, and otherwise
- * time decides.
+ * One step of a conversation. Effects follow their causes. Records of a partition are in the order of offsets, all
+ * others in the order of time.
  */
 export interface Step {
-  kind: /** A service published: from `service:` (or `app:` when foreign) to `topic:`. */
+  kind: /** A publication, from `service:` (or `app:` for outside publishers) to `topic:`. */
     | 'event'
-    /** From `topic:` to `dead:`. */
+    /** A rejection, from `topic:` to `dead:`. */
     | 'dead-letter'
-    /** From `dead:` to `topic:`; `isEdited` if an operator edited it. */
+    /** A replay, from `dead:` to `topic:`; `isEdited` if an operator edited the event. */
     | 'replay'
     /**
-     * From `client` to `service:`, which published `row` without a cause, so a request caused it. Its time is unknown;
-     * the step precedes the event.
+     * A request, from `client` to `service:`, which then published `row` without a cause. The step precedes the event;
+     * its time is unknown.
      */
     | 'request'
     /**
-     * From `service:` to `state:`: its group has passed `row` without rejecting it. The time is unknown; the step
-     * follows the event.
+     * The handling of `row`, from `service:` to `state:`: its group has passed the record without rejecting it. The
+     * step follows the event; its time is unknown.
      */
     | 'handled'
   from: string
   to: string
   row: EventRow
-  /** Index of the step that this one reacts to, or whose record it rejects, replays or handles; null if unknown. */
+  /** Index of the step that caused this one, or whose record it rejects, replays or handles; null if unknown. */
   cause: number | null
-  /** Distance from a step without a known cause, which has 0. */
+  /** Number of steps from the first step of the chain of causes, which has 0. */
   depth: number
   isEdited: boolean
-  /** Index of the first step with the same Id, which was published or delivered again. */
+  /** Index of the first step with the same Id, for an event that was published or delivered again. */
   duplicateOf: number | null
   /**
-   * Set if its clock is before its cause's by some milliseconds: CreationDate if `by` is `publisher`, arrival if it is
-   * `broker`. Null without skew.
+   * Milliseconds by which its clock is before that of its cause; null without skew. `by` is `publisher` for
+   * CreationDate, and `broker` for the arrival.
    */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
-  /** The id of its cause, if that is not kept or not in this conversation. */
+  /** Id of its cause, if this is not in the index or in another conversation. */
   missingCause: string | null
   /**
-   * Services that consume it, by services.json: arrows from the topic. `handled` is null if their position is unknown;
-   * `isRejected` if they wrote a dead letter for it.
+   * Services that consume it, by services.json. `handled` is null if their position is unknown. `isRejected` is true if
+   * they wrote a dead letter for it.
    */
   consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]
 }
 
-/** `GET /v1/conversations` with `guid`, any Id of an event: the conversations that have it. */
+/** `GET /v1/conversations?guid=`: the conversations with any Id of an event. */
 export interface ConversationsOf {
   items: { correlationId: string; events: number; from: string; to: string; first: RecordPosition }[]
   complete: Completeness

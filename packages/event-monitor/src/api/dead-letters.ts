@@ -8,27 +8,27 @@ import type {
   RejectedBy,
 } from './events.ts'
 
-/** `GET /v1/dead-letters`: groups of dead letters, the largest open one first. */
+/** `GET /v1/dead-letters`: groups of dead letters, those with most open entries first. */
 export interface DeadLetterGroups {
   groups: DeadLetterGroup[]
-  /** Records on dead-letter topics that services of this system did not write. */
+  /** Number of records in dead-letter topics that other programs wrote. */
   others: number
   open: number
   complete: Completeness
 }
 export interface DeadLetterGroup {
-  /** Digest of the properties below, for `group=` and jobs. */
+  /** Digest of the properties below, used by `group=` and replay jobs. */
   id: string
-  /** The services that rejected any of its records. */
+  /** Services that rejected any record of the group. */
   services: string[]
   reason: string
   name: string | null
   version: number | null
-  /** Pointer of the first problem; null if the reason has no problem. */
+  /** Pointer of the first problem; null for reasons without a problem. */
   pointer: string | null
   message: string
   publisher: string | null
-  /** Records, however many services rejected each. */
+  /** Number of records, independent of how many services rejected each. */
   entries: number
   open: number
   oldest: string
@@ -36,27 +36,27 @@ export interface DeadLetterGroup {
 }
 
 /**
- * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`: each record
- * once, with all services that rejected it.
+ * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`. An entry is
+ * a record with all services that rejected it.
  */
 export interface DeadLetterEntry {
   /**
-   * The id of the first service's dead letter in `make dead-letters`. The ids of the other services' dead letters find
-   * the same entry.
+   * Id of the first service's dead letter in `make dead-letters`. The ids of the other dead letters find the same
+   * entry.
    */
   id: string
-  /** The services that rejected the newest attempt, by name. */
+  /** Services that rejected the newest attempt, by name. */
   services: RejectedBy[]
   group: string
   reason: string
-  /** The event's first position. */
+  /** The event's origin. */
   origin: RecordPosition
   state: 'open' | 'replayed'
   attempts: {
     position: RecordPosition
     /** Time of its first dead letter. */
     at: string
-    /** The services that rejected it, by name, with the positions of their dead letters. */
+    /** Services that rejected it, by name, with the positions of their dead letters. */
     rejections: { app: string; reason: string; deadLetter: RecordPosition }[]
     replayed: { as: RecordPosition; at: string; edited: boolean } | null
   }[]
@@ -70,59 +70,62 @@ export interface DeadLetterEntry {
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
   /**
-   * The failed record that `editable` and `refusals` describe: the newest open attempt, or the last one. An edit is
-   * sent with it.
+   * The failed record that `editable` and `refusals` describe: the newest open attempt, or else the last one. Send it
+   * with an edit.
    */
   attempt: RecordPosition
-  /** The problems that services reported, each once. */
+  /** The problems that services reported, without duplicates. */
   faults: Fault[]
-  /** A service's report that is not a list of problems; masked. */
+  /** A service's report in any other form; masked. */
   detail: string | null
   /**
    * The failed event as JSON text with placeholders for masked values (`EditedDocument`). Null if it is lost or not
    * JSON.
    */
   editable: string | null
-  /** The failed event; null if its record is not kept. */
+  /** The failed event; null if its record is not in the index. */
   event: EventDetail | null
-  /** Reasons why it would be rejected again if it were replayed unchanged; empty if it would be accepted. */
+  /** Reasons why an unchanged replay would be rejected again; empty if it would be accepted. */
   refusals: string[]
 }
 
-/** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`: nothing is published. */
+/** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`. It publishes nothing. */
 export interface CheckRequest {
   edited?: EditedDocument
-  /** The attempt that was edited: 409 unless it is still the newest open one. */
+  /** The edited attempt. 409 unless it is still the newest open one. */
   attempt?: RecordPosition
 }
 export interface CheckResult {
-  /** Whether it could be replayed. */
+  /** True if it can be replayed. */
   isReady: boolean
-  /** Problems that any receiver would report. */
+  /** Problems that every receiver would report. */
   faults: Fault[]
   refusals: string[]
-  /** Masked changes, by JSON pointers. */
+  /** Differences to the original, masked, by JSON pointer. */
   changes: { pointer: string; before: unknown; after: unknown }[]
-  /** What each service would do; null if receivers would reject it. */
+  /** Effects in each service; null if receivers would reject it. */
   dryRun: DryRunResult | null
 }
 
 /**
- * `POST /v1/replays`, scope `events:operate`: starts a job, 202. A retry with the same `Idempotency-Key` returns the
- * same job; 422 with another body. A job replays the attempts that are the newest at the request.
+ * `POST /v1/replays`, scope `events:operate`: starts a job that replays the newest attempts at the time of the request.
+ * Returns 202. A retry with the same `Idempotency-Key` returns the same job, and 422 with another body.
  */
 export type ReplayRequest =
   | { entries: string[]; perSecond?: number }
-  /** One entry, unchanged or edited: 409 unless `attempt` is still its newest open attempt. */
+  /** One entry, unchanged or edited. 409 unless `attempt` is still its newest open attempt. */
   | { entries: [string]; attempt: RecordPosition; edited?: EditedDocument }
-  /** All open entries of a group, as they are when the job begins. `perSecond` 1 to 1000, 50 without. */
+  /** All entries of a group that are open at the start of the job. `perSecond` is 1 to 1000; the default is 50. */
   | { group: string; perSecond?: number }
 
-/** `GET /v1/replays` (`{ items: Job[] }`, newest first, at most 50), `GET /v1/replays/{id}`. A job survives a restart of the monitor. */
+/**
+ * `GET /v1/replays` (`{ items: Job[] }`, newest first, at most 50), `GET /v1/replays/{id}`. Jobs survive a restart of
+ * the monitor.
+ */
 export interface Job {
   id: string
   state: 'running' | 'done' | 'stopped' | 'failed'
-  /** Who started it. */
+  /** The caller who started it. */
   by: string
   startedAt: string
   endedAt: string | null
@@ -134,12 +137,9 @@ export interface Job {
   replayed: number
   /** Number of events that would be rejected again, or cannot be replayed. */
   refused: number
-  /** Number of events that were replayed before this job, and so not published again. */
+  /** Number of events that were replayed before this job. It did not publish them again. */
   done: number
-  /**
-   * The newest 100 outcomes, newest first. `as` is the position of the replay by this job, or by an earlier one for
-   * `done`.
-   */
+  /** The newest 100 outcomes, newest first. `as` is the position of the replay; for `done`, of an earlier one. */
   outcomes: { entry: string; result: 'replayed' | 'refused' | 'done'; as: RecordPosition | null; why: string[] }[]
   /** The error of a failed or waiting job; otherwise null. */
   error: string | null
@@ -154,7 +154,7 @@ export interface Audit {
     what: 'PersonalDataViewed' | 'DeadLetterReplayed'
     position: RecordPosition
     reason: string | null
-    /** Position of a replay. */
+    /** Position of the new record of a replay. */
     as: RecordPosition | null
     edited: boolean | null
   }[]

@@ -1,4 +1,4 @@
-/** The position of a record in the log. As a path: `a-topic/2/1234`. */
+/** A record position, as a path: `a-topic/2/1234`. */
 export interface RecordPosition {
   topic: string
   partition: number
@@ -6,19 +6,19 @@ export interface RecordPosition {
   offset: string
 }
 
-/** A problem of an event; it has no value of the event. */
+/** A problem of an event. It contains no value of the event. */
 export interface Fault {
-  /** JSON pointer, such as `/Payload/Field`; empty for the document itself. */
+  /** JSON pointer, such as `/Payload/Field`; empty for the whole document. */
   pointer: string
   message: string
   hint?: string
 }
 
 /**
- * How a receiver sees a record:
- * - `valid`: a known event that matches its schema, and that its publisher may publish;
+ * The result of reading a record as a receiver does:
+ * - `valid`: a known event that matches its schema, from a publisher that is allowed to publish it;
  * - `foreign`: a valid envelope of an event without a schema, which receivers ignore;
- * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (similar to a known name), `unknown-version`,
+ * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (a name similar to a known one), `unknown-version`,
  * `invalid-payload`;
  * - `untrusted`: valid, but its publisher may not publish it (trust.json, or a signature);
  * - `dead-letter`, `replay-note`, `other`: records of a dead-letter topic.
@@ -42,34 +42,34 @@ export type Validity = (typeof validities)[number]
 /** A record as a row of a list. A publisher's values are masked: null or `*** (12 characters)`. */
 export interface EventRow {
   position: RecordPosition
-  /** When it reached the log, by the broker's clock. */
+  /** Time when it reached the log, by the broker's clock. */
   at: string
-  /** CreationDate of the publisher; null without a valid one. */
+  /** CreationDate of the publisher; null if missing or invalid. */
   createdAt: string | null
   name: string | null
   version: number | null
-  /** The Id that every receiver uses: its own, or the one that derives from its record. */
+  /** The Id that every receiver uses: from the envelope, or derived from the record. */
   id: string
   correlationId: string
   traceId: string
-  /** The event that it reacts to, by its header. */
+  /** Id of its cause, from the header. */
   causationId: string | null
   appId: string | null
   appName: string | null
-  /** Whether it has Id, CorrelationId and TraceId of its own. */
+  /** True if the envelope has Id, CorrelationId and TraceId. */
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** Its first problem; for a dead letter the reason. */
+  /** Its first problem, or the reason of a dead letter. */
   problem: Fault | null
-  /** Bytes of its value. */
+  /** Size of its value in bytes. */
   bytes: number
-  /** The record that a dead letter or a note of a replay is about. */
+  /** The record that a dead letter or note refers to. */
   of: RecordPosition | null
 }
 
 /**
- * The filter of `GET /v1/events`, `GET /v1/facets`, `GET /v1/rates` and `GET /v1/live`; all given parameters must
- * match. If one is repeated (`topic=a&topic=b`), one value must match. Times are absolute.
+ * The filter of `GET /v1/events`, `GET /v1/facets`, `GET /v1/rates` and `GET /v1/live`. Events must match all
+ * parameters, and one value of a repeated parameter (`topic=a&topic=b`). Times are absolute.
  */
 export interface EventFilter {
   topic?: string[]
@@ -79,29 +79,34 @@ export interface EventFilter {
   /** AppId or AppName. */
   publisher?: string[]
   validity?: Validity[]
-  /** Why it is not valid: the pointer of its first problem, or the reason of a dead letter. */
+  /** Reason why the event is invalid: the pointer of its first problem, or the reason of a dead letter. */
   why?: string[]
-  /** Arrived at this moment or later (ISO 8601). */
+  /** Earliest arrival (ISO 8601). */
   from?: string
-  /** Arrived before this moment. */
+  /** End of the arrivals, exclusive. */
   to?: string
-  /** Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names. */
+  /**
+   * Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.
+   */
   guid?: string
   /**
-   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem. A GUID or a record position
-   * (`a-topic/2/12`) among them is looked up. Personal values cannot be found.
+   * Words. Each must begin a word of the name, AppName, topic, validity, reason or a problem. A GUID or a record
+   * position (`a-topic/2/12`) among them is looked up. Personal values cannot be found.
    */
   q?: string
 }
 
 /** `GET /v1/events` with a filter returns `Page<EventRow>`. */
 export interface EventsQuery extends EventFilter {
-  /** 1 to 200, by default 50. */
+  /** 1 to 200; the default is 50. */
   limit?: number
   cursor?: string
 }
 
-/** `GET /v1/facets`: the number of kept events that match a filter, by each property; the largest 50 of each. */
+/**
+ * `GET /v1/facets`: the number of indexed events that match a filter, by property. Each property has its 50 largest
+ * values.
+ */
 export interface Facets {
   topic: Count[]
   name: Count[]
@@ -109,9 +114,9 @@ export interface Facets {
   type: Count[]
   publisher: Count[]
   validity: Count[]
-  /** `invalid-payload /Payload/Field`: validity and pointer, or the reason of a dead letter. */
+  /** Validity and pointer, such as `invalid-payload /Payload/Field`, or the reason of a dead letter. */
   why: Count[]
-  /** Number of counted events; the newest ones if `isAtLeast`. */
+  /** Number of counted events. With `isAtLeast`, only the newest events are counted. */
   total: number
   isAtLeast: boolean
   complete: Completeness
@@ -121,15 +126,15 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter and `seconds` (60 to 604800, by default 600) up to now or `to`. */
+/** `GET /v1/rates` takes the filter and `seconds` before now or `to` (60 to 604800; the default is 600). */
 export interface Rates {
   /** Start of the first bucket. */
   from: string
-  /** Seconds of each bucket: about 120 buckets. */
+  /** Length of a bucket in seconds. There are about 120 buckets. */
   step: number
-  /** Events that arrived in each bucket. */
+  /** Number of events that arrived in each bucket. */
   counts: number[]
-  /** The invalid ones among them: neither `valid` nor `foreign`. */
+  /** Number of those that are neither `valid` nor `foreign`. */
   invalid: number[]
   complete: Completeness
 }
@@ -141,33 +146,34 @@ export interface EventDetail {
    * The masked document: hidden values are `***{pointer}***`, such as `***{/Payload/Field}***`. Null if it is not JSON.
    */
   document: unknown
-  /** The reason why there is no document: `(12 bytes that are not JSON)`. */
+  /** The reason for a missing document: `(12 bytes that are not JSON)`. */
   documentNote: string | null
-  /** Pointers of masked values. */
+  /** JSON pointers of masked values. */
   masked: string[]
-  /** The record's key: null without one. */
+  /** The record's key; null without one. */
   key: string | null
   /** The record's headers in their order, masked. */
   headers: { name: string; value: string }[]
-  /** Validation as any receiver sees it; the faults of `row.validity`. */
+  /** The faults behind `row.validity`. */
   faults: Fault[]
   trust: {
     /**
-     * `service`: one of this system; `listed`: in trust.json; `unlisted`: in neither. Null if it is not an envelope.
+     * `service`: part of this system; `listed`: in trust.json; `unlisted`: neither. Null if the record is not an
+     * envelope.
      */
     publisher: 'service' | 'listed' | 'unlisted' | null
-    /** Whether this system signed it. `not-asked`: no key is set here, or it arrived before signatures did. */
+    /** The check of its signature. `not-asked`: this system has no key, or the record is older than signatures. */
     signature: 'ours' | 'wrong' | 'none' | 'not-asked'
     /** The reason why receivers reject it; null if they accept it. */
     refusal: string | null
   }
-  /** The event that it reacts to; null if there is none or it is not kept. */
+  /** Its cause; null if it has no cause in the index. */
   cause: EventRow | null
-  /** Events that name it as their cause, in order; at most 100. */
+  /** Its effects in order, at most 100. */
   effects: EventRow[]
   /** Its dead letters, by app. */
   deadLetters: EventRow[]
-  /** The entries of these dead letters, to edit and replay; for a dead letter its own entry. */
+  /** The entries of these dead letters; for a dead letter its own entry. */
   entries: {
     id: string
     services: RejectedBy[]
@@ -175,7 +181,7 @@ export interface EventDetail {
     state: 'open' | 'replayed'
     deadLetters: RecordPosition[]
   }[]
-  /** The neighbouring records in its partition. */
+  /** The neighbouring records of its partition. */
   previous: RecordPosition | null
   following: RecordPosition | null
   /** Address of its trace, if `Telemetry.TracePage` is set. */
@@ -183,7 +189,7 @@ export interface EventDetail {
   complete: Completeness
 }
 
-/** A service that rejected a record, and why. */
+/** A service that rejected a record, and the reason. */
 export interface RejectedBy {
   app: string
   /** Id of its dead letter in `make dead-letters`. */
@@ -192,7 +198,7 @@ export interface RejectedBy {
   problem: Fault | null
 }
 
-/** `GET /v1/ids/{id}`: the positions of events with this Id; several if it was published or delivered again. */
+/** `GET /v1/ids/{id}`: the positions of all records with this Id. */
 export interface RecordPositions {
   positions: RecordPosition[]
   complete: Completeness
@@ -202,7 +208,7 @@ export interface RecordPositions {
  * `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. The view is recorded before the answer.
  */
 export interface RevealRequest {
-  /** The reason in 3 to 200 characters; it is recorded. */
+  /** The reason in 3 to 200 characters, for the audit. */
   reason: string
 }
 export interface Revealed {
@@ -215,20 +221,20 @@ export interface Revealed {
 }
 
 /**
- * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/` with made-up values for
- * personal ones, and its name.
+ * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/`, with examples instead
+ * of personal values, and its name.
  */
 export interface Fixture {
   fileName: string
-  /** `valid` or `invalid`: the folder. */
+  /** Folder of the file. */
   folder: 'valid' | 'invalid'
   document: unknown
 }
 
-/** `POST /v1/dry-run`, scope `events:operate`: what each service that consumes the topic would do with it now. */
+/** `POST /v1/dry-run`, scope `events:operate`: the effects in each service that consumes the topic. */
 export type DryRunRequest =
   | { position: RecordPosition }
-  /** The edited event (`EditedDocument`). `key` is that of the record at the position. */
+  /** The edited event (`EditedDocument`). Its key is that of the record at the position. */
   | { position: RecordPosition; edited: EditedDocument }
 export interface DryRunResult {
   services: ServiceVerdict[]
@@ -236,7 +242,7 @@ export interface DryRunResult {
 export type ServiceVerdict = { service: string } & (
   | {
       result: 'dead-letter'
-      /** For example `invalid-payload` or `untrusted`. */
+      /** Reason, such as `invalid-payload` or `untrusted`. */
       reason: string
       detail: string
       faults: Fault[]
@@ -244,10 +250,10 @@ export type ServiceVerdict = { service: string } & (
   | { result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] }
   /** `duplicate`: already handled; `not-handled`: the service has no reaction to it. */
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
-  /** The service did not answer: it is down or cannot be reached. */
+  /** The service did not answer. */
   | { result: 'unknown'; why: string }
 )
-/** A masked document of a service's store; `before` is null if it is new. */
+/** A masked document of a service's store. `before` is null for a new document. */
 export interface StateChange {
   key: string
   before: unknown
@@ -255,28 +261,28 @@ export interface StateChange {
 }
 
 /**
- * An edited event: JSON text in which `"***{/Payload/Field}***"` stands for the original's value at that pointer,
- * wherever it is put. So a field can be renamed without showing its value. `text` of at most 256 KiB.
+ * An edited event as JSON text of at most 256 KiB. `"***{/Payload/Field}***"` is replaced by the original's value at
+ * that pointer, in any field. So a user can rename a field without seeing its value.
  */
 export interface EditedDocument {
   text: string
 }
 
-/** How complete an answer is. Every view shows it. Times are ISO 8601 in UTC, everywhere in this API. */
+/** The completeness of an answer. All times of this API are ISO 8601 in UTC. */
 export interface Completeness {
-  /** Number of records in all topics of the log that are not indexed yet; null while Kafka does not answer. */
+  /** Number of records in the log that the index still lacks; null while Kafka does not answer. */
   indexLag: number | null
-  /** Time when the newest record of the index reached the log; null without records. */
+  /** Arrival of the newest indexed record in the log. Null without records. */
   newest: string | null
-  /** Time of the oldest kept record; older ones are not counted anywhere. Null without records. */
+  /** Arrival of the oldest indexed record. Older ones are not counted anywhere. Null without records. */
   oldestKept: string | null
-  /** Number of kept records: by default at most a million, or seven days. */
+  /** Number of indexed records: by default at most one million, or of seven days. */
   kept: number
-  /** Records that the index never received; they are always shown. */
+  /** Records that the index never received. */
   gaps: Gap[]
-  /** Partitions that cannot be read now. Their records are missing until then; all others are indexed. */
+  /** Partitions that cannot be read now. All others are indexed. */
   unreadable: Unreadable[]
-  /** Whether the log is read. The index answers without it; the monitor's log has the reason. */
+  /** True while the monitor reads the log. Otherwise the monitor's log has the reason. */
   isConnected: boolean
 }
 
@@ -285,22 +291,22 @@ export interface Unreadable {
   topic: string
   /** Null for a topic that Kafka cannot describe. */
   partition: number | null
-  /** What is wrong, and what to do. */
+  /** The problem and the next step. */
   why: string
 }
 
-/** Records of a partition that the index does not have. */
+/** A range of a partition that the index never received. */
 export interface Gap {
   topic: string
   partition: number
-  /** The first offset that is missing. */
+  /** First missing offset. */
   from: string
-  /** The first offset after the gap. */
+  /** First offset after the gap. */
   to: string
   /** Time of its discovery. */
   at: string
   /**
-   * - `truncated`: the log deleted them before they were read;
+   * - `truncated`: the log deleted the records before the monitor read them;
    * - `recreated`: the topic was created again, and starts with a lower offset.
    */
   why: 'truncated' | 'recreated'
@@ -313,7 +319,7 @@ export interface Page<T> {
   next: string | null
   complete: Completeness & {
     shown: number
-    /** Number of items in the index. A slow count stops: then `isAtLeast`. */
+    /** Number of matching items in the index. With `isAtLeast`, a slow count was stopped early. */
     total: number
     isAtLeast: boolean
   }
@@ -330,7 +336,7 @@ export interface Problem {
 
 /** `GET /v1/me`: the caller and their scopes. */
 export interface Me {
-  /** Undefined without authentication (loopback). */
+  /** Undefined without authentication. */
   id?: string
   /** `events:read`, `events:operate`, `events:reveal`. */
   scopes: string[]

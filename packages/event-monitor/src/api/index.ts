@@ -1,6 +1,6 @@
 import type { RecordPosition } from './events.ts'
 
-/** The monitor's API for the page and other clients: only types and paths, so that a browser can import it. */
+/** The types and paths of the monitor's API. A browser can import them. */
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
 export type * from './events.ts'

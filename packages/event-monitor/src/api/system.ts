@@ -1,23 +1,23 @@
 import type { Completeness, EventRow, Fault, Validity } from './events.ts'
 
 /**
- * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after some seconds (1 to 86400; by default the
- * time that the reaction may take), oldest first.
+ * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after some seconds, oldest first. `seconds` is
+ * 1 to 86400; the default is the time allowed for the reaction.
  */
 export interface MissingReactions {
   items: MissingReaction[]
-  /** The newest 20,000 are counted; if there are more, `isAtLeast`. */
+  /** Number among the newest 20,000 waiting events. `isAtLeast` if more events wait. */
   total: number
   isAtLeast: boolean
-  /** Expected reactions, each within so many seconds. */
+  /** Expected reactions, with the seconds that each may take. */
   rules: { cause: string; effects: string[]; by: string; within: number }[]
   complete: Completeness
 }
 export interface MissingReaction {
   cause: EventRow
-  /** Seconds. */
+  /** Waiting time in seconds. */
   waiting: number
-  /** Names of the expected events, of which one is enough. */
+  /** Names of the expected events. One of them is enough. */
   expected: string[]
   /** The service that is expected to react. */
   by: string
@@ -25,12 +25,12 @@ export interface MissingReaction {
     why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
     /** The reason in words: `a-service is 1,204 events behind in a-topic/2`. */
     text: string
-    /** Entry of the dead letter. */
+    /** Id of the dead letter's entry. */
     entry: string | null
   }
 }
 
-/** `GET /v1/publishers`: publishers of the kept events. */
+/** `GET /v1/publishers`: publishers of the indexed events. */
 export interface Publishers {
   items: Publisher[]
   complete: Completeness
@@ -42,7 +42,7 @@ export interface Publisher {
   events: number
   full: number
   reduced: number
-  /** Neither `valid` nor `foreign`. */
+  /** Number of events that are neither `valid` nor `foreign`. */
   invalid: number
   byValidity: { validity: Validity; count: number }[]
   types: { type: string; topic: string; count: number }[]
@@ -50,7 +50,7 @@ export interface Publisher {
   lastSeen: string
 }
 
-/** `GET /v1/schemas`: event types, and the versions in use. */
+/** `GET /v1/schemas`: event types, and their use. */
 export interface Schemas {
   items: SchemaUse[]
   complete: Completeness
@@ -60,7 +60,7 @@ export interface SchemaUse {
   type: string
   name: string
   version: number
-  /** Whether it is the newest version of its name. */
+  /** True for the newest version of this name. */
   isNewest: boolean
   events: number
   lastSeen: string | null
@@ -82,8 +82,8 @@ export interface SchemaUse {
 }
 
 /**
- * `POST /v1/validate` with `{ text, as?: 'received' | 'full' }` (256 KiB) validates a text as an event, and stores
- * nothing.
+ * `POST /v1/validate` with `{ text, as?: 'received' | 'full' }`, at most 256 KiB: validates a text as an event without
+ * storing it.
  */
 export interface Validated {
   isValid: boolean
@@ -98,7 +98,7 @@ export interface HealthView {
   kafka: {
     isUp: boolean
     brokers: { id: number; address: string; isController: boolean }[]
-    /** The reason why it does not answer; if it is up, the consumer groups whose offsets cannot be read. */
+    /** The reason why Kafka does not answer. If Kafka is up, the consumer groups with unreadable offsets. */
     error: string | null
   }
   services: ServiceHealth[]
@@ -106,7 +106,7 @@ export interface HealthView {
   topics: TopicHealth[]
   /** A line for each topic setting that differs from the required one, with the command that fixes it. */
   settings: string[]
-  /** Latencies of the last minute: milliseconds between the arrivals of a cause and its reaction. */
+  /** Latencies of the last minute: milliseconds from the arrival of a cause to the arrival of its reaction. */
   latency: { reaction: string; p50: number; p95: number; count: number }[]
   index: {
     events: number
@@ -114,24 +114,21 @@ export interface HealthView {
     bytesOnDisk: number
     memoryBytes: number
     perSecond: number
-    /** Number of rows that live views lost because clients or the machine were slow. */
+    /** Number of rows omitted from live views because clients or the machine were slow. */
     liveRowsDropped: number
-    /**
-     * The reason why the log is not indexed now, with the next step, such as for a full disk; otherwise null. The index
-     * can still be read.
-     */
+    /** The reason why the log is not indexed now, with the next step; otherwise null. The index can still be read. */
     error: string | null
   }
   complete: Completeness
 }
 export interface ServiceHealth {
   name: string
-  /** State by its /readyz; `unreachable` if it does not answer. */
+  /** State that /readyz reports; `unreachable` without an answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
-  /** Records that were delivered more than ten times and are not handled yet. */
+  /** Records that were delivered more than ten times and are still not handled. */
   redelivered: Redelivered[]
 }
 export interface Redelivered {
@@ -146,23 +143,22 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
-  /**
-   * Number of events that the group has not handled: 0 only if there is none. Offsets without an event are left out.
-   */
+  /** Number of events that the group still has to handle. Offsets without an event are omitted.
+ */
   lag: number
-  /** Whether `lag` is an upper bound, because there are too many to count. */
+  /** True if `lag` is an upper bound, because the events are too many to count. */
   isAtMost: boolean
 }
 export interface TopicHealth {
   topic: string
   partitions: number
   /**
-   * One offset for each partition; null if Kafka cannot serve it (`Completeness.unreadable`). There are at most as many
-   * records between the two, since some offsets have none.
+   * Offset of each partition; null if Kafka cannot serve it (`Completeness.unreadable`). Some offsets have no record,
+   * so the difference of both is the largest possible number of records.
    */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
-  /** Rate of new offsets: at least the rate of records. */
+  /** Rate of new offsets. The rate of records is at most as high. */
   perSecond: number
   isDead: boolean
 }
