@@ -18,18 +18,18 @@ export interface SystemStatus {
 }
 
 const timeoutMs = 2_500
-/** A status is fresh for this time. */
+/** Age up to which a status is used again. */
 const freshMs = 2_000
-/** A caller waits at most this long for a newer status, */
+/** Longest time that a caller waits for a newer status, unless the last one is stale. */
 const patienceMs = 500
-/** unless the last one is older than this. */
+/** Age from which a status is stale, so that callers always wait for a newer one. */
 const staleMs = 5_000
-/** A rate over a longer time does not describe the present. */
+/** Longest time between two measurements of a rate. */
 const rateMs = 30_000
 
 /**
- * Reads the state of the broker and the services on request only, because services ask the broker whether they are
- * ready. It uses one connection to the broker: a login costs the broker more than an answer.
+ * Reads the state of the broker and the services only on request, because each service then asks the broker if it is
+ * ready. One connection to the broker is kept, because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -52,7 +52,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** Returns the state as of at most two seconds ago; at most five while a new one takes its time. */
+  /** Returns a state that is at most two seconds old, or at most five seconds while a new one is slow. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -72,7 +72,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loading the client blocks the thread once. That must not count as response time of the services.
+    // Loading the client blocks the thread once. The response times of the services must not include this.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -117,7 +117,7 @@ async function probeService({ name, url }: WatchedService): Promise<ServiceHealt
   }
 }
 
-/** The answer of a service at `/readyz` (packages/service-kit/src/web/web.ts). */
+/** The answer of a service to `/readyz` (packages/service-kit/src/web/web.ts). */
 interface Ready extends Pick<ServiceHealth, 'redelivered'> {
   missing: Record<string, string>
 }
@@ -163,14 +163,14 @@ async function streamAt(
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-/** Returns how many offsets were added. Partitions that could not be read both times are left out. */
+/** Returns the number of new offsets in the partitions that could be read both times. */
 const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
   now.reduce((total, end, partition) => {
     const last = before[partition] ?? null
     return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
   }, 0)
 
-/** Returns the lag of groups in readable partitions, and an error for groups that cannot be read. */
+/** Returns the lag of groups in readable partitions, and an error that names the unreadable groups. */
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],
@@ -209,7 +209,7 @@ async function groupsOf(
   return { groups, error: errors.join('; ') || null }
 }
 
-/** Latencies of reactions in the last minute. */
+/** Collects latencies of reactions, and returns those of the last minute. */
 export class Latencies {
   readonly #samples = new Map<string, { at: number; ms: number }[]>()
 

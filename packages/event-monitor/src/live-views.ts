@@ -9,11 +9,11 @@ import { type IngestBatch, maxRows } from './ingest/messages.ts'
 import { tally } from './model/counts.ts'
 import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
-/** Ten batches a second: people see no faster change, and a browser draws it without effort. */
+/** Milliseconds between batches. Ten batches per second look smooth, and a browser can draw them easily. */
 export const batchMs = 100
-/** A timer may fire this much too early. */
+/** Milliseconds by which a timer may fire early. */
 const toleranceMs = 5
-/** While no event arrives, a view gets an empty batch this often. */
+/** Interval of empty batches while no event arrives. */
 const quietMs = 1_000
 
 interface View {
@@ -40,12 +40,12 @@ export interface LiveViews {
   /** Opens a view. Returns a function that closes it. */
   open(filter: EventFilter, send: Send): () => void
   job(job: Job): void
-  /** Rows that were dropped because a client was slow. */
+  /** Number of rows that were dropped for slow clients. */
   dropped(): number
   stop(): void
 }
 
-/** Sends live views exact counts and a few rows. A slow client loses rows, and gets their number. */
+/** Sends exact counts and a few rows to live views. A slow client loses rows, and receives their number. */
 export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
   const views = new Set<View>()
   let dropped = 0
@@ -53,7 +53,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
   const stopListening = index.onBatch((batch) => {
     for (const view of views) {
       add(view, batch)
-      // Sent at once if the last batch is old enough, instead of waiting for the timer.
+      // Sends at once if the last batch is old enough.
       if (performance.now() - view.sentAt >= batchMs) flush(view)
     }
   })

@@ -1,4 +1,4 @@
-/** A refusal of the monitor. */
+/** An error with one of the monitor's problem codes. */
 export class MonitorError extends Error {
   readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready' | 'other-attempt' | 'idempotency-key-reused'
   constructor(code: MonitorError['code'], message: string) {

@@ -35,7 +35,7 @@ export interface Monitor {
   now: () => Date
 }
 
-/** Creates the monitor. It reads and opens nothing before it is started. */
+/** Creates the monitor. It opens files and connections only when it is started. */
 export function openMonitor(
   root: URL,
   context: Pick<ServiceContext<MonitorSettings>, 'settings' | 'log' | 'now' | 'newId'>,
@@ -62,16 +62,16 @@ export function openMonitor(
     },
     {
       onTrouble(reason) {
-        if (reason === null) log.info('the log is read')
-        else log.warn({ reason }, 'the log is not read; the monitor tries again')
+        if (reason === null) log.info('the monitor reads the log')
+        else log.warn({ reason }, 'the log cannot be read; the monitor tries again')
       },
       onPartition({ why: reason, ...partition }, isRead) {
-        if (isRead) log.info(partition, 'the partition is read again')
-        else log.warn({ ...partition, reason }, 'the partition is not read; the monitor tries again')
+        if (isRead) log.info(partition, 'the partition can be read again')
+        else log.warn({ ...partition, reason }, 'the partition cannot be read; the monitor tries again')
       },
       onFailure(err) {
-        log.error({ err }, 'a thread of the index failed')
-        // Ends the process: its supervisor starts it again, and the stored data is consistent.
+        log.error({ err }, 'a thread of the index has failed; the monitor stops')
+        // This ends the process. The supervisor starts it again, and the stored data is consistent.
         setImmediate(() => {
           throw err
         })

@@ -12,11 +12,11 @@ export interface PageFile {
   /** Content-Type. */
   type: string
   etag: string
-  /** Whether its name follows from its content, so that browsers may cache it for ever. */
+  /** True if the name contains a hash of the content, so that browsers may cache the file forever. */
   immutable: boolean
 }
 
-/** The page's Content-Security-Policy: it may use its own files only. Its tests run under this policy. */
+/** The page's Content-Security-Policy, which allows only the page's own files. Tests of the page use it, too. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,22 +28,22 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** First segments of the paths of views; page/lib/route.ts reads the rest. */
+/** First segments of the views' paths; page/lib/route.ts parses the rest. */
 const views = ['', 'index.html', 'c', 'e', 'id', 'dead', 'missing', 'publishers', 'schemas', 'health', 'audit']
 
 /**
- * Reads the page that `page/build.ts` built.
- * @param folder `packages/event-monitor/dist` by default
- * @returns a function from a path to a file or the page: 200 for a view, 404 with a view that reports an unknown path,
- * undefined for an unknown asset. The page's links are relative to the prefix of a proxy or to the path, since a proxy
- * may have stripped a prefix that is unknown here
+ * Reads the page that `page/build.ts` has built.
+ * @param folder default: `packages/event-monitor/dist`
+ * @returns a function that returns the file of a path. The status is 200 for files and views, and 404 for the page at
+ * an unknown path. Unknown assets are undefined. The page's links are relative to a proxy's prefix if this is known,
+ * and otherwise to the path
  * @throws {Error} if the page was not built
  */
 export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.url))) {
   const files = new Map(readManifest(folder).map((each) => [each.path, readFile(folder, each)]))
   const index = files.get('/index.html')
   files.delete('/index.html')
-  if (!index) throw new Error(`${folder} holds no page: run packages/cli/node packages/event-monitor/page/build.ts`)
+  if (!index) throw new Error(`${folder} contains no page: run packages/cli/node packages/event-monitor/page/build.ts`)
   return (path: string, prefix = ''): { status: 200 | 404; file: PageFile } | undefined => {
     const file = files.get(path)
     if (file) return { status: 200, file }
@@ -70,7 +70,7 @@ function readManifest(folder: string): Entry[] {
   try {
     return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: Entry[] }).files
   } catch (cause) {
-    throw new Error(`${folder} holds no page: run packages/cli/node packages/event-monitor/page/build.ts`, { cause })
+    throw new Error(`${folder} contains no page: run packages/cli/node packages/event-monitor/page/build.ts`, { cause })
   }
 }
 
@@ -79,7 +79,7 @@ function readFile(folder: string, { path, type, etag, immutable }: Entry): PageF
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
 }
 
-/** Returns the page if it was built. Otherwise the page of the API is served alone. */
+/** Returns the page if it was built. Otherwise the service has only the page of its API. */
 export function monitorPage(): Pick<ServiceParts, 'page'> {
   if (!existsSync(new URL('../dist/manifest.json', import.meta.url))) return {}
   return { page: { policy: pagePolicy, read: readPage() } }

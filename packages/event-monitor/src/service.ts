@@ -13,7 +13,7 @@ const root = new URL('..', import.meta.url)
 
 export const service = defineService<MonitorSettings>({
   root,
-  description: 'Shows every event on the stream, how its receivers see it, what failed, and how to fix it.',
+  description: 'Shows every event on the stream, how receivers read it, what failed, and how to fix it.',
   sections: {
     Monitor: section({
       Folder: { type: 'string', minLength: 1 },
@@ -28,12 +28,12 @@ export const service = defineService<MonitorSettings>({
   },
   produces: [],
   refusals: {
-    'not-kept': { status: 404, title: 'The index does not have it' },
-    'not-in-log': { status: 410, title: 'The log does not have it any longer' },
-    'not-ready': { status: 409, title: 'It cannot be done now' },
+    'not-kept': { status: 404, title: 'Not found in the index' },
+    'not-in-log': { status: 410, title: 'Not found in the log' },
+    'not-ready': { status: 409, title: 'Not possible now' },
     'other-attempt': { status: 409, title: 'The dead letter has a newer attempt' },
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another request' },
-    refused: { status: 422, title: 'It would be rejected again' },
+    refused: { status: 422, title: 'The replay would be rejected again' },
   },
   create(context) {
     const monitor = openMonitor(root, context)

@@ -20,14 +20,14 @@ export interface MonitorSettings {
     /** Limits of the index: number of events, and days. */
     KeepEvents: number
     KeepDays: number
-    /** Addresses as `service=url`, separated by commas. By default this machine, at the ports of services.json. */
+    /** Addresses as `service=url`, separated by commas. Default: this machine, with the ports of services.json. */
     Addresses: string
-    /** Dry-run addresses as `service=url token`, separated by commas. From the environment only. */
+    /** Dry-run addresses as `service=url token`, separated by commas; only from the environment. */
     DryRuns: string
   }
 }
 
-/** Returns the services of services.json, at the addresses that the settings name. */
+/** Returns the services of services.json, with the addresses of the settings. */
 export function watchedServices(
   services: Application['services'],
   { Addresses, DryRuns }: MonitorSettings['Monitor'],

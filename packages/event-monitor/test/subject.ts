@@ -26,7 +26,7 @@ const cases: Record<string, BadRequest> = {
     ...get('/v1/events/orderevents/x/0'),
     status: 400,
     pointers: ['offset'],
-    tells: /a record position is a topic/,
+    tells: /part of a record position/,
   },
   'a look without a reason': {
     ...post('/v1/events/orderevents/0/0/reveal', {}),

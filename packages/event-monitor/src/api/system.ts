@@ -144,7 +144,7 @@ export interface GroupLag {
   position: string
   end: string
   /** Number of events that the group still has to handle. Offsets without an event are omitted.
- */
+   */
   lag: number
   /** True if `lag` is an upper bound, because the events are too many to count. */
   isAtMost: boolean

@@ -6,8 +6,8 @@ import { bucketMs, factsOf, openForWriting, type SegmentFacts } from './segment.
 import { Statements, transaction } from './sqlite.ts'
 
 /**
- * Publishers choose the names of their events and could choose very many. A segment has at most this many kinds, and
- * one kind for all others.
+ * Publishers choose event names and could use very many. A segment has at most this number of kinds, and one more for
+ * all others.
  */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
@@ -26,24 +26,24 @@ interface StoredKind {
 }
 
 /**
- * The segment that is written. Its memory equals its file: after a failed transaction it reads the file again before it
- * writes.
+ * The segment that is written. Its memory has the same state as its file. After a failed transaction it reads the file
+ * again.
  */
 export class ActiveSegment {
   readonly facts: SegmentFacts
   readonly #database: DatabaseSync
   readonly #statements: Statements
-  /** False from the beginning of a transaction to its successful end. */
+  /** False from the start of a transaction until it has succeeded. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Keyed by the object itself: most records of a kind share one object. */
+  /** Keyed by the object, because most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
   #nextBlock = 1
 
-  /** @param positions start positions of a new segment; an existing file has its own */
+  /** @param positions start positions of a new segment; an existing file contains its own */
   constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
     this.#database = openForWriting(file, { firstSeq, now, positions })
     this.#statements = new Statements(this.#database)
@@ -57,7 +57,7 @@ export class ActiveSegment {
     }
   }
 
-  /** Reads the memory's state from the file again, after a failed transaction left it unknown. */
+  /** Restores the state from the file after a failed transaction. */
   restore(): void {
     if (this.#isCurrent) return
     this.#kinds.clear()
@@ -81,8 +81,7 @@ export class ActiveSegment {
   }
 
   /**
-   * Writes records with numbers from `seq` on, and the positions that the log was read to: all or nothing. Returns the
-   * kind of each record.
+   * Writes records, numbered from `seq`, and the read positions in one transaction. Returns the kind of each record.
    */
   write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
     const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
@@ -97,10 +96,10 @@ export class ActiveSegment {
   }
 
   /**
-   * Prepares the segment for reading only. It can still be written.
+   * Prepares the segment for reading. It can still be written.
    *
-   * Moves the write-ahead log into the file, which may need more of the disk. Closing would do it as well, but would not
-   * say that it failed, and the reading thread could not open what is left.
+   * It moves the write-ahead log into the file, which may need disk space. Closing the file would do this too, but
+   * would hide a failure, and the reading thread could then not open the segment.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())
@@ -133,7 +132,7 @@ export class ActiveSegment {
       const { topic, partition, offset, at, bytes, guids, body, subject } = record
       const part = this.#parts.get(`${topic}/${partition}`)
       const kind = kinds[index] as StoredKind
-      if (part === undefined) throw new Error(`no position of ${topic}/${partition} is known`)
+      if (part === undefined) throw new Error(`there is no position of ${topic}/${partition}`)
       event.run(
         seq + index,
         part,

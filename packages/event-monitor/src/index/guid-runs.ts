@@ -2,11 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Statements } from './sqlite.ts'
 
 /**
- * Packed numbers find events by GUID. Each pair of a GUID and an event is a number: 27 bits of the GUID's hash and 26
- * bits of the event's number in the segment, sorted. Readers verify each hit, so two GUIDs with the same hash cost one
- * look. A transaction adds one run of numbers, and several runs become one, as in a log-structured merge tree. A tree
- * of SQLite with a row for each GUID would change a page for each: fifty times as many bytes, and a fifth of a
- * transaction's time.
+ * Finds events by GUID with sorted, packed numbers. A number is a pair: 27 bits of the GUID's hash, and 26 bits of the
+ * event's number in the segment. Readers verify each hit, because GUIDs can have the same hash. A transaction adds one
+ * run of numbers. Several runs are merged into one, as in a log-structured merge tree. A table with a row for each GUID
+ * would write fifty times as many bytes, in a fifth of the transaction's time.
  */
 export const guidSchema = `
 CREATE TABLE runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
@@ -16,29 +15,29 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** Largest distance between the numbers of a segment's events; numbers of the other series lie in between. */
+/** Largest distance between the numbers of a segment's events. Numbers of the other series lie in between. */
 export const maxSegmentSpan = seqRange
-/** Numbers of a row: as many as fill a page of a file. */
+/** Numbers per row, to fill one page of the file. */
 const pageLength = 480
 /** Number of runs of a level that are merged into one run of the next level. */
 const fanIn = 8
 
 const lowest = (guid: string): number => (hashOf(guid) % hashRange) * seqRange
 
-/** Returns the number of a pair of GUID and event. */
+/** Returns the number of a GUID and an event. */
 export const guidNumber = (guid: string, seqInSegment: number): number => lowest(guid) + seqInSegment
 
-/** Writes runs, in the transaction that the caller has open. */
+/** Writes runs in the caller's transaction. */
 export class GuidRuns {
   readonly #statements: Statements
   #runs: { id: number; level: number }[] = []
 
-  /** It has no run until `restore` is called. */
+  /** The object has no runs before `restore`. */
   constructor(database: DatabaseSync) {
     this.#statements = new Statements(database)
   }
 
-  /** Reads the runs from the file: at the start, and after a failed transaction. */
+  /** Reads the runs from the file, at the start and after a failed transaction. */
   restore(): void {
     this.#runs = this.#statements.get('SELECT id, level FROM runs').all() as unknown as {
       id: number
@@ -56,7 +55,7 @@ export class GuidRuns {
     }
   }
 
-  /** Merges all runs into one, for a segment that is only read from now on. */
+  /** Merges all runs of a complete segment into one. */
   mergeAll(): void {
     const highest = this.#runs.reduce((most, { level }) => Math.max(most, level), 0)
     if (this.#runs.length > 1) this.#merge(this.#runs, highest)
@@ -73,7 +72,7 @@ export class GuidRuns {
     this.#write(merged.sort(), level)
   }
 
-  /** Reads row by row, because all pages of a segment and their copies would be most of the thread's memory. */
+  /** Reads row by row, because all pages of a segment with their copies would use most of the thread's memory. */
   #numbersOf(runs: number[]): Float64Array {
     const lengthOf = this.#statements.get('SELECT ifnull(sum(length(body)), 0) AS bytes FROM guids WHERE run = ?')
     const numbers = new Uint8Array(runs.reduce((sum, run) => sum + Number(lengthOf.get(run)?.bytes), 0))
@@ -100,15 +99,15 @@ export class GuidRuns {
 }
 
 /**
- * Pages that may have a GUID: in each run the page that begins before its numbers, and those that begin among them. It
- * is one statement, so it reads one snapshot. CROSS makes SQLite go from runs to pages; otherwise it would read each
- * page of the segment.
+ * Selects the pages that may contain a GUID: in each run the page that begins before its numbers, and the pages that
+ * begin among them. One statement reads one snapshot. CROSS makes SQLite start with the runs. Otherwise it would read
+ * all pages of the segment.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
   AND g.first >= ifnull((SELECT max(first) FROM guids WHERE run = r.id AND first <= ?1), ?1)`
 
-/** Returns the numbers of a segment's events that may have a GUID, in order. */
+/** Returns the sorted numbers of a segment's events that may have a GUID. */
 export function seqsOf(guid: string, all: <Row>(sql: string, ...values: number[]) => Row[]): number[] {
   const low = lowest(guid)
   const high = low + seqRange
@@ -132,15 +131,15 @@ function firstAtLeast(numbers: Float64Array, wanted: number): number {
   return low
 }
 
-/** Copies the bytes, because SQLite's buffer may not be aligned to eight bytes. */
+/** Returns a copy of the bytes as numbers, because SQLite's buffer may not be aligned to eight bytes. */
 const numbersIn = (body: Uint8Array): Float64Array => new Float64Array(body.slice().buffer)
 
 /** Constants of FNV-1a for 32 bits (RFC 9923). */
 const [basis, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * Returns a hash of 53 bits to look an id up by; each hit is verified. It runs FNV-1a once from each end, since ids of
- * some publishers differ in their first or last characters only.
+ * Returns a hash of 53 bits for finding an id; readers verify each hit. It runs FNV-1a from both ends, because some
+ * publishers' ids differ only in their first or last characters.
  */
 export function hashOf(text: string): number {
   let [forwards, backwards] = [basis, basis]

@@ -16,19 +16,19 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** The index for the routes: one thread reads the log and writes, another one answers questions. */
+/** The index as the routes use it. One thread reads the log and writes the index, and another one answers queries. */
 export interface MonitorIndex {
-  /** Starts both threads. Returns when they accept questions. */
+  /** Starts both threads. Returns when they accept queries. */
   start(): Promise<void>
-  /** @throws {HttpProblem} 503 before it was started */
+  /** @throws {HttpProblem} 503 before `start` */
   requireOpen(): void
-  /** @throws {HttpProblem} 503 before it was started */
+  /** @throws {HttpProblem} 503 before `start` */
   ask: Ask
   completeness(): Completeness
   state(): IngestState
-  /** Listens for indexed batches. Returns a function that stops listening. */
+  /** Calls a function for indexed batches. Returns a function that stops this. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Sets whether a live view is open, and the hashes of GUIDs that views filter by. */
+  /** Sets if a live view is open, and the hashes of GUIDs that views filter by. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }
@@ -43,20 +43,20 @@ const noState: IngestState = {
   segments: [],
 }
 
-/** Reports of an index. */
+/** Callbacks of an index. */
 export interface IndexEvents {
-  /** A thread ended unexpectedly, which is a bug. */
+  /** Reports that a thread ended unexpectedly, which is a bug. */
   onFailure(error: Error): void
-  /** The reason why the log is not read now, or null when it is. Called on each change. */
+  /** Reports each change of the reason why the log is not read; null if it is read. */
   onTrouble(reason: string | null): void
-  /** A partition, or a topic, cannot be read from now on, or can be read again. */
+  /** Reports a partition or topic that cannot be read now, or can be read again. */
   onPartition(partition: Unreadable, isRead: boolean): void
 }
 
 const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
   list.some((one) => one.topic === topic && one.partition === partition)
 
-/** Creates an index that is not started yet. */
+/** Creates an index. `start` starts it. */
 export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
@@ -89,7 +89,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     else asker?.reject(new Error(reply.error))
   }
 
-  /** `onTrouble` reports it if nothing can be read. */
+  /** If nothing can be read, `onTrouble` reports it. */
   function reportPartitions(unreadable: readonly Unreadable[]): void {
     const before = unreadPartitions
     unreadPartitions = unreadable
@@ -106,9 +106,9 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   /**
-   * Limits a thread's memory, so that the monitor does not take it from other services.
-   * @param initialHeapMb size that V8 fills before it collects old objects, which takes longer the more of them live.
-   * `resourceLimits` has no such setting; it is a flag of the process, which a thread reads at its start
+   * Limits a thread's memory, so that the other services have enough.
+   * @param initialHeapMb heap size at which V8 first collects old objects. A larger heap takes longer to collect.
+   * `resourceLimits` has no such setting, but a thread reads this flag of the process at its start
    */
   function startThread(
     file: string,

@@ -3,28 +3,28 @@ import type { Problem } from '@orderflow/envelope'
 import type { RecordPosition } from '../api/events.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** A record on its way into the index. */
+/** A record to be indexed. */
 export interface IndexRecord {
   topic: string
   partition: number
   offset: number
-  /** When it reached the log, in milliseconds since 1970. */
+  /** Arrival in the log, in milliseconds since 1970. */
   at: number
-  /** Of its value. */
+  /** Size of its value. */
   bytes: number
   kind: Kind
   /** Ids that find the record. */
   guids: Iterable<string>
   body: Body
-  /** The subject of the event (ingest/examine.ts); null if no reaction is expected. */
+  /** The event's subject (ingest/examine.ts); null without an expected reaction. */
   subject: string | null
 }
 
-/** The position up to which a partition is read. */
+/** The position up to which a partition was read. */
 export interface Position {
   topic: string
   partition: number
-  /** Id of the current topic; a topic that is created again has a new one. */
+  /** Id of the topic. A topic that is created again has a new id. */
   topicId: string
   /** The first offset that is not in the index. */
   next: number
@@ -40,34 +40,36 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** The index's data of a record besides its row. It has no personal data. */
+/** The indexed data of a record, except its row. It contains no personal data. */
 export interface Body {
-  /** Masked (`maskDocument`). */
+  /** Masked by `maskDocument`. */
   document: unknown
-  /** Why there is no document. */
+  /** The reason for a missing document. */
   note?: string
   masked?: string[]
   key?: string
   headers?: { name: string; value: string }[]
   faults?: Problem[]
-  /** Ids that its envelope lacks and that derive from its record; in the order `Id`, `CorrelationId`, `TraceId`. */
+  /** Ids that are missing in its envelope and derive from its record, in the order `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
-  /** The event's first position, if that is another one. */
+  /** The event's origin, if this is another position. */
   origin?: RecordPosition
-  /** The record that a dead letter or a note is about, and when it reached the log, if the dead letter has the time. */
+  /** The record that a dead letter or note refers to, and its arrival in the log, if the dead letter states it. */
   of?: RecordPosition
   ofAt?: number
-  /** The position of the replay, and whether the event was edited; for a note. */
+  /** Only for a note: the position of the replay, and if the event was edited. */
   as?: RecordPosition
   edited?: boolean
 }
 
-/** Bodies in a block: more compress no better, and reading one costs all of its block. */
+/**
+ * Number of bodies in a block. A larger block is hardly smaller per body, and reading one body costs the whole block.
+ */
 export const blockLength = 64
 
 /**
- * Text that events of any application share, so that a block of one event compresses, too. Another dictionary needs
- * another version (segment.ts).
+ * Text that occurs in events of all applications, so that a block of one event is also compressed. A change needs a new
+ * version of segments (segment.ts).
  */
 const dictionary = Buffer.from(
   JSON.stringify({

@@ -7,12 +7,12 @@ import type { Position } from './record.ts'
 import { transaction } from './sqlite.ts'
 
 /**
- * A segment is one SQLite file with events and the positions that the log was read to, written in the same transaction.
- * Whatever kills the monitor, rows and offsets stay consistent.
+ * A segment is one SQLite file. It contains events and the read positions of the log, written in the same transactions.
+ * So both stay consistent after any crash.
  *
- * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since
- * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has a
- * row for each kind and each `bucketMs` with its events.
+ * `parts` are partitions of topics, and `next` is the first offset that is not indexed. `at` is in milliseconds since
+ * 1970. `slot` is the index in the block, and `subject` the hash of the event's subject (ingest/examine.ts). `counts`
+ * has a row for each kind in each `bucketMs`.
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -31,19 +31,18 @@ CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT
 PRAGMA user_version = 4;
 `
 
-/** Length of a bucket of counted events: a rate of ten minutes has 120 buckets. */
+/** Length of a bucket of counted events. Rates of ten minutes have 120 buckets. */
 export const bucketMs = 5_000
 
-/** Version of the files. A segment of another version is removed, and the monitor reads its events from the log again. */
+/** Version of the files. Segments of other versions are removed, and their events are read from the log again. */
 const version = 4
 
 /**
- * Time to wait for a lock. The last connection that closes a file, or the first after a kill, locks it for a moment.
- * The other thread waits for it, as does a monitor that starts while the previous one ends. The default is to fail at
- * once.
+ * Time to wait for a lock, in milliseconds. The last connection that closes a file, and the first one after a kill,
+ * lock it for a moment. Without a timeout, SQLite fails at once.
  */
 export const lockTimeoutMs = 10_000
-/** https://www.sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
 
 /** Opens a segment for writing. A new one gets its schema, facts and positions in one transaction. */
@@ -53,7 +52,7 @@ export function openForWriting(
 ): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
-    // NORMAL is enough: a power failure loses the newest rows together with their offsets, and they are read again.
+    // NORMAL is enough. A power failure loses the newest rows with their offsets, so they are read again.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
     if (versionOf(database) === 0) {
@@ -74,8 +73,8 @@ export function openForWriting(
 /**
  * Opens a segment for reading, in another thread than the writer.
  *
- * A segment that is open for writing has a write-ahead log. Without one nobody writes the file any more, and SQLite is
- * told so: otherwise it would create the files of a write-ahead log again, which fails on a full disk.
+ * A segment that is being written has a write-ahead log. Other segments are opened as immutable. Otherwise SQLite would
+ * create a write-ahead log, which fails on a full disk.
  */
 export function openForReading(file: string): DatabaseSync {
   const url = pathToFileURL(file)
@@ -86,7 +85,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Returns whether a file is a segment of the current version.
+ * Returns true if a file is a segment of the current version.
  * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string): boolean {
@@ -105,7 +104,7 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Series of segments: events, and records of dead-letter topics, which are few and kept longer. */
+/** Series of segments. Records of dead-letter topics are few, and kept longer than events. */
 export type SeriesName = 'events' | 'dead'
 
 /** Facts about a segment. */
@@ -113,7 +112,7 @@ export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** The highest number of its events, or `firstSeq` - 1. Both series share one sequence of numbers. */
+  /** Highest number of its events, or `firstSeq` - 1. Both series share one sequence of numbers. */
   lastSeq: number
   /** Times of its oldest and newest records; 0 without records. */
   first: number
@@ -124,10 +123,8 @@ const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(fir
 export const segmentFile = (folder: string, series: SeriesName, firstSeq: number): string =>
   join(folder, nameOf(series, firstSeq))
 
-/**
- * Returns the segments of a folder, oldest first. Removes files that are not segments of the current version, because
- * the log still has their events.
- */
+/** Returns the segments of a folder, oldest first. Removes damaged and outdated ones: the log still has their events. */
+
 export function segmentsIn(folder: string, series: SeriesName): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)

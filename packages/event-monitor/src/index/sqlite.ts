@@ -2,12 +2,12 @@ import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
- * More statements than the monitor has for one database, since no text contains a value
+ * More statements than the monitor uses for a database. Its SQL texts have placeholders instead of values
  * (packages/cli/lint/no-values-in-sql.grit).
  */
 const maxStatements = 50
 
-/** Prepares each statement of a database once, and keeps a bounded number of them. */
+/** Prepares each statement of a database once. Keeps a bounded number of statements. */
 export class Statements {
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
@@ -31,10 +31,11 @@ export class Statements {
 }
 
 /**
- * Runs a unit of work in one transaction: all of it is stored, or nothing.
+ * Runs a function in a transaction, which stores all of its changes or nothing.
  *
- * SQLite rolls back by itself after some errors, such as a full disk (https://www.sqlite.org/lang_transaction.html). A ROLLBACK after that
- * throws an error of its own, which would hide the first one and skip the caller's clean-up.
+ * SQLite rolls back automatically after some errors, such as a full disk
+ * (https://www.sqlite.org/lang_transaction.html). A second ROLLBACK would throw another error, which would hide the
+ * first one.
  */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
@@ -48,25 +49,25 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
   }
 }
 
-/** https://www.sqlite.org/rescode.html: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN. */
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN (https://www.sqlite.org/rescode.html). */
 const sqliteFaults = new Set([8, 10, 13, 14])
 const systemFaults = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EMFILE', 'ENFILE'])
 
-/** Returns what is wrong with the disk below a folder, and what to do. Returns undefined for an error that has another cause. */
+/** Returns the problem of the disk below a folder, and the next step. Returns undefined for any other error. */
 export function storageFault(error: unknown, folder: string): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { errcode, code = '' } = error as Error & { errcode?: number; code?: string }
-  // The lowest byte of an extended code is the primary one.
+  // The lowest byte of an extended code is the primary code.
   const primary = errcode === undefined ? undefined : errcode & 0xff
   const isFault = primary === undefined ? systemFaults.has(code) : sqliteFaults.has(primary)
   if (!isFault) return undefined
   const isFull = primary === 13 || code === 'ENOSPC' || code === 'EDQUOT' || hasNoSpace(folder)
   return isFull
-    ? `no space left on the disk of ${folder}: free some there; the monitor continues within seconds, without a restart`
+    ? `no space left on the disk of ${folder}: delete files there; the monitor continues within seconds, without a restart`
     : `${folder} cannot be written (${error.message}): check its disk and its permissions; the monitor tries again every second`
 }
 
-/** SQLite reports a full disk as an I/O error where it extends its shared memory, which needs less than this. */
+/** With less free space, an I/O error means a full disk: SQLite reports it so when it extends its shared memory. */
 const leastBytes = 64 * 1024
 
 function hasNoSpace(folder: string): boolean {

@@ -6,23 +6,23 @@ import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segment
 
 export interface WriterOptions {
   folder: string
-  /** Events of a segment, and the number of newest events to keep. */
+  /** Number of events of a segment, and of newest events to keep. */
   segmentEvents: number
   keepEvents: number
   keepMs: number
   now: () => number
 }
 
-/** Dead letters are few, and people look for them weeks later. */
+/** Dead letters are kept longer, because there are few and users need them weeks later. */
 const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
 const dayMs = 24 * 60 * 60 * 1_000
 
 export interface IndexWriter {
-  /** Returns the positions that the log is read to, by `topic/partition`. */
+  /** Returns the read positions of the log, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Writes records and their positions: records of one series in one transaction. Returns the number of the first
-   * record, and the kind that each was counted under.
+   * Writes records and their positions, those of each series in one transaction. Returns the number of the first
+   * record, and the kind that each record was counted under.
    */
   write(
     records: readonly IndexRecord[],
@@ -88,7 +88,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq, now())
   let openedAt = active.facts.first || now()
 
-  /** Begins a new segment. If that fails, the previous one stays open, and the next write tries again. */
+  /** Starts a new segment. If this fails, the previous one stays open, and the next write tries again. */
   function roll(seq: number): void {
     const before = active
     before.seal()
@@ -99,7 +99,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   }
 
   /**
-   * Drops whole segments, so that the rest has at most `keepEvents` and is at most `keepMs` old, rounded up to a
+   * Removes whole segments, so that the others have at most `keepEvents` events of the last `keepMs`, rounded up to a
    * segment.
    */
   function drop(): void {
@@ -122,7 +122,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        // Dropping first makes room for the new segment.
+        // Removing first frees space for the new segment.
         drop()
         roll(seq)
       }

@@ -34,17 +34,17 @@ import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
-/** A record as the index keeps it. It has no personal data. */
+/** The indexed form of a record. It contains no personal data. */
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** Ids that find the record, and GUIDs in fields of the Payload that the contract names. */
+  /** Ids that find the record, including GUIDs in fields of the Payload that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
 }
 
-/** The verdict of any receiver on an event. */
+/** A receiver's verdict on an event. */
 interface Verdict {
   validity: Validity
   faults: Problem[]
@@ -52,14 +52,14 @@ interface Verdict {
   document: unknown
 }
 
-/** Limit for a document with a fault in each of its fields. */
+/** Largest number of faults of a document. */
 const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
 /**
- * Reads a record as a receiver does: decodes, validates, judges and masks it. A record that a bug makes fail does not
- * stop the others.
+ * Reads a record as a receiver does: decodes, validates, judges and masks it. An unexpected error concerns only this
+ * record.
  */
 export function examine(
   record: LogRecord,
@@ -132,8 +132,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns the source of missing ids. A dead letter has the ids of its event, whose value and key it holds. Notes, and
- * dead letters without their event, have nothing else to distinguish them, so their ids derive from the position.
+ * Returns the source of missing ids. A dead letter has the ids of its event, because it contains the event's value and
+ * key. Ids of notes, and of dead letters without their event, derive from the position.
  */
 function sourceOf(
   record: LogRecord,
@@ -148,7 +148,7 @@ function sourceOf(
   const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
   if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
   const key = keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key
-  // Dead letters of 0.1.0 say only when they were written.
+  // Dead letters of version 0.1.0 state only their own time.
   const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }
@@ -172,7 +172,7 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
   }
 }
 
-/** Those of the payload, too, where the envelope is wrong already. */
+/** Returns the faults of the envelope, with those of the Payload. */
 function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
   if (first.code !== 'not-an-envelope') return first.problems
   try {
@@ -196,7 +196,7 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
   return { validity: 'dead-letter', faults: [problem, ...rest], document }
 }
 
-/** Returns the problems that the rejecting app reported; they have no values of the event. */
+/** Returns the problems that the rejecting app reported. They contain no values of the event. */
 function deadLetterProblems(record: LogRecord): Problem[] {
   try {
     const problems: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
@@ -214,7 +214,7 @@ function noteOf(value: Buffer): string {
     : `(${value.length} bytes that are not JSON, or more than can be shown)`
 }
 
-/** A longer text is no name, and may be anything. */
+/** Returns a name, or a mask for texts that may be personal values. */
 const nameOf = (field: string, value: unknown): string | null =>
   typeof value === 'string' && mayShow(field, value)
     ? value
@@ -222,7 +222,7 @@ const nameOf = (field: string, value: unknown): string | null =>
       ? `*** (${value.length} characters)`
       : null
 
-/** Kinds that came before, by what they are made of: most events are of a few, and each is made once. */
+/** Cache of kinds, by their properties. Most events have one of a few kinds. */
 const madeKinds = new Map<string, Kind>()
 const maxMadeKinds = 5_000
 
@@ -232,13 +232,13 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const [problem] = verdict.faults
-  // What is none of these may be anything, of any depth.
+  // Objects can be nested to any depth, so they are left out.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
   if (made) return made
   const kind = newKind(topic, verdict)
-  // Publishers choose what goes into a key, and how long it is.
+  // Publishers choose the content and length of the cache's keys, so both are limited.
   if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
   if (key.length < 1_000) madeKinds.set(key, kind)
   return kind
@@ -259,10 +259,10 @@ function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
   }
 }
 
-/** The longest spelling of a GUID: `urn:uuid:` before it. */
+/** The longest spelling of a GUID, which begins with `urn:uuid:`. */
 const mostGuidLength = 45
 
-/** A key is a GUID in any usual spelling, or whatever its publisher thought of. */
+/** Returns a record key if it is a GUID, and otherwise its masked length. */
 function shownKey(key: Buffer | undefined): string | null {
   if (key === undefined) return null
   const text = key.length <= mostGuidLength ? key.toString('latin1') : ''
@@ -285,13 +285,13 @@ function guidsOf(
   return guids
 }
 
-/** Headers whose values are ours, or made of hexadecimal digits: nothing in them is anybody's. */
+/** Headers without personal values: they are written by this system, or contain only hexadecimal digits. */
 const open =
   /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 
-/** A record's headers for readers: those that the platform writes as they are, of others their names and how long they are. */
+/** Returns a record's headers for users. Values of other publishers' headers are replaced by their length. */
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''
@@ -303,10 +303,15 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
   })
 }
 
-/** Returns the value by which a document and its answers find each other; null for a document of no reaction. */
+/**
+ * Returns the subject of a document, which it shares with its reactions; null for documents without expected reactions.
+ */
 type SubjectOf = (document: unknown) => string | null
 
-/** Returns how to find what a document is about: the field that services.json names for the reactions of its event. */
+/**
+ * Returns a function that reads the subject of a document: the field that services.json names for its event's
+ * reactions.
+ */
 export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers' | 'about'>[]): SubjectOf {
   const fields = new Map(
     reactions.flatMap(({ after, answers, about }) => [after, ...answers].map((event) => [event, about] as const)),
@@ -323,7 +328,7 @@ export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers
   }
 }
 
-/** Returns whether every event that has the field has a GUID there. */
+/** Returns true if every event with this field has a GUID in it. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

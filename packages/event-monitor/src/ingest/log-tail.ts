@@ -9,13 +9,15 @@ import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './
 export interface Read {
   /** Records in the order of their partitions, merged by time. */
   records: LogRecord[]
-  /** Positions of partitions after them, also behind offsets without a record, such as a transaction's marker. */
+  /**
+   * Positions of partitions after these records, including offsets without a record, such as a transaction's marker.
+   */
   positions: Position[]
   gaps: Gap[]
 }
 
 interface Partition extends Position {
-  /** Undefined if it cannot be read until the next refresh. */
+  /** Undefined if the partition cannot be read until the next refresh. */
   leader: Leader | undefined
   /** Last known end of the partition. */
   end: number
@@ -27,8 +29,8 @@ const refreshMs = 3_000
 const retryMs = 1_000
 
 /**
- * Reads all topics of a log from stored positions, as a plain client: without a group, so that no rebalance stops it
- * and it leaves no trace. After any error, use a new one.
+ * Reads all topics of a log from stored positions. It uses no consumer group, to avoid rebalances.
+ * After an error, a new one is needed.
  */
 export class LogTail {
   readonly #admin: Admin
@@ -37,12 +39,12 @@ export class LogTail {
   readonly #newest: number
   readonly #now: () => number
   #refreshAt = Number.NEGATIVE_INFINITY
-  /** By `topic/partition`, or the topic alone; kept until it is read again, so that it is reported once. */
+  /** Reported problems by `topic/partition` or topic, kept until the next successful read, to report each only once. */
   readonly #unreadable = new Map<string, Unreadable>()
 
   /**
    * @param stored start positions by `topic/partition`
-   * @param newest number of newest records to read of a longer log that was never read
+   * @param newest number of newest records to read of a partition without a position
    */
   constructor(kafka: KafkaConnection, stored: ReadonlyMap<string, Position>, newest: number, now: () => number) {
     this.#admin = new Admin({
@@ -57,7 +59,7 @@ export class LogTail {
     this.#now = now
   }
 
-  /** Number of unread records, as far as brokers answered. */
+  /** Number of unread records, in partitions whose brokers answered. */
   get lag(): number {
     return lagOf([...this.#partitions.values()])
   }
@@ -67,12 +69,12 @@ export class LogTail {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
 
-  /** Partitions that cannot be read now, and topics that cannot be described. Others are read nevertheless. */
+  /** Unreadable partitions, and topics that cannot be described. All others are read. */
   get unreadable(): Unreadable[] {
     return [...this.#unreadable.values()]
   }
 
-  /** Returns the next records; none if none arrived for a while. @throws {Error} if no partition at all can be read */
+  /** Returns the next records; empty after a short wait. @throws {Error} if all partitions are unreadable */
   async read(): Promise<Read> {
     const gaps: Gap[] = []
     const moved = new Map<string, Position>()
@@ -81,7 +83,8 @@ export class LogTail {
     const byLeader = Map.groupBy(readable, ({ leader }) => (leader as Leader).nodeId)
     const fetched = await Promise.all([...byLeader.values()].map((own) => this.#fetch(own)))
     const [problem] = this.#unreadable.values()
-    if (problem && !fetched.some((one) => one)) throw new Error(`${partitionKey(problem)} is not read: ${problem.why}`)
+    if (problem && !fetched.some((one) => one))
+      throw new Error(`${partitionKey(problem)} is unreadable: ${problem.why}`)
     const records = byTime(
       fetched.flatMap((one) => one ?? []),
       moved,
@@ -93,7 +96,7 @@ export class LogTail {
     await this.#admin.close().catch(() => {})
   }
 
-  /** Reads from the leader of some partitions; undefined if it does not answer. */
+  /** Reads partitions from their leader. Returns undefined if it does not answer. */
   async #fetch(own: Partition[]): Promise<{ partition: Partition; records: LogRecord[] }[] | undefined> {
     const { leader } = own[0] as { leader: Leader }
     try {
@@ -120,7 +123,7 @@ export class LogTail {
     }
   }
 
-  /** Leaves a partition out until the next refresh. */
+  /** Ignores a partition until the next refresh. */
   #lose(lost: Unreadable): void {
     const key = partitionKey(lost)
     this.#unreadable.set(key, lost)
@@ -129,7 +132,7 @@ export class LogTail {
     this.#refreshAt = Math.min(this.#refreshAt, this.#now() + retryMs)
   }
 
-  /** Refreshes topics, partitions, their ranges and leaders. */
+  /** Refreshes the topics, partitions, ranges and leaders. */
   async #refresh(gaps: Gap[], moved: Map<string, Position>): Promise<void> {
     const { topics, led, unreadable } = await describeLog(this.#admin)
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)
@@ -178,7 +181,9 @@ const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }
 
 const positionOf = ({ topic, partition, topicId, next }: Position): Position => ({ topic, partition, topicId, next })
 
-/** Merges partitions by time and keeps the order in each: a record counts as no earlier than those before it. */
+/**
+ * Merges partitions by time, and keeps the order of each. A record is treated as at least as late as those before it.
+ */
 function byTime(fetched: { partition: Partition; records: LogRecord[] }[], moved: Map<string, Position>): LogRecord[] {
   for (const { partition } of fetched) moved.set(`${partition.topic}/${partition.partition}`, positionOf(partition))
   const [only] = fetched

@@ -11,9 +11,9 @@ import { rowOf } from '../model/row.ts'
 /** Start options of the thread that reads the log. */
 export interface IngestData {
   kafka: KafkaConnection
-  /** Trust settings, and the service's folder, which their paths are relative to. */
+  /** Trust settings, and the folder of the service, to which their paths are relative. */
   trust: TrustSettings
-  /** The setting of the same name. */
+  /** The setting with the same name. */
   positionIdsBefore: string
   root: string
   /** Expected reactions, by services.json. */
@@ -26,7 +26,7 @@ export interface IngestData {
 
 /** A message to the thread. */
 export type ToIngest =
-  /** Whether a live view is open, so that rows are needed; and the hashes of GUIDs that views filter by. */
+  /** State of the live views: if one is open and needs rows, and the hashes of GUIDs that views filter by. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
 /** A message from the thread. */
@@ -39,7 +39,7 @@ export interface IngestBatch {
     kind: Kind
     count: number
     rows: EventRow[]
-    /** Milliseconds between the newest reactions and their causes, by arrival in the log. */
+    /** Latencies of the newest reactions: milliseconds between the arrivals of cause and reaction. */
     delays: number[]
   }[]
   /** Rows and counts for each watched hash. */
@@ -49,7 +49,7 @@ export interface IngestBatch {
 export interface IngestState {
   type: 'state'
   isConnected: boolean
-  /** The reason if it is not connected. */
+  /** The reason if it is not connected; otherwise null. */
   error: string | null
   /** Null until Kafka has answered. */
   lag: number | null
@@ -59,7 +59,7 @@ export interface IngestState {
   segments: SegmentFacts[]
 }
 
-/** The largest number of rows of a kind in a batch (`LiveBatch.rows`). */
+/** The largest number of rows per kind in a batch (`LiveBatch.rows`). */
 export const maxRows = 20
 
 export interface Watch {
@@ -67,7 +67,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns the batch for live views. It has rows of the newest records only, and only while a view is open. */
+/** Returns the batch for live views. While a view is open, it has rows of the newest records. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -105,8 +105,8 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
 }
 
 /**
- * Returns the latency of a reaction by the header with its cause's arrival. On a topic that outsiders write the header
- * may have any value.
+ * Returns the latency of a reaction, from the header with the arrival of its cause. The header can have any value on
+ * topics with outside publishers.
  */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)

@@ -2,8 +2,8 @@ import { answerOf, type Leader, metadataOf, requestAt } from '@orderflow/service
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'
 
-// What the monitor requests of Kafka. An error for one partition, topic or broker concerns that one alone: the client's own methods fail
-// for all of them (@platformatic/kafka 2.12.1).
+// Requests to Kafka that handle errors of single partitions, topics and brokers. The client's own methods fail as a
+// whole (@platformatic/kafka 2.12.1).
 
 /** A partition of a topic, and the broker that leads it. */
 export interface LedPartition {
@@ -16,7 +16,7 @@ export interface LedPartition {
 export interface LogMetadata {
   brokers: Leader[]
   controllerId: number
-  /** How many partitions each topic has. Those of a topic that cannot be described are unknown. */
+  /** Number of partitions of each topic. It is unknown for a topic that cannot be described. */
   topics: Map<string, number>
   led: LedPartition[]
   unreadable: Unreadable[]
@@ -25,7 +25,7 @@ export interface LogMetadata {
 export const partitionKey = ({ topic, partition }: Pick<Unreadable, 'topic' | 'partition'>): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Returns all topics but Kafka's own, their partitions and who leads them. @throws what the client throws if no broker answers */
+/** Returns all topics except internal ones, with partitions and leaders. @throws {Error} if no broker answers */
 export async function describeLog(admin: Admin): Promise<LogMetadata> {
   const { brokers, controllerId, topics } = await metadataOf(admin, null)
   const described: LogMetadata = { brokers, controllerId, topics: new Map(), led: [], unreadable: [] }
@@ -95,20 +95,20 @@ async function listOffsets(
   }
 }
 
-/** Largest answer for a partition and for a broker: it must fit in memory as objects, several times its size. */
+/** Largest answer in bytes for a partition and for a broker. As objects in memory it is several times larger. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
-/** Time that a broker waits for a first record. Another broker that has records waits with it. */
+/** Time that a broker waits for a first record. Other brokers' records wait for it, too. */
 const maxWaitMs = 100
-/** The isolation level of sidecars: it includes records of open and aborted transactions. */
+/** The isolation level of sidecars, which includes records of open and aborted transactions. */
 const uncommitted = 0
-/** Outside a fetch session (KIP-227), whose epoch an error in an answer would invalidate. */
+/** No fetch session (KIP-227), because an error in an answer would invalidate its epoch. */
 const noSession = { id: 0, epoch: -1 }
 
-/** Kafka's error of a position that the log has dropped, or never had (OFFSET_OUT_OF_RANGE). */
+/** Kafka's error for an offset outside of the log (OFFSET_OUT_OF_RANGE). */
 const outOfRange = 1
 
-/** A broker's records of a partition from an offset on. */
+/** A broker's records of a partition, from an offset. */
 export interface Fetched {
   batches: RecordsBatch[]
   /** End offset of the partition. */
@@ -124,15 +124,15 @@ interface FetchResponse {
 }
 
 /**
- * Returns the next records of partitions that one broker leads, by `topic/partition`.
- * @throws what the client throws if the broker does not answer
+ * Returns the next records of partitions with the same leader, by `topic/partition`.
+ * @throws if the broker does not answer
  */
 export async function fetchFrom(
   admin: Admin,
   leader: Leader,
   partitions: readonly (Omit<LedPartition, 'leader'> & { next: number })[],
 ): Promise<Answers<Fetched> & { isOutOfRange: boolean }> {
-  // Topics have names up to version 12, and ids from then on.
+  // Requests name topics up to version 12, and use their ids in later versions.
   const names = new Map(
     partitions.flatMap(({ topic, topicId }) => [[topic, topic] as const, [topicId, topic] as const]),
   )
@@ -173,5 +173,5 @@ const whyOf = (errorCode: number): string => {
 export const unreachable = ({ nodeId, host, port }: Leader, error: unknown): string =>
   `broker ${nodeId} at ${host}:${port} leads it and does not answer: ${(error as Error).message}`
 
-/** Returns whether a topic is shown: Kafka's internal topics begin with two underscores. */
+/** Returns true for topics other than Kafka's internal ones, whose names begin with two underscores. */
 const isOwnTopic = (topic: string): boolean => !topic.startsWith('__')

@@ -11,19 +11,19 @@ import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
 /**
- * Records of a transaction: a larger one is not cheaper, others wait for its end, and its objects grow old, which makes
- * them costly to collect: at 2,000 records that took a third of the thread's time.
+ * Number of records in a transaction. Larger transactions are not cheaper: queries wait longer, and long-lived objects
+ * are costly to collect. With 2,000 records, this took a third of the thread's time.
  */
 const chunkLength = 320
 /**
- * Pause when few records are left, so that more gather: a transaction and a fetch cost the same for one record as for a
- * hundred. Existing records are indexed at once, and live views get ten batches a second.
+ * Pause when few records are left, to gather more of them. A transaction and a fetch cost the same for one record or a
+ * hundred. Existing records are indexed at once, and live views get ten batches per second.
  */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The largest valid date. Publishers choose the times of records on topics with CreateTime. */
+/** The largest valid date, in milliseconds. Publishers choose the times of records on topics with CreateTime. */
 const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
@@ -55,7 +55,7 @@ writer?.close()
 report({ type: 'stopped' })
 port.close()
 
-/** Reads and writes until an error. The next run continues from the last written position. */
+/** Reads and writes until an error. The next run continues at the last written position. */
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {
@@ -66,7 +66,7 @@ async function run(): Promise<void> {
     while (!isStopping) {
       const read = await coming
       error = null
-      // If there is more, it is fetched while this batch is indexed.
+      // The next records are fetched while this batch is indexed.
       coming = tail.readableLag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
       coming.catch(() => {})
       await setImmediate()
@@ -105,7 +105,7 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
   if (records.length === 0 && positions.length > 0) writer.write([], positions)
 }
 
-/** Returns records in the order of series, in which the writer returns kinds. */
+/** Returns records in the order of series, in which the writer returns their kinds. */
 function sorted(records: IndexRecord[]): IndexRecord[] {
   const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
   return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records
@@ -118,7 +118,7 @@ function indexRecordOf(record: LogRecord): IndexRecord {
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
-/** Returns a partition's position before the records that were read. */
+/** Returns a partition's position before the read records. */
 function beginOf(position: Position, records: readonly LogRecord[]): Position {
   const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
   return first ? { ...position, next: Number(first.offset) } : position

@@ -7,23 +7,23 @@ import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
 import { Statements, storageFault, transaction } from '../index/sqlite.ts'
 
-/** A dead letter that is to be replayed. */
+/** A dead letter to replay. */
 export interface ChosenEntry {
   id: string
-  /** Position of the failed record that was the newest attempt when the job was requested, as text; null in jobs of version 0.1.0. */
+  /** Position of the newest attempt at the time of the request, as text; null in jobs of version 0.1.0. */
   attempt: string | null
 }
 
 /** A job with its remaining work. */
 export interface KeptJob {
   job: Job
-  /** Entries in their order. */
+  /** Entries in the order of their replays. */
   entries: ChosenEntry[]
   /** The number of finished entries. */
   next: number
-  /** The edited event of a single entry. It has personal values, so it is deleted when the job ends. */
+  /** The edited event of a single entry. It has personal values, so it is deleted at the end of the job. */
   edited: string | null
-  /** Digest of the request, which another request with the same Idempotency-Key must have, too. */
+  /** Digest of the request. A request with the same Idempotency-Key must have the same digest. */
   fingerprint: string | null
 }
 
@@ -32,20 +32,20 @@ export type AuditItem = Audit['items'][number]
 /** Results of some replays. */
 export interface ReplayResults {
   audit: AuditItem[]
-  /** Positions whose replays are over, as text. */
+  /** Positions of finished replays, as text. */
   positions: string[]
 }
 
 /**
- * Jobs and the audit, in a file next to the index, so that both survive a restart. Each change is written before the
- * caller gets an answer.
- * Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
+ * Stores jobs and the audit in a file next to the index, so that both survive a restart. Each change is stored before
+ * the caller gets an answer. Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be
+ * used.
  */
 export interface Ledger extends ReplayJournal {
-  /** Saves a job together with the results of its last replays. */
+  /** Saves a job together with the results of its latest replays. */
   save(kept: KeptJob, results?: ReplayResults): void
   find(id: string): KeptJob | undefined
-  /** The newest first. */
+  /** Sorted from the newest. */
   jobs(limit: number): Job[]
   /** Returns the jobs that a stop interrupted. */
   running(): KeptJob[]
@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) ST
 CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT;
 `
 
-/** Creates a ledger, which is opened on first use. */
+/** Creates a ledger. Its first use opens the file. */
 export function createLedger(folder: string): Ledger {
   let opened: Ledger | undefined
   function use<Result>(work: (ledger: Ledger) => Result): Result {
@@ -91,7 +91,7 @@ function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
   try {
-    // FULL, unlike the index, because the log has no copy of it.
+    // FULL, unlike the index, because the log has no copy of this data.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
     rename(database)
     return ledgerOn(database)
@@ -102,8 +102,8 @@ function openLedger(folder: string): Ledger {
 }
 
 /**
- * Renames what version 0.1.0 stored under other names. A quote within a JSON text is escaped, so these patterns match keys and whole values
- * only.
+ * Renames fields and values of version 0.1.0. These patterns match only keys and whole values, because quotes inside of
+ * JSON texts are escaped.
  */
 function rename(database: DatabaseSync): void {
   if ((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version > 0) return
@@ -133,7 +133,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
         for (const position of results.positions) settle.run(position)
         save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
       })
-      // An edited event has personal values: after the job's end none of the files has them.
+      // An edited event has personal values. This removes them from all files after the end of the job.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
     begin(intents) {
@@ -155,7 +155,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
   }
 }
 
-/** Reads a job. Version 0.1.0 stored only the ids of entries, and no fingerprint. */
+/** Reads a job. Version 0.1.0 stored no fingerprint, and only the ids of entries. */
 function keptJob(body: unknown): KeptJob {
   const {
     entries,

@@ -21,15 +21,15 @@ import type { LogAccess } from './log-access.ts'
 const maxOutcomes = 100
 /** Interval at which progress is saved and reported. */
 const stepMs = 200
-/** Interval at which a failed write to the ledger is tried again. */
+/** Interval at which a failed write to the ledger is repeated. */
 const retryMs = 1_000
 
 /** The request of a job. */
 export interface JobRequest {
   by: string
-  /** The Idempotency-Key: requests of one person with the same key are one job. */
+  /** The Idempotency-Key. Requests of one caller with the same key start one job. */
   key: string | undefined
-  /** Digest of the request's body, which requests with the same key have in common. */
+  /** Digest of the request's body. Requests with the same key must have the same digest. */
   fingerprint: string
 }
 
@@ -40,18 +40,19 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Jobs that replay dead letters, as `make dead-letters` does. One runs at a time, and continues after a restart. */
+/** Replays dead letters in jobs, as `make dead-letters` does. One job runs at a time, and continues after a restart. */
 export interface Replays {
   /**
    * Starts a job, or returns the job that an earlier request with the same key started.
-   * @param prepare checks the request and makes its job, unless there is one of its key
-   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; and what `prepare` throws
+   * @param prepare checks the request and creates its job; called only for a new key
+   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; also the errors of
+   * `prepare`
    */
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
   /**
-   * Continues the jobs that a stop interrupted. Each waits until the index has caught up, which then has the events that were replayed.
-   * Returns when the ledger could be read.
+   * Continues interrupted jobs. Each waits until the index contains the events that were replayed before the stop.
+   * Returns after the ledger has been read.
    */
   resume(): Promise<void>
   close(): Promise<void>
@@ -64,14 +65,14 @@ export interface ReplaysOptions {
   trust: Trust
   now: () => Date
   newId: () => string
-  /** Called on each progress of a job. */
+  /** Receives a job after each progress. */
   report: (job: Job) => void
 }
 
 export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions): Replays {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
-  /** Requests with a key whose job is being prepared. */
+  /** Requests whose jobs are being prepared, by key. */
   const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
   /** Ids of waiting and running jobs. */
   const unfinished = new Set<string>()
@@ -84,8 +85,8 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   /**
-   * Writes to the ledger. While it cannot be written, as on a full disk, the job waits and states why.
-   * @throws {HttpProblem} when the monitor stops before that; the job then continues after the next start
+   * Writes to the ledger. While this fails, for example on a full disk, the job waits and states the reason.
+   * @throws {HttpProblem} if the monitor stops before; the job continues after the next start
    */
   async function written({ job }: KeptJob, write: () => void): Promise<void> {
     for (;;) {
@@ -102,7 +103,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   function enqueue(kept: KeptJob): void {
-    // A job that begins while an unreadable ledger keeps the others waiting is among those that it lists later.
+    // A job that starts while the ledger is unreadable is also in the later list.
     if (unfinished.has(kept.job.id)) return
     unfinished.add(kept.job.id)
     queue.push(kept)
@@ -116,7 +117,8 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // This is in the same turn as the last look at the queue, so no job is added in between and left there.
+      // This runs in the same turn as the last check of the queue, so it sees every added job.
+
       running = undefined
     }
   }
@@ -140,7 +142,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Takes a step. Returns false while the ledger cannot take note of it beforehand, as on a full disk: then nothing was published. */
+  /**
+   * Runs a step. Returns false, before it publishes, if the ledger cannot be written, for
+   * example on a full disk.
+   */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)
@@ -154,10 +159,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Returns the entries once the index has all of them or is complete; undefined if the job ends before that. */
+  /** Returns the entries when the index has all of them or is complete; undefined if the job ends before. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // The order matters: an answer from before the index was complete may lack entries.
+      // The order matters: an answer from an incomplete index may lack entries.
       const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
@@ -275,17 +280,14 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
 }
 
 const keyReused = () =>
-  new MonitorError(
-    'idempotency-key-reused',
-    'This Idempotency-Key was used with another request before. Send a new key, or leave it out.',
-  )
+  new MonitorError('idempotency-key-reused', 'Another request used this Idempotency-Key. Send a new key, or no key.')
 
 function add(job: Job, outcome: Job['outcomes'][number]): void {
   job[outcome.result] += 1
   job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
 }
 
-/** Returns whether an interrupted job published this replay itself, before it could save that. */
+/** Returns true if an interrupted job has published this replay itself, without saving it. */
 function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: RecordPosition | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }

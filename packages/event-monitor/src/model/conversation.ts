@@ -3,7 +3,7 @@ import type { Conversation, ConversationColumn, Step } from '../api/conversation
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
 
-/** A service by services.json, and its group's positions in Kafka. */
+/** A service by services.json, with the positions of its consumer group. */
 export interface ServiceRole {
   name: string
   /** Consumed topics. A consumer has a store. */
@@ -19,9 +19,8 @@ interface LinkedEvent extends Indexed {
 }
 
 /**
- * Returns the events of a conversation in the order of cause and effect, the steps around them, and the columns between
- * which they go.
- * @param isWhole whether the events are complete, with all dead letters
+ * Returns the steps of a conversation in the order of cause and effect, and the columns between which the steps go.
+ * @param isWhole true if the index has all events and dead letters of the conversation
  */
 export function conversationOf(
   correlationId: string,
@@ -84,10 +83,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/**
- * Links events to their causes. Notes of replays are left out: they only add to a replayed record whether it was
- * edited.
- */
+/** Links events to their causes. Notes of replays only mark the replayed record as edited, and are left out. */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
@@ -105,7 +101,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const byPosition = new Map<string, LinkedEvent>()
   const deadLetters = new Map<string, LinkedEvent>()
   for (const one of events) {
-    // Later events react to the replay, not to the rejected event.
+    // Later events are effects of the replay, not of the rejected event.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
     byPosition.set(positionText(one.position), one)
@@ -121,7 +117,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   return events
 }
 
-/** Returns whether every receiver rejects an event. */
+/** Returns true if every receiver rejects the event. */
 const isRejected = ({ kind: { validity } }: LinkedEvent) => validity !== 'valid' && validity !== 'foreign'
 
 function stepKind({ kind, body }: Pick<Indexed, 'kind' | 'body'>): Step['kind'] {
@@ -174,7 +170,7 @@ function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index:
   consumer?.reaction.push(index)
 }
 
-/** Returns columns from left to right: who begins, topics with their consumers and stores, and dead letters. */
+/** Returns columns from left to right: publishers, topics with their consumers and stores, and dead letters. */
 function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
   const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
   const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({
@@ -200,18 +196,18 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
   ]
 }
 
-/** Causality and order of things. */
+/** Causes and order of things. */
 interface Causality<T> {
   cause: (one: T) => T | undefined
-  /** A partition, whose things have an order of their own. */
+  /** A partition, whose things keep their order. */
   partition: (one: T) => string
   offset: (one: T) => number
   time: (one: T) => number
 }
 
 /**
- * Returns things in an order in which each follows its cause and its predecessors in the partition. Otherwise time
- * decides. A forged cause can form a circle, which is cut at its oldest thing.
+ * Returns things in the order of time, but each after its cause and after earlier things of its partition. Forged
+ * causes can form a circle, which is cut at its oldest thing.
  */
 export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
@@ -267,9 +263,9 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 }
 
 /**
- * Adds steps that are not in the log: a request before an event of ours without a cause, and the handling of an event
- * by a service. Their times are unknown, so they are next to their event.
- * @param wasRejected whether a service rejected a step's record
+ * Adds requests and handled events, which are not in the log. A request precedes an event of our own services that has
+ * no cause. The times of these steps are unknown, so they are next to their event.
+ * @param wasRejected returns true if a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
   const handled = new Set<string>()
@@ -285,7 +281,7 @@ function withAround(steps: readonly Step[], wasRejected: (step: Step, service: s
     all.push(step)
     for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {
       const service = column.slice('service:'.length)
-      // A duplicate changes nothing.
+      // Services ignore duplicates.
       const key = `${column} ${to} ${row.id}`
       if (!isHandled || handled.has(key) || wasRejected(step, service)) continue
       handled.add(key)

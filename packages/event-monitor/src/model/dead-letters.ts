@@ -4,7 +4,7 @@ import { type Attempt, type Entry, isReplayable, openAttempt, recordOf } from '@
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
-/** Facts of the index about a dead letter. */
+/** Indexed facts about a dead letter. */
 export interface DeadLetterFacts {
   kind: Kind
   /** Faults that its app reported. */
@@ -13,15 +13,15 @@ export interface DeadLetterFacts {
 
 export type FactsOf = (attempt: Attempt) => DeadLetterFacts | undefined
 
-/** The dead letter of one service for one attempt. */
+/** A dead letter of one service, for one attempt. */
 interface Rejection {
   entry: Entry
   attempt: Attempt
 }
 
-/** One record that failed, with the dead letters of all services that rejected it. */
+/** A failed record, with the dead letters of all services that rejected it. */
 export interface Cause {
-  /** All of them as one entry, which is replayed as one. Its id is that of the first. */
+  /** All dead letters as one entry, which is replayed once. It has the id of the first one. */
   entry: Entry
   /** Entries of the services, oldest first. */
   entries: Entry[]
@@ -29,7 +29,7 @@ export interface Cause {
   rejections: Rejection[][]
 }
 
-/** Returns dead letters by the record that failed first, which several services may have rejected. */
+/** Returns dead letters by the record that failed first. Several services may have rejected it. */
 export function causesOf(entries: readonly Entry[]): Cause[] {
   const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, position: origin }))
   return [...byRecord.values()].map(causeOf)
@@ -40,7 +40,7 @@ function causeOf(entries: Entry[]): Cause {
   for (const entry of entries) {
     const counts = new Map<string, number>()
     for (const attempt of entry.attempts) {
-      // Attempts of 0.1.0 are known by their positions, which several of one service may have.
+      // Version 0.1.0 identified attempts by their positions, and one service may have several at a position.
       const record = recordOf(attempt)
       const count = counts.get(record) ?? 0
       counts.set(record, count + 1)
@@ -60,8 +60,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns the attempt that is replayed for all services. It is open while one of its dead letters is. It has a reason that permits a replay
- * if there is one, and the newest dead letter, which the log keeps longest.
+ * Returns the attempt to replay for all services. It is open while one of its dead letters is open. If possible, its
+ * reason permits a replay. It has the newest dead letter, which the log keeps longest.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -76,8 +76,8 @@ const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
   rejections.at(-1) as [Rejection, ...Rejection[]]
 
 /**
- * Returns a message without the service and the reason, which a dead letter's row begins with (ingest/examine.ts), for
- * views that show both separately.
+ * Returns a message without the service and reason at its beginning (ingest/examine.ts), for views that show these
+ * separately.
  */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
   const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
@@ -87,7 +87,7 @@ const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
 const problemsOf = (rejection: Rejection, facts: DeadLetterFacts | undefined): Problem[] =>
   (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
 
-/** Returns the faults of the newest attempt that its services reported, each once. */
+/** Returns the faults that services reported for the newest attempt, without duplicates. */
 export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
   const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
   return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]
@@ -96,7 +96,8 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
 /**
- * Returns the properties that a group's entries share: the newest attempt, as the first service by name rejected it.
+ * Returns the shared properties of a group's entries: those of the newest attempt, as rejected by the first service by
+ * name.
  */
 function groupFields(
   cause: Cause,
@@ -120,7 +121,7 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Returns groups of dead letters, those with the most open ones first. */
+/** Returns groups of dead letters, those with most open entries first. */
 export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
   const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]
@@ -141,7 +142,7 @@ export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetter
     .sort((one, other) => other.open - one.open || other.entries - one.entries)
 }
 
-/** Returns an entry as the API has it. */
+/** Returns an entry in the form of the API. */
 export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   const { name, version, publisher, reason } = groupFields(cause, factsOf)
   const { entry } = cause

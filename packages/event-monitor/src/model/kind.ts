@@ -2,8 +2,8 @@ import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**
- * Properties that many events share. Each row refers to its kind by a number, so a filter property costs a row four
- * bytes, and a count over a million events is a sum over a few kinds.
+ * Properties that many events share. A row refers to its kind by a number. So a property to filter by costs four bytes
+ * per row, and counting a million events means adding the counts of a few kinds.
  */
 export interface Kind {
   topic: string
@@ -13,11 +13,11 @@ export interface Kind {
   appName: string | null
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** The first problem, or the reason and app of a dead letter. It has no value of an event. */
+  /** The first problem, or the reason and app of a dead letter. It contains no value of the event. */
   problem: Problem | null
 }
 
-/** Returns a text that is equal for equal kinds only. */
+/** Returns a text that is equal only for equal kinds. */
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))
 
 export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'replay-note'].includes(validity)
@@ -25,22 +25,22 @@ export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', '
 /** Returns `Name@1`; null without a name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
 
-/** Returns a publisher's name, or its id if it has no name. */
+/** Returns a publisher's name, or else its id. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
-/** Returns why an event is invalid, such as `invalid-payload /Payload/Field`; null for a valid one. */
+/** Returns the reason why an event is invalid, such as `invalid-payload /Payload/Field`; null for a valid event. */
 export function whyText(kind: Kind): string | null {
   if (!isFaulty(kind)) return null
   const pointer = kind.problem?.pointer
   return pointer ? `${kind.validity} ${pointer}` : kind.validity
 }
 
-/** Properties of a filter that depend on the kind only. */
+/** The part of a filter that depends only on the kind. */
 export type KindFilter = Pick<EventFilter, 'topic' | 'name' | 'version' | 'publisher' | 'validity' | 'why'> & {
   words?: readonly string[]
 }
 
-/** Returns a test of kinds by a filter. */
+/** Returns a function that tests kinds by a filter. */
 export function kindTest({
   topic,
   name,
@@ -62,7 +62,7 @@ export function kindTest({
     (words.length === 0 || hasWords(kind, words))
 }
 
-/** Returns whether each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
+/** Returns true if each word begins a word of the kind. For example, `field` finds `invalid-payload /Payload/Field`. */
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]
@@ -71,8 +71,8 @@ function hasWords(kind: Kind, words: readonly string[]): boolean {
 }
 
 /**
- * Returns a text's words as people search for them: each part between separators, and each that a capital letter
- * begins.
+ * Returns the words of a text for the search: its parts between separators, and the parts that begin with capital
+ * letters.
  */
 function partsOf(text: string): string[] {
   const split = text.split(/[^\p{L}\p{N}]+/u)

@@ -16,17 +16,17 @@ interface Masked {
 }
 
 /**
- * Levels of a document to show: those of any event (packages/envelope/src/validation/check.ts), or fewer, down to its
- * own fields.
+ * Number of levels of a document to show. The first value is that of all events
+ * (packages/envelope/src/validation/check.ts), and the last one shows only the document's own fields.
  */
 const levelsShown = [64, 3, 2, 1]
 /**
- * The largest size of all pointers in characters. A publisher can make pointers a thousand times as large as the
+ * The largest size of all pointers in characters. A publisher can cause pointers a thousand times as large as the
  * document.
  */
 const maxPointers = 250_000
 
-/** Hidden values and names of a masked document, by their pointers. */
+/** Hidden values and names of a masked document, by pointer. */
 interface Hidden {
   values: ReadonlyMap<string, unknown>
   /** Hidden names of fields. */
@@ -36,15 +36,14 @@ interface Hidden {
 interface Walk {
   values: Map<string, unknown>
   names: Map<string, string>
-  /** Remaining characters for pointers; below zero the walk stops. */
+  /** Number of characters left for pointers. The walk stops below zero. */
   left: number
 }
 
 /**
- * Returns a publisher's document with a placeholder for each value that the contract does not allow to show
- * (`mayShow`). A name that is not plain may be personal, too: its number stands for it. A branch below the allowed
- * levels has one placeholder. If the document needs too many placeholders, so have branches nearer to the top; it is
- * undefined if even its fields are too many.
+ * Returns a publisher's document with placeholders for the values that the contract hides (`mayShow`). Field names that
+ * may be personal are replaced by their number. A branch below the allowed levels has one placeholder. A document that
+ * would need too many placeholders shows fewer levels, and is undefined if even its own fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
@@ -99,7 +98,7 @@ function hidden(value: unknown, pointer: string, walk: Walk): string {
   return placeholder(pointer)
 }
 
-/** Sets a property, also one that has a meaning in JavaScript, such as `__proto__`. */
+/** Sets a property, even if its name has a meaning in JavaScript, such as `__proto__`. */
 function set(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
@@ -115,14 +114,12 @@ export function documentIn(text: string): unknown {
   }
 }
 
-/**
- * The largest edited text in characters. Placeholders make it longer than the event, of which 256 KiB fit into a topic.
- */
+/** The largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
 export const maxEditable = 512 * 1024
 
 /**
- * Returns the event as JSON text to edit, with line breaks, and with placeholders for hidden values. Undefined if the
- * event is not JSON or too large.
+ * Returns the event as indented JSON text to edit, with placeholders for hidden values. Undefined if the event is too
+ * large or not JSON.
  */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
@@ -131,9 +128,9 @@ export function editableText(value: Uint8Array): string | undefined {
 }
 
 /**
- * Returns the event that an edited text describes. Placeholders stand for the original's values, wherever they are
- * moved, and a field with a hidden name gets its name back.
- * @throws {SyntaxError} the text is not JSON
+ * Returns the event that an edited text describes. The original's values replace the placeholders wherever they are,
+ * and fields with hidden names get their names back.
+ * @throws {SyntaxError} if the text is not JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
   const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
@@ -171,7 +168,7 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): C
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns an event as a file for `envelope-schema/fixtures`, with made-up values for hidden ones. */
+/** Returns an event as a file for `envelope-schema/fixtures`, with examples instead of hidden values. */
 export function fixtureOf({
   name,
   validity,

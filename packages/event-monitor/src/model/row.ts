@@ -11,11 +11,11 @@ import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
 
-/** A record as the index has it. */
+/** A record in the form of the index. */
 export interface Indexed {
   seq: number
   position: RecordPosition
-  /** When it reached the log, in milliseconds since 1970. */
+  /** Arrival in the log, in milliseconds since 1970. */
   at: number
   bytes: number
   kind: Kind
@@ -24,7 +24,7 @@ export interface Indexed {
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Returns CreationDate if it is a valid moment. */
+/** Returns CreationDate if it is a valid time. */
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
   return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
@@ -62,7 +62,7 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** Returns the ids of an indexed event: its own, or those that were derived when it was read. */
+/** Returns the ids of an indexed event: those of its envelope, or else the derived ones. */
 export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
   const { Headers, ...own } = Object(document) as Named
   if (!ids) return idsOf({ ...own, Headers }, none)
@@ -71,7 +71,10 @@ export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): E
 }
 const none: IdSource = { value: new Uint8Array() }
 
-/** Returns the ids that every receiver has for a document: its own, or those that derive from its record. */
+/**
+ * Returns the ids that every receiver uses for a document: those of the envelope, or else those that derive from its
+ * record.
+ */
 export function idsOf(document: unknown, source: IdSource): EventIds {
   const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
   const { CausationId } = Object(Headers) as { CausationId?: unknown }
@@ -87,7 +90,7 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** Returns the ids of a document that receivers refuse for their spelling. They find the event nevertheless. */
+/** Returns the misspelled ids of a document, which receivers refuse. They find the event nevertheless. */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])

@@ -15,7 +15,7 @@ const sum = (kinds: readonly UsedKind[], test: (kind: Kind) => boolean = () => t
   kinds.reduce((total, { kind, count }) => total + (test(kind) ? count : 0), 0)
 
 /**
- * Returns publishers and their events. A publisher is an AppId with an AppName: an AppId with two names is listed
+ * Returns publishers and their events. A publisher is a pair of AppId and AppName, so an AppId with two names is listed
  * twice.
  */
 export function publishersOf(
@@ -62,7 +62,7 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-/** Returns event types, their versions and who uses them. */
+/** Returns event types, with their versions and users. */
 export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')
@@ -115,7 +115,7 @@ type Compatibility = NonNullable<SchemaUse['compatibility']>
 
 /**
  * Returns the changes in a newer version of an event. A change breaks readers of the older version if a field that they
- * need may be missing or have another type.
+ * need can be missing or have another type.
  */
 function compatibilityOf(older: Schema, newer: Schema, olderType: string): Compatibility {
   const [before, after] = [older.properties ?? {}, newer.properties ?? {}]

@@ -27,8 +27,9 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
   return [
     answer({
       path: '/v1/dead-letters',
-      summary: 'List dead letters by what is wrong with them',
-      description: 'A record counts once, however many services rejected it. `services` names them.',
+      summary: 'List groups of dead letters',
+      description:
+        'A group has the dead letters with the same problem. Each failed record is counted once, and `services` names the services that rejected it.',
       input: {},
       async handle(): Promise<DeadLetterGroups> {
         const { groups, others } = await index.ask('deadLetterGroups')
@@ -39,7 +40,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       path: '/v1/dead-letters/entries',
       summary: 'List dead letters',
       description:
-        'Each record is listed once. `services` names the services that rejected its newest attempt, each with the id of its own dead letter.',
+        'Each failed record is listed once. `services` names the services that rejected its newest attempt, with the ids of their dead letters.',
       input: {
         group: textInput('group', 'The id of a group.'),
         state: textInput('state', '`open` or `replayed`.'),
@@ -47,7 +48,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       },
       async handle({ group, state, limit, cursor: begin = 0 }): Promise<Page<DeadLetterEntry>> {
         if (state !== undefined && state !== 'open' && state !== 'replayed')
-          throw invalid([{ pointer: 'state', detail: 'is open or replayed' }])
+          throw invalid([{ pointer: 'state', detail: 'must be open or replayed' }])
         const all = await index.ask('deadLetterEntries', group, state)
         const items = all.slice(begin, begin + limit)
         const next = begin + limit < all.length ? String(begin + limit) : null
@@ -61,7 +62,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/dead-letters/entries/{id}',
       summary: 'Get a dead letter',
-      description: 'The id of the dead letter of each service that rejected the record finds it.',
+      description: '`id` can be the id of the dead letter of any service that rejected the record.',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
@@ -77,7 +78,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
           event: (await detailOf(monitor, position, arrivedAt)) ?? null,
           refusals: value
             ? refusalsOf(monitor, origin.topic, value, reason)
-            : ['neither the dead letter nor the log has the event any longer'],
+            : ['the event is no longer in the dead letter or in the log'],
         }
       },
     }),
@@ -103,11 +104,11 @@ const dryRunInput = eventBody(
     ) {
       return { position: { topic, partition, offset }, edited: editedIn(edited) }
     }
-    throw invalid([{ pointer: '/position', detail: 'has a topic, a partition and an offset' }])
+    throw invalid([{ pointer: '/position', detail: 'must have a topic, a partition and an offset' }])
   },
 )
 
-/** Returns the routes that check an event, as it is or edited. They change nothing. */
+/** Returns the routes that check original or edited events. They change nothing. */
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
@@ -128,7 +129,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
       method: 'post',
       path: '/v1/dead-letters/entries/{id}/check',
       scope: 'events:operate',
-      summary: 'Check a dead letter before it is replayed',
+      summary: 'Check a dead letter before a replay',
       input: { id: pathId('id'), request: checkInput },
       refusals: ['not-kept', 'not-in-log', 'other-attempt'],
       async handle({ id, request: { edited, attempt } }): Promise<CheckResult> {
@@ -153,7 +154,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
       method: 'post',
       path: '/v1/dry-run',
       scope: 'events:operate',
-      summary: 'Ask services what they would do with an event',
+      summary: 'Dry-run an event in all services',
       input: { request: dryRunInput },
       refusals: ['not-in-log'],
       async handle({ request: { position, edited } }): Promise<DryRunResult> {
@@ -167,7 +168,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
 
 const timeoutMs = 5_000
 
-/** Asks each service that consumes a topic what it would do with a record. */
+/** Asks each service that consumes a topic for the effects of a record. */
 async function tryRecord(record: DryRunRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
   const consumers = services.filter(({ consumes }) => consumes.includes(record.position.topic))
   return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))

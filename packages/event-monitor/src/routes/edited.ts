@@ -24,8 +24,8 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * Returns a dead letter if its newest attempt is still the one that the caller edited. The notes in the log decide,
- * since the index may not have the newest ones yet.
+ * Returns a dead letter if the edited attempt is still its newest one. The notes in the log decide this, because the
+ * index may be behind.
  * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {
@@ -35,7 +35,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Recor
   const next = 'Get the dead letter again, and edit its newest attempt.'
   if (edited !== newest) {
     const isEarlier = entry.attempts.some(({ position }) => positionText(position) === edited)
-    const what = isEarlier ? `You looked at the attempt at ${edited}.` : `It has no attempt at ${edited}.`
+    const what = isEarlier ? `You edited the attempt at ${edited}.` : `The dead letter has no attempt at ${edited}.`
     throw new MonitorError('other-attempt', `${what} The newest attempt is at ${newest}. ${next}`)
   }
   const note = attempt.replayed ?? (await noteOf(monitor, attempt, readUpTo))
@@ -44,7 +44,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Recor
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
-/** Returns a note that was added after the index read the dead-letter topic. */
+/** Returns a note that is newer than the index. */
 async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   return await log.read(async (reader) => {
     const notes = followNotes(reader, readUpTo)
@@ -53,7 +53,7 @@ async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   })
 }
 
-/** Returns the bytes of an entry's event from its dead letter or the log; undefined if neither has them. */
+/** Returns the bytes of an entry's event from its dead letter or the log; undefined if they are lost. */
 export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
   return (await log.read((reader) => readEvent(reader, currentAttempt(entry))))?.value
 }
@@ -66,54 +66,57 @@ export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8A
 }
 
 export const lost = () =>
-  new MonitorError('not-in-log', 'Neither the dead letter nor the log has the event any longer.')
+  new MonitorError(
+    'not-in-log',
+    'The event is no longer in the dead letter or in the log. Ask its publisher to send it again.',
+  )
 
 /**
- * Returns the reasons why these bytes would be rejected again if the caller replayed them; an empty list if they would
- * be accepted.
- * @param reason of the dead letter, if the bytes are its event without an edit
+ * Returns the reasons why a replay of these bytes would be rejected; empty if it would be accepted.
+ * @param reason reason of the dead letter, if the bytes are its unedited event
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {
   const checked = checkReplay({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
   return 'why' in checked ? checked.why : []
 }
 
-/** Returns the edited text in a request's body; undefined if it has none. */
+/** Returns the edited text of a request's body, or undefined. */
 export function editedIn(edited: unknown): string | undefined {
   if (edited === undefined) return undefined
   const { text } = Object(edited) as { text?: unknown }
   if (typeof text === 'string' && text.length <= maxEditable) return text
-  throw invalid([{ pointer: '/edited/text', detail: `is a JSON text of at most ${maxEditable / 1024} KiB` }])
+  throw invalid([{ pointer: '/edited/text', detail: `must be a JSON text of at most ${maxEditable / 1024} KiB` }])
 }
 
-/** Returns the edited attempt in a request's body; undefined if it has none. */
+/** Returns the edited attempt of a request's body, or undefined. */
 export function attemptIn(attempt: unknown): RecordPosition | undefined {
   if (attempt === undefined) return undefined
   const { topic, partition, offset } = Object(attempt) as Partial<RecordPosition>
   const position = parsePosition(`${topic}/${partition}/${offset}`)
   if (position) return position
-  throw invalid([{ pointer: '/attempt', detail: 'is a record position: a topic, a partition and an offset' }])
+  throw invalid([{ pointer: '/attempt', detail: 'must be a record position: a topic, a partition and an offset' }])
 }
 
 export const editedSchema = {
   type: 'object',
-  description: 'The event as JSON text. A placeholder such as `***{/Payload/Field}***` stands for the masked value.',
+  description: 'The event as JSON text. The masked values replace placeholders such as `***{/Payload/Field}***`.',
   properties: { text: { type: 'string' } },
 }
 export const attemptSchema = {
   type: 'object',
-  description: 'The `attempt` of the dead letter that you edited. 409 if a newer one failed since, or it was replayed.',
+  description:
+    'The `attempt` of the dead letter that you edited. Returns 409 if it was replayed, or if a newer one has failed.',
   properties: { topic: { type: 'string' }, partition: { type: 'integer' }, offset: { type: 'string' } },
 }
 
-/** Returns the bytes of an edited text, with the original's values in place of placeholders. */
+/** Returns the bytes of an edited text, with the original's values instead of placeholders. */
 export function corrected(edited: string, original: Uint8Array): Buffer {
   const pointer = '/edited/text'
   let value: Buffer
   try {
     value = editedValue(edited, original)
   } catch {
-    throw invalid([{ pointer, detail: 'is not JSON: check quotes, commas and brackets' }])
+    throw invalid([{ pointer, detail: 'must be JSON: check quotes, commas and brackets' }])
   }
   const errors = hiddenErrors(Buffer.from(edited))
   if (errors.length === 0) return value

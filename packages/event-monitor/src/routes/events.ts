@@ -8,7 +8,7 @@ import { MonitorError } from '../monitor-error.ts'
 import { answer, filterInput, pageInputs, positionInput } from './requests.ts'
 
 export const notKept = (what: string) =>
-  new MonitorError('not-kept', `There is no ${what} here: older than what is kept, not indexed yet, or never there.`)
+  new MonitorError('not-kept', `The index has no ${what}. It may be older than the index, or not indexed yet.`)
 
 export function eventRoutes(monitor: Monitor): Route[] {
   const { index } = monitor
@@ -66,10 +66,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
   ]
 }
 
-/**
- * Returns the details of one event; undefined if the index does not have it. `at` distinguishes events at one position
- * (`Reads.event`).
- */
+/** Returns the details of an event, or undefined. `at` distinguishes events at one position (`Reads.event`). */
 export async function detailOf(
   { index, trustOf, tracePage, isSigned }: Monitor,
   position: RecordPosition,
@@ -111,7 +108,7 @@ export async function detailOf(
 }
 
 export function conversationRoutes({ index, services, status }: Monitor): Route[] {
-  /** Returns the services with the position of each group. */
+  /** Returns the services with the positions of their groups. */
   const rolesNow = async (): Promise<ServiceRole[]> => {
     const { groups } = await status()
     return services.map(({ name, consumes }) => {
@@ -134,10 +131,10 @@ export function conversationRoutes({ index, services, status }: Monitor): Route[
     }),
     answer({
       path: '/v1/conversations',
-      summary: 'Find conversations by any Id',
+      summary: 'Find conversations by an Id or another GUID',
       input: { guid: queryId('guid') },
       async handle({ guid }): Promise<ConversationsOf> {
-        if (guid === undefined) throw invalid([{ pointer: 'guid', detail: 'is missing' }])
+        if (guid === undefined) throw invalid([{ pointer: 'guid', detail: 'is missing: send a GUID' }])
         return { items: await index.ask('conversationsOf', guid), complete: index.completeness() }
       },
     }),

@@ -6,7 +6,7 @@ import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
-/** A step is a multiple of the buckets that events are counted by (index/segment.ts). */
+/** Shortest step. Steps are multiples of the buckets in which events are counted (index/segment.ts). */
 const finestMs = 5_000
 
 export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {
@@ -24,21 +24,22 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
     streams.route({
       path: '/v1/live',
       scope: 'events:read',
-      summary: 'Watch events as they come',
-      description: 'Messages `hello`, `batch` and `job`: exact counts, and the newest rows of each tenth of a second.',
+      summary: 'Stream new events',
+      description:
+        'The messages are `hello`, `batch` and `job`. They have exact counts, and the newest rows of each tenth of a second.',
       input: { filter: filterInput },
       body: { name: 'LiveMessages', schema: { type: 'object' } },
       open: ({ filter }, send) => views.open(filter, send),
     }),
     answer({
       path: '/v1/completeness',
-      summary: 'How complete the index is',
+      summary: 'Get the completeness of the index',
       input: {},
       handle: (): Completeness => index.completeness(),
     }),
     answer({
       path: '/v1/facets',
-      summary: 'Count events by their properties',
+      summary: 'Count events by property',
       input: { filter: filterInput },
       handle: async ({ filter }): Promise<Facets> => ({
         ...(await index.ask('facets', filter)),

@@ -27,16 +27,19 @@ const replayInput = eventBody(
       type: 'array',
       items: text,
       maxItems: 10_000,
-      description: 'Ids of dead letters. Leave it out for a group.',
+      description: 'Ids of dead letters. Omit them to replay a group.',
     },
     group: { ...text, description: 'The id of a group, to replay its open dead letters.' },
     perSecond: { type: 'integer', minimum: 1, maximum: 1_000, default: 50 },
     attempt: attemptSchema,
-    edited: { ...editedSchema, description: `For one entry, with its \`attempt\`. ${editedSchema.description}` },
+    edited: {
+      ...editedSchema,
+      description: `The edited event of a single entry, with its \`attempt\`. ${editedSchema.description}`,
+    },
   },
   ({ entries, group, perSecond = 50, attempt: position, edited }) => {
     const isRate = typeof perSecond === 'number' && Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= 1_000
-    if (!isRate) throw invalid([{ pointer: '/perSecond', detail: 'is a whole number from 1 to 1000' }])
+    if (!isRate) throw invalid([{ pointer: '/perSecond', detail: 'must be a whole number from 1 to 1000' }])
     const [change, attempt] = [editedIn(edited), attemptIn(position)]
     const common = { perSecond, edited: change, attempt }
     if (typeof group === 'string' && entries === undefined && change === undefined && attempt === undefined)
@@ -47,11 +50,11 @@ const replayInput = eventBody(
       entries.length <= 10_000 &&
       entries.every((id) => typeof id === 'string')
     if (!isList || group !== undefined)
-      throw invalid([{ pointer: '/entries', detail: 'is a list of ids; send either entries or a group' }])
+      throw invalid([{ pointer: '/entries', detail: 'must be a list of ids; send either entries or a group' }])
     if (change !== undefined && entries.length !== 1)
-      throw invalid([{ pointer: '/edited', detail: 'is for one entry' }])
+      throw invalid([{ pointer: '/edited', detail: 'is allowed for one entry only' }])
     if (attempt !== undefined && entries.length !== 1)
-      throw invalid([{ pointer: '/attempt', detail: 'is for one entry' }])
+      throw invalid([{ pointer: '/attempt', detail: 'is allowed for one entry only' }])
     if (change !== undefined && attempt === undefined) {
       const detail = 'is missing: send the `attempt` of the dead letter that you edited'
       throw invalid([{ pointer: '/attempt', detail }])
@@ -67,7 +70,7 @@ const fingerprintOf = (request: object) => createHash('sha256').update(JSON.stri
 export function replayRoutes(monitor: Monitor): Route[] {
   const { index, ledger, replays } = monitor
 
-  /** Returns the open dead letters of a group, the oldest first. */
+  /** Returns the open dead letters of a group, oldest first. */
   async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
     const { chosen } = await index.ask('chosenEntries', { group })
     if (chosen.length === 0) throw notKept('open dead letter of this group')
@@ -96,13 +99,13 @@ export function replayRoutes(monitor: Monitor): Route[] {
       status: 202,
       summary: 'Replay dead letters',
       description:
-        'Starts a job. The job replays the attempt of each dead letter that is the newest one now. An attempt that was replayed before ' +
-        'is not published again: its outcome is `done`, with the position of the earlier replay. An edit counts for the attempt that it ' +
-        'names.',
+        'Starts a job, which replays the newest attempt of each dead letter at the time of the request. If an attempt was replayed before, ' +
+        'it is not published again. Its outcome is `done`, with the position of the earlier replay. An edit applies only to the attempt ' +
+        'that it names.',
       input: {
         key: idempotencyKey({
           description:
-            'The same key of the same caller is the same job: the answer is that job, also after a restart. With another body it is 422.',
+            'A retry with the same key starts no other job, and returns the first one, also after a restart. With another body the status is 422.',
         }),
         request: replayInput,
       },

@@ -7,9 +7,9 @@ type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? 
 
 interface Operation<I extends Inputs, T> {
   path: string
-  /** `get` by default. */
+  /** Default: `get`. */
   method?: 'get' | 'post'
-  /** `events:read` by default. */
+  /** Default: `events:read`. */
   scope?: 'events:read' | 'events:operate' | 'events:reveal'
   summary: string
   input: I
@@ -19,7 +19,7 @@ interface Operation<I extends Inputs, T> {
   handle(input: Values<I>, context: Context): Promise<T> | T
 }
 
-/** Defines an operation of the monitor. Its answer is a type of src/api, which the page shares. */
+/** Defines an operation of the monitor. The type of its answer is in src/api, which the page shares. */
 export function answer<I extends Inputs, T extends object>({
   method = 'get',
   scope = 'events:read',
@@ -31,7 +31,10 @@ export function answer<I extends Inputs, T extends object>({
   const name = rest.summary
     .replace(/[^A-Za-z]+(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/[^A-Za-z]/g, '')
-  const body: Model<T> = { name, schema: { type: 'object', description: 'A type of packages/event-monitor/src/api.' } }
+  const body: Model<T> = {
+    name,
+    schema: { type: 'object', description: 'The type with this name in packages/event-monitor/src/api.' },
+  }
   return route({
     ...rest,
     ...{ method, scope, refusals, body },
@@ -56,13 +59,13 @@ function texts(query: Query, name: string): string[] | undefined {
   const all = Array.isArray(given) ? given : [given]
   if (all.length <= maxTexts && all.every((one) => typeof one === 'string' && one.length <= maxText))
     return all as string[]
-  throw invalid([{ pointer: name, detail: `is at most ${maxTexts} texts of at most ${maxText} characters` }])
+  throw invalid([{ pointer: name, detail: `must have at most ${maxTexts} texts of at most ${maxText} characters` }])
 }
 
 function one(query: Query, name: string): string | undefined {
   const all = texts(query, name)
   if (all === undefined || all.length === 1) return all?.[0]
-  throw invalid([{ pointer: name, detail: 'is given once' }])
+  throw invalid([{ pointer: name, detail: 'must be given only once' }])
 }
 
 function wholeNumber(query: Query, name: string, from: number, to: number): number | undefined {
@@ -70,7 +73,7 @@ function wholeNumber(query: Query, name: string, from: number, to: number): numb
   if (given === undefined) return undefined
   const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
   if (value >= from && value <= to) return value
-  throw invalid([{ pointer: name, detail: `is a whole number from ${from} to ${to}` }])
+  throw invalid([{ pointer: name, detail: `must be a whole number from ${from} to ${to}` }])
 }
 
 function moment(query: Query, name: string): string | undefined {
@@ -84,18 +87,18 @@ function moment(query: Query, name: string): string | undefined {
 function guidOf(name: string, value: unknown): string {
   const guid = parseGuid(value)
   if (guid) return guid
-  throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
+  throw invalid([{ pointer: name, detail: 'must be a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
 }
 
-/** @throws {HttpProblem} 400 naming the parameter */
+/** @throws {HttpProblem} 400 with the name of the parameter */
 export function readFilter(query: Query): EventFilter {
   const validity = texts(query, 'validity')
   for (const word of validity ?? []) {
     if (!(validities as readonly string[]).includes(word))
-      throw invalid([{ pointer: 'validity', detail: `is one of ${validities.join(', ')}` }])
+      throw invalid([{ pointer: 'validity', detail: `must be one of ${validities.join(', ')}` }])
   }
   const version = texts(query, 'version')?.map((each) => (/^\d{1,9}$/.test(each) ? Number(each) : Number.NaN))
-  if (version?.some(Number.isNaN)) throw invalid([{ pointer: 'version', detail: 'is a whole number' }])
+  if (version?.some(Number.isNaN)) throw invalid([{ pointer: 'version', detail: 'must be a whole number' }])
   const guid = one(query, 'guid')
   const filter: { [K in keyof EventFilter]: EventFilter[K] | undefined } = {
     topic: texts(query, 'topic'),
@@ -154,7 +157,7 @@ export const filterInput: Input<EventFilter> = {
   problems: [400],
 }
 
-/** Reads a whole number in the query, with a default. */
+/** Reads a whole number of the query, with a default. */
 export function numberInput(name: string, from: number, to: number, usual: number): Input<number> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to) ?? usual,
@@ -165,7 +168,10 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/** Reads `limit` and `cursor` of a list. The cursor is the number of the last entry, or the count of entries so far. */
+/**
+ * Reads `limit` and `cursor` of a list. The cursor is the number of the last row, or the number of entries on earlier
+ * pages.
+ */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {
@@ -179,7 +185,7 @@ export const pageInputs = {
   } satisfies Input<number | undefined>,
 }
 
-/** Reads an optional whole number in the query. */
+/** Reads an optional whole number of the query. */
 export function optionalNumber(name: string, from: number, to: number, description: string): Input<number | undefined> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to),
@@ -199,7 +205,9 @@ export const positionInput: Input<RecordPosition> = {
     if (/^\d{1,9}$/.test(partition ?? '') && /^\d{1,15}$/.test(offset ?? '')) {
       return { topic: topic ?? '', partition: Number(partition), offset: String(Number(offset)) }
     }
-    throw invalid([{ pointer: 'offset', detail: 'a record position is a topic, a partition number and an offset' }])
+    throw invalid([
+      { pointer: 'offset', detail: 'must be part of a record position: a topic, a partition number and an offset' },
+    ])
   },
   parameters: Object.entries({
     topic: text,
@@ -224,8 +232,7 @@ export function bodyInput<T>(
 }
 
 /**
- * Reads a body with an edited event (model/masked.ts). It may be larger, because JSON text inside JSON text needs
- * escapes.
+ * Reads a body with an edited event (model/masked.ts). It may be larger, because JSON text within JSON needs escapes.
  */
 export function eventBody<T>(
   name: string,

@@ -26,8 +26,8 @@ const reasonInput = bodyInput(
 )
 
 /**
- * Returns the routes for personal values and their audit. Personal values are never in the index: they are read from
- * the log, and each view is recorded first.
+ * Returns the routes for personal values and their audit. Personal values are read from the log, because the index
+ * never contains them. Each view is recorded first.
  */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [
@@ -49,10 +49,10 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
           as: null,
           edited: null,
         })
-        serviceLog.warn({ position, by }, 'personal values are shown')
+        serviceLog.warn({ position, by }, 'a caller views personal values')
         const record = await log.read((reader) => recordAt(reader, position))
         if (!record)
-          throw new MonitorError('not-in-log', 'The log has no such record: it was deleted, or never existed.')
+          throw new MonitorError('not-in-log', 'The log has no such record. It was deleted, or never existed.')
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)
         const document = value === null ? null : documentIn(value)
@@ -69,7 +69,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
     }),
     answer({
       path: '/v1/audit',
-      summary: 'List views of personal values, and replays',
+      summary: 'List views of personal values and replays',
       input: {},
       handle: (): Audit => ({ items: ledger.audit(200), complete: index.completeness() }),
     }),

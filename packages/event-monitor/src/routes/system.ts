@@ -23,8 +23,8 @@ const pasted = eventBody(
   { text: { type: 'string' }, as: { type: 'string', enum: ['received', 'full'] } },
   ({ text, as = 'received' }) => {
     if (typeof text !== 'string' || text.length > 256 * 1024)
-      throw invalid([{ pointer: '/text', detail: 'is a text of at most 256 KiB' }])
-    if (as !== 'received' && as !== 'full') throw invalid([{ pointer: '/as', detail: 'is received or full' }])
+      throw invalid([{ pointer: '/text', detail: 'must be a text of at most 256 KiB' }])
+    if (as !== 'received' && as !== 'full') throw invalid([{ pointer: '/as', detail: 'must be received or full' }])
     return { bytes: Buffer.from(text), as }
   },
 )
@@ -98,7 +98,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
     answer({
       method: 'post',
       path: '/v1/validate',
-      summary: 'Validate a text as an event',
+      summary: 'Validate an event',
       input: { pasted },
       handle({ pasted: { bytes, as } }): Validated {
         const { code, errors, valid, warnings } = validateBytes(bytes, as === 'full' ? 'publisher' : 'receiver')
@@ -113,7 +113,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   ]
 }
 
-/** Returns the type of a known event. An unknown text may have any name. */
+/** Returns the type of a known event. Other texts may have any name. */
 function typeIn(bytes: Buffer): string | null {
   try {
     const { Name, Version } = parseFullEnvelope(bytes)
@@ -156,23 +156,23 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The state of the system around a missing reaction. */
+/** State of the system around a missing reaction. */
 interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** Returns the dead letter of an event in an app, if there is one. */
+  /** Returns the dead letter of an event in an app, if it exists. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
-/** Returns the most likely reason of a missing reaction: the first obstacle on its way. */
+/** Returns the likely reason of a missing reaction: the first problem on the way of the event. */
 export function likelyReason(
   row: EventRow,
   by: string,
   { services, groups, indexLag, deadLetterOf }: Surroundings,
 ): MissingReaction['likely'] {
   const entry = deadLetterOf(row, by)
-  if (entry) return { why: 'dead-letter', text: `${by} could not handle it, and rejected it`, entry }
+  if (entry) return { why: 'dead-letter', text: `${by} rejected it`, entry }
   const service = services.find(({ name }) => name === by)
   if (service && service.state !== 'ready') {
     const how =
@@ -182,14 +182,14 @@ export function likelyReason(
   const { topic, partition, offset } = row.position
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
-    // A lag of 0 means that it was measured before the event arrived.
+    // A lag of 0 was measured before the event arrived, so the text omits it.
     const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
     const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
     return { why: 'lag', text: `${by} has not read it yet${behind}`, entry: null }
   }
   if (indexLag === null || indexLag > 1_000) {
-    const behind = indexLag === null ? 'cannot tell its lag' : `is ${indexLag} events behind`
+    const behind = indexLag === null ? 'cannot measure its lag' : `is ${indexLag} events behind`
     return { why: 'index-behind', text: `the monitor ${behind}: the reaction may exist already`, entry: null }
   }
-  return { why: 'unknown', text: `${by} has handled it, and published no reaction`, entry: null }
+  return { why: 'unknown', text: `${by} has handled it without publishing a reaction`, entry: null }
 }

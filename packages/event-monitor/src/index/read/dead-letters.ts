@@ -17,19 +17,19 @@ import type { EventTuple, Segments } from './segments.ts'
  */
 const maxDeadLetters = 50_000
 
-/** Includes the record, because the topic may have been created again. */
+/** Contains the record, because the topic may have been created again. */
 const deadLetterKey = ({
   deadLetterPosition,
   record = '',
 }: Pick<DeadLetter, 'deadLetterPosition' | 'record'>): string => `${positionText(deadLetterPosition)} ${record}`
 
 /**
- * The dead letters of the index, oldest first and grouped by the record that failed, as `make dead-letters` would read
- * them from the log (`readDeadLetters`).
+ * The dead letters in the index, oldest first and grouped by the failed record. `make dead-letters` reads the same from
+ * the log (`readDeadLetters`).
  */
 export class DeadLetterBook {
   #seq = 0
-  /** In the order of writing. */
+  /** Sorted in the order of writing. */
   #ours: (DeadLetter | ReplayNote)[] = []
   #deadLetterCount = 0
   #facts = new Map<string, DeadLetterFacts>()
@@ -37,14 +37,14 @@ export class DeadLetterBook {
   #causes: Cause[] | undefined
 
   /**
-   * Reads new dead letters. `readUpTo` has the positions of the dead-letter topics: they are read before the rows, and
-   * the writer commits both together, so no record before them is missing.
+   * Reads new dead letters. `readUpTo` returns the positions of the dead-letter topics. It runs before the rows are
+   * read. The writer commits both together, so no earlier record is missing.
    */
   read(segments: Segments): { causes: Cause[]; others: number; readUpTo: ReadUpTo } {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
-      // The writer reports the facts of the active segment twice a second; its rows exist before that.
+      // The writer reports facts of the active segment only twice a second, so newer rows may exist.
       if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))
@@ -59,7 +59,7 @@ export class DeadLetterBook {
 
   readonly factsOf = (attempt: Attempt): DeadLetterFacts | undefined => this.#facts.get(deadLetterKey(attempt))
 
-  /** Drops the oldest dead letters. */
+  /** Removes the oldest dead letters. */
   #forget(count: number): void {
     if (count <= 0) return
     let left = count

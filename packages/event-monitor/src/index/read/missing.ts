@@ -6,18 +6,18 @@ interface Entry {
   seq: number
   at: number
 }
-/** An event and the reaction that it waits for. */
+/** An event, and a reaction that it waits for. */
 interface Waiting extends Entry {
   reaction: Reaction
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
-/** The largest number of reactions to remember that arrived before their cause, from another topic. */
+/** The largest number of remembered reactions that arrived before their cause, from another topic. */
 const maxEarly = 100_000
-/** The largest number of waiting events, newest first. If more wait, something is down, and the first few show it. */
+/** The largest number of waiting events, newest first. If more events wait, the first ones already show the failure. */
 const maxWaiting = 20_000
 
-/** Events without their reactions, from one pass over the rows of the index. */
+/** Finds events without their reactions, in one pass over the rows of the index. */
 export class Unanswered {
   #seq = 0
   readonly #books: readonly Book[]
@@ -26,7 +26,7 @@ export class Unanswered {
     this.#books = reactions.map((reaction) => new Book(reaction))
   }
 
-  /** Reads at most `most` new rows. Returns whether there may be more. */
+  /** Reads at most `most` new rows. Returns true if there may be more. */
   read(segments: Segments, most = Number.MAX_SAFE_INTEGER): boolean {
     let left = most
     for (const segment of segments.of('events').reverse()) {
@@ -52,14 +52,14 @@ export class Unanswered {
     return left === 0
   }
 
-  /** Whether more events may wait than are remembered. */
+  /** True if more events may wait than are remembered. */
   get isFull(): boolean {
     return this.#books.some(({ isFull }) => isFull)
   }
 
   /**
-   * Returns events that have waited longer than a number of seconds, by default longer than their reaction may take;
-   * the oldest first.
+   * Returns events that have waited longer than a number of seconds, oldest first. The default is the time allowed for
+   * their reaction.
    */
   at(moment: number, seconds?: number): Waiting[] {
     return this.#books
@@ -68,7 +68,7 @@ export class Unanswered {
   }
 }
 
-/** Events that wait for one reaction, by subject. */
+/** Events that wait for a reaction, by subject. */
 class Book {
   readonly reaction: Reaction
   readonly #waiting = new Map<number, Entry>()
@@ -112,8 +112,8 @@ class Book {
 }
 
 /**
- * Drops the oldest entries, and keeps a tenth more than `kept`: to find its first entry, a Map walks over all entries
- * deleted since it grew, which would be a hundred thousand steps for each row.
+ * Removes the oldest entries, but keeps up to a tenth more than `kept`. To find its first entry, a Map walks over all
+ * deleted entries. Removing one entry per row would cost a hundred thousand steps each time.
  */
 function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): void {
   if (added.size <= kept * 1.1) return
@@ -123,7 +123,7 @@ function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): vo
   }
 }
 
-/** Returns the event with a number. */
+/** Returns the event with this number. */
 export function eventOf(segments: Segments, seq: number): Indexed | undefined {
   for (const segment of segments.all()) {
     if (segment.facts.firstSeq > seq) continue

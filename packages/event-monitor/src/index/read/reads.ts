@@ -21,10 +21,7 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/**
- * Creates the questions that the index answers. All of them are synchronous, because a thread of their own does nothing
- * else.
- */
+/** Creates the queries of the index. They are synchronous, because they have a thread of their own. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -40,7 +37,8 @@ export function createReads(reactions: readonly Reaction[]) {
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
-      // A search by GUID or position returns all matches, so the rows are complete.
+      // A search by GUID or position returns all matches, so their number is the total.
+
       const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
       const { kinds, isAtLeast } = countKinds(segments, query)
@@ -63,9 +61,9 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns everything that the index has of one record; undefined if it does not have it.
-     * @param at when it reached the log, which distinguishes records at one position after their topic was created
-     * again; by default the newest
+     * Returns all indexed data of a record, or undefined.
+     * @param at arrival in the log, to distinguish records at one position after their topic was created again; the
+     * default is the newest record
      */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
@@ -152,7 +150,7 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /** Returns the number of kept events of each kind. */
+    /** Returns the number of indexed events of each kind. */
     kinds: (): KindCount[] => countKinds(segments, queryOf({})).kinds,
 
     missing(moment: number, seconds: number | undefined, limit: number) {
@@ -170,7 +168,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { groups: groupsOf(causes, book.factsOf), others }
     },
 
-    /** Returns the entries of a group, or of all groups, newest first. */
+    /** Returns the entries of a group or of all groups, newest first. */
     deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
       const { causes } = book.read(segments)
       return causes
@@ -181,8 +179,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns entries in the kit's form, which can be replayed, with the faults of each, and the positions that
-     * dead-letter topics were read to. The id of each service's dead letter finds its entry, under that id.
+     * Returns replayable entries in the form of service-kit, the faults of each, and the read positions of dead-letter
+     * topics. Each dead letter's id finds its entry, under this id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
@@ -202,8 +200,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns the entries with these ids, each once, or all open entries of a group, oldest first, each with its
-     * current attempt; and an id without an entry.
+     * Returns the entries with these ids, without duplicates, or all open entries of a group. They are sorted from the
+     * oldest, with their current attempts. Also returns an id without an entry.
      */
     chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
       chosen: ChosenEntry[]
@@ -241,7 +239,7 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Reads new rows for missing reactions, a few at a time, so that no question waits for it. Returns whether there is
+     * Reads a few new rows for missing reactions, so that other queries wait only shortly. Returns true if there are
      * more.
      */
     prepare: (): boolean => unanswered.read(segments, 250),
@@ -250,11 +248,11 @@ export function createReads(reactions: readonly Reaction[]) {
   }
 }
 
-/** Returns causes by the id of each service's dead letter. */
+/** Returns the causes by the id of each service's dead letter. */
 const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
   new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
-/** Returns the notes of replays of a dead letter, which show whether it was edited. */
+/** Returns the notes of a dead letter's replays. They show if it was edited. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
   return withGuid(segments, positionText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')

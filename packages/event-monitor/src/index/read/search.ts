@@ -17,11 +17,11 @@ interface Query {
   partition: number | undefined
   guid: string | undefined
   position: RecordPosition | undefined
-  /** Whether the filter depends on kinds only, whose counts are stored. */
+  /** True if the filter depends only on kinds, whose counts are stored. */
   isOfKinds: boolean
 }
 
-/** Compiles a filter. A GUID and a record position among the words of `q` are looked up as such. */
+/** Compiles a filter. A GUID or record position among the words of `q` is looked up. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
   const position = words.map(parsePosition).find((one) => one !== undefined)
@@ -43,12 +43,12 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** Up to this many kinds are looked up one by one; more are found faster by a scan. */
+/** Largest number of kinds to look up one by one. A scan finds more kinds faster. */
 const maxLookups = 40
 
 /**
- * The newest rows below a number, up to a limit, or all with -1. The plus keeps SQLite from using the index of offsets,
- * which would sort all rows of the partition for the newest few.
+ * Selects the newest rows below a number, up to a limit; -1 means all. The plus stops SQLite from using the index of
+ * offsets, which would sort all rows of the partition.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
@@ -98,7 +98,7 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
     .map((row) => segment.indexed(row))
 }
 
-/** Returns the records at a position, the newest first: several if the topic was created again. */
+/** Returns the records at a position, newest first. There are several if the topic was created again. */
 export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
@@ -118,8 +118,8 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Recor
 const maxSkewMs = 60_000
 
 /**
- * Returns the record that a dead letter is about. Another record may have its position, if the topic was created again.
- * A dead letter without the time of its record is about the newest record before it.
+ * Returns the record of a dead letter. If its topic was created again, other records may have the same position. For a
+ * dead letter without a time, it is the newest record before the dead letter.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
@@ -132,11 +132,11 @@ interface GuidOptions {
   query?: Query
   before?: number
   limit: number
-  /** Oldest first. */
+  /** Sorted from the oldest. */
   ascending?: boolean
 }
 
-/** Returns events that have a GUID, or are about a position. The hash finds them, and their text proves it. */
+/** Returns events that have a GUID, or refer to a position. Hashes find candidates, and their text confirms them. */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -161,7 +161,10 @@ export function withGuid(
   return records
 }
 
-/** Returns rows in the order of their numbers, in batches: a query takes as long as ten rows. */
+/**
+ * Returns rows in the order of their numbers. It reads them in batches, because a query takes as long as reading ten
+ * rows.
+ */
 function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
   for (let at = 0; at < seqs.length; at += atOnce) {
     const some = seqs.slice(at, at + atOnce)
@@ -191,10 +194,10 @@ export interface KindCount {
   last: number
 }
 
-/** The largest number of events of one GUID that are counted. */
+/** The largest number of counted events of a GUID. */
 const maxOfGuid = 5_000
 
-/** Counts the kept events that match a query, by kind. `isAtLeast` if there may be more. */
+/** Counts the indexed events that match a query, by kind. With `isAtLeast`, there may be more. */
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
   if (query.guid) {
     const records = withGuid(segments, query.guid, { query, limit: maxOfGuid })
@@ -220,12 +223,12 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Counts whole buckets, so the time depends on their number only.
+  // Whole buckets are counted, so the time depends only on their number.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }
 
-/** Counts the events that match a query by time, in steps. */
+/** Counts the events that match a query, in steps of time. */
 export function countByTime(
   segments: Segments,
   query: Query,

@@ -38,10 +38,10 @@ interface Part {
   partition: number
 }
 
-/** A block is some tens of kilobytes of text; this many are enough for a page and a few more. */
+/** Number of cached blocks. A block has tens of kilobytes of text, and a page of rows needs fewer blocks than this. */
 const maxBlocks = 12
 
-/** A segment as the reading thread sees it. It may be written meanwhile. */
+/** A segment as the reading thread sees it. The writer may change it at the same time. */
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
@@ -60,7 +60,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Returns the kinds and their number of events, read again whenever the segment has grown. */
+  /** Returns the kinds and their number of events. They are read again after the segment has grown. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -72,8 +72,8 @@ export class ReadSegment {
   }
 
   /**
-   * Returns the number of events of each kind in a partition and a time range. It scans rows, so counts of the whole
-   * segment are kept.
+   * Returns the number of events of each kind in a partition and time range. It scans rows, so counts of whole segments
+   * are cached.
    */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
@@ -99,12 +99,12 @@ export class ReadSegment {
     return lookUp() as Kind
   }
 
-  /** Returns the first offset of each partition that is not in the index, by `topic/partition`. */
+  /** Returns the first offset of each partition that is not indexed, by `topic/partition`. */
   positions(): { partition: string; next: number }[] {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** Returns the numbers of a partition: several if its topic was created again. */
+  /** Returns the ids of a partition. There are several if its topic was created again. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
@@ -156,11 +156,11 @@ export class ReadSegment {
   }
 }
 
-/** The current segments by series, the newest first. */
+/** The current segments of both series, newest first. */
 export class Segments {
   #open = new Map<string, ReadSegment>()
 
-  /** Follows the writer's reports: opens new segments and closes dropped ones. */
+  /** Opens new segments and closes dropped ones, as the writer reports. */
   follow(facts: readonly SegmentFacts[]): void {
     const files = new Map(facts.map((one) => [one.file, one]))
     for (const [file, segment] of this.#open) {
@@ -176,7 +176,7 @@ export class Segments {
       try {
         this.#open.set(one.file, new ReadSegment(one))
       } catch (error) {
-        // The writer may have dropped it since its report.
+        // The writer may have dropped the segment in the meantime.
         if (existsSync(one.file)) throw error
       }
     }
@@ -186,7 +186,7 @@ export class Segments {
     return this.all().filter(({ file }) => (file.split('/').at(-1) ?? '').startsWith(`${series}-`))
   }
 
-  /** The newest first. */
+  /** Sorted from the newest. */
   all(): ReadSegment[] {
     return [...this.#open.values()].sort((one, other) => other.facts.firstSeq - one.facts.firstSeq)
   }

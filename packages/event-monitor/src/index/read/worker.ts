@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { IngestData } from '../../ingest/messages.ts'
 import { createReads, type Reads } from './reads.ts'
 
-/** A question to the reading thread: a function of `Reads` and its arguments. */
+/** A query for the reading thread: a function of `Reads`, and its arguments. */
 export interface Question {
   id: number
   method: keyof Reads
@@ -22,7 +22,7 @@ port.on('message', ({ id, method, args }: Question) => {
   setImmediate(prepare)
 })
 
-/** In the pauses between questions. */
+/** Reads rows for missing reactions between queries. */
 function prepare(): void {
   isPreparing = reads.prepare()
   if (isPreparing) setImmediate(prepare)
@@ -30,7 +30,7 @@ function prepare(): void {
 
 function answer(id: number, method: keyof Reads, args: unknown[]): Reply {
   try {
-    // biome-ignore lint/plugin/no-spread-arguments: a read has few parameters
+    // biome-ignore lint/plugin/no-spread-arguments: a query has few parameters
     return { id, ok: true, value: (reads[method] as (...given: unknown[]) => unknown)(...args) }
   } catch (error) {
     return { id, ok: false, error: (error as Error).stack ?? String(error) }
