@@ -9,9 +9,9 @@ const folder = new URL('../../../envelope-schema/fixtures/', import.meta.url)
 const fixtures = (kind: 'valid' | 'invalid') =>
   readdirSync(new URL(kind, folder)).map((name) => ({ name, bytes: readFileSync(new URL(`${kind}/${name}`, folder)) }))
 
-describe('an examined record', () => {
+describe('examine', () => {
   for (const { name, bytes } of [...fixtures('valid'), ...fixtures('invalid')]) {
-    it(`is how a receiver sees ${name}`, () => {
+    it(`reads ${name} as a receiver does`, () => {
       const { kind, body } = examine({ ...logRecord(''), value: bytes }, trusting)
       const { code, errors, warnings } = validateBytes(bytes, 'receiver')
       expect(kind.validity).to.equal(code ?? (warnings.length > 0 ? 'foreign' : 'valid'))
@@ -19,7 +19,7 @@ describe('an examined record', () => {
     })
   }
 
-  it('is untrusted if its publisher may not publish it', () => {
+  it('marks an event as untrusted if its publisher may not publish it', () => {
     const refusing = {
       requireTrusted() {
         throw new UntrustedError('its AppName is order-service, whose AppId is another')
@@ -32,7 +32,7 @@ describe('an examined record', () => {
     ])
   })
 
-  it('has the ids that other receivers derive from value and key, as do its dead letters', () => {
+  it('derives the same ids from value and key as other receivers, also for dead letters', () => {
     const deadLetterOf = (headers: Record<string, string>) => ({
       topic: 'orderevents.dead',
       headers: {
@@ -61,14 +61,14 @@ describe('an examined record', () => {
     }
   })
 
-  it('keeps ids of positions for records older than the setting’s moment', () => {
+  it('derives ids from positions for records older than the configured time', () => {
     const at = Date.UTC(2026, 0, 1)
     const idOf = (before: number) => examine(logRecord(orderCreated(), { offset: 7, at }), trusting, before).ids.id
     expect(idOf(at + 1)).to.equal(deterministicId('event', 'orderevents', '0', '7'))
     expect(idOf(at)).not.to.equal(deterministicId('event', 'orderevents', '0', '7'))
   })
 
-  it('has the ids that receivers derive for a reduced envelope, also after a replay', () => {
+  it('keeps the derived ids of a reduced envelope after a replay', () => {
     const document = orderCreated()
     const first = examine(logRecord(document, { offset: 3 }), trusting)
     const replayed = examine(
@@ -79,13 +79,13 @@ describe('an examined record', () => {
     expect(replayed.body.origin).to.deep.equal({ topic: 'orderevents', partition: 0, offset: '3' })
   })
 
-  it('has no document if it is a tombstone', () => {
+  it('stores no document for a tombstone', () => {
     const { kind, body } = examine(logRecord(''), trusting)
     expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
   })
 
-  it('has one placeholder for levels deeper than an event may have', () => {
-    // Lists in objects, so many levels of both.
+  it('replaces all levels below the allowed depth by one placeholder', () => {
+    // Each list is in an object, so both kinds of levels occur.
     const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
     expect(examine(logRecord(nested(64)), trusting).body.masked).to.equal(undefined)
     const cut = `***{${'/a/0'.repeat(32)}}***`
@@ -99,14 +99,14 @@ describe('an examined record', () => {
     }
   })
 
-  it('names the publisher of a document that nests too deep, but takes no name from the deep part', () => {
+  it('names the publisher of a document that nests too deep, but uses no name below the allowed depth', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const text = (over: Record<string, unknown>) => JSON.stringify(orderCreated(over)).replace('"deep"', deep)
     expect(examine(logRecord(text({ Extra: 'deep' })), trusting).kind.appName).to.equal('older-application')
     expect(examine(logRecord(text({ AppName: 'deep' })), trusting).kind.appName).to.equal(null)
   })
 
-  it('has a placeholder for a branch if it has too much to mask, and no document if that is not enough', () => {
+  it('replaces whole branches, or the whole document, if there are too many values to mask', () => {
     const key = 'k'.repeat(64)
     const long = `${`{"${key}":`.repeat(60)}[${Array(200_000).fill('"a"').join()}]${'}'.repeat(60)}`
     const of = (Payload: string) => {
@@ -127,12 +127,12 @@ describe('an examined record', () => {
     ])
   })
 
-  it('has a limited number of problems', () => {
+  it('limits the number of problems', () => {
     const text = `{${Array.from({ length: 5_000 }, (_, index) => `"a${index}":"\\u0000"`).join()}}`
     expect(examine(logRecord(text), trusting).body.faults).to.have.length(100)
   })
 
-  it('is marked as unreadable if examining it fails, so that others continue', () => {
+  it('marks a record as unreadable after an unexpected error, so that the others continue', () => {
     const failing = {
       requireTrusted() {
         throw new RangeError('Maximum call stack size exceeded')

@@ -15,7 +15,7 @@ import { createReplays, type Replays } from '../src/jobs/replays.ts'
 const ids = Array.from({ length: 12 }, (_, number) => `entry-${number}`)
 const position = { topic: 'orderevents', partition: 0, offset: '1' }
 
-describe('a job that replays dead letters, with its ledger on a full disk', function () {
+describe('a replay job on a full disk', function () {
   this.timeout(20_000)
   let folder: string
   let disk: Disk
@@ -48,7 +48,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     const log: Pick<LogAccess, 'replay'> = {
       async *replay(entries) {
         for (const entry of entries) {
-          // As the log does, which knows what was replayed before.
+          // The log reports events that were replayed before.
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
           else {
             sent.push(entry.id)
@@ -80,11 +80,11 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     while (!holds()) await delay(5)
   }
 
-  /** The recorded entries: how often each was sent, and how many records of it there are. */
+  /** Returns the sent entries, the number of audit records, and the state of the job. */
   const outcome = () => ({ sent, audited: ledger.audit(100).length, state: ledger.find('job')?.job.state })
   const whole = { sent: ids, audited: ids.length, state: 'done' }
 
-  it('waits, states why, and continues without a restart once there is space', async () => {
+  it('waits, reports the reason, and continues without a restart after space is freed', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
@@ -97,7 +97,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('is refused with 503 while the disk is full, without any effect', async () => {
+  it('refuses a request with 503 and without any effect', async () => {
     ledger.jobs(1)
     await disk.fill()
     const refused = await start().catch((error: unknown) => error)
@@ -111,7 +111,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('lets the monitor stop and start on a full disk, and continues once there is space', async () => {
+  it('continues after a restart of the monitor, when space is freed', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
@@ -123,7 +123,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     await delay(300)
     await disk.relieve()
     await until(() => reports.at(-1)?.state === 'done')
-    // The last step before the stop could not be recorded. Its events are known to be replayed.
+    // The last step before the stop could not be recorded, but the log knows its replays.
     expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
   })
 })

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { HealthProbe } from '../src/health.ts'
 
-/** Nothing listens there. */
+/** An address without a server. */
 const kafka = { bootstrapBrokers: ['127.0.0.1:1'] }
 
-describe('the status of the system', () => {
+describe('HealthProbe', () => {
   let server: Server
   let probe: HealthProbe
   let requests = 0
@@ -47,7 +47,7 @@ describe('the status of the system', () => {
     server.closeAllConnections()
   })
 
-  it('is read on request, once for simultaneous requests', async () => {
+  it('reads the state once for simultaneous requests', async () => {
     const statuses = await Promise.all([probe.status(), probe.status(), probe.status()])
     expect(requests).to.equal(1)
     expect(new Set(statuses).size).to.equal(1)
@@ -62,7 +62,7 @@ describe('the status of the system', () => {
     expect((await probe.status()).services[0]).to.deep.include({ state: 'ready', redelivered })
   })
 
-  it('is reused for two seconds', async () => {
+  it('uses a state again for two seconds', async () => {
     const first = await probe.status()
     later(1_999)
     expect(await probe.status()).to.equal(first)
@@ -71,7 +71,7 @@ describe('the status of the system', () => {
     expect(requests).to.equal(2)
   })
 
-  it('is the previous one while a service is slow, and the new one once it has answered', async () => {
+  it('returns the previous state while a service is slow, and the new one after the service has answered', async () => {
     const first = await probe.status()
     later(2_000)
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -88,7 +88,7 @@ describe('the status of the system', () => {
     expect(requests).to.equal(2)
   })
 
-  it('is waited for if the previous one is older than five seconds', async () => {
+  it('waits for a new state if the previous one is older than five seconds', async () => {
     await probe.status()
     later(5_000)
     wait = async () => {}

@@ -4,7 +4,7 @@ import { readFilter } from '../src/routes/requests.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
-describe('the filter in a query', () => {
+describe('the filter of a query', () => {
   const problemsOf = (query: Record<string, unknown>) => {
     try {
       return readFilter(query)
@@ -14,12 +14,12 @@ describe('the filter in a query', () => {
     }
   }
 
-  it('accepts a moment with an offset, with or without seconds', () => {
+  it('accepts a time with an offset, with or without seconds', () => {
     for (const from of ['2026-01-31T12:00Z', '2026-01-31T12:00:00.5+01:00'])
       expect(readFilter({ from })).to.deep.equal({ from })
   })
 
-  it('refuses a day that does not exist, 24:00 and a leap second', () => {
+  it('refuses a date that does not exist, 24:00 and a leap second', () => {
     const form = 'must be a date-time with an offset, such as 2026-01-31T12:00:00Z'
     for (const [to, hint] of [
       ['2026-02-30T00:00:00Z', 'name a day that exists: this month is shorter'],

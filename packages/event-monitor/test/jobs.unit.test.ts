@@ -18,7 +18,7 @@ const position = { topic: 'orderevents', partition: 0, offset: '1' }
 const attempt = 'orderevents/0/1'
 const entryOf = (id: string) => ({ id, app: 'a', origin: position, attempts: [{ position }] }) as Entry
 
-describe('a job that replays dead letters', () => {
+describe('a replay job', () => {
   let folder: string
   let ledger: Ledger
   let sent: string[]
@@ -44,7 +44,7 @@ describe('a job that replays dead letters', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Whether the index has been read from its files, and how far it is behind. */
+  /** True if the index contains all records of the log. */
   let isIndexed: boolean
   let onReport: (job: Job) => unknown
   let outcomeOf: (entry: Entry) => Omit<Outcome, 'entry'>
@@ -94,7 +94,7 @@ describe('a job that replays dead letters', () => {
     }
   }
 
-  it('replays each once, counts the outcomes, and records who did it', async () => {
+  it('replays each entry once, counts the outcomes, and records the caller', async () => {
     const { id } = await start({ entries: [...ids, 'gone'].map((id) => ({ id, attempt })) })
     const { replayed, refused, total, state, outcomes } = await ended(id)
     expect({ replayed, refused, total, state }).to.deep.equal({ replayed: 11, refused: 2, total: 13, state: 'done' })
@@ -118,7 +118,7 @@ describe('a job that replays dead letters', () => {
     expect(sent).to.deep.equal(ids)
   })
 
-  it('is one job for requests of one person with the same key, also at the same time and after a restart', async () => {
+  it('starts once for requests of one caller with the same key, even at the same time and after a restart', async () => {
     let prepared = 0
     const prepare = async () => {
       prepared += 1
@@ -136,7 +136,7 @@ describe('a job that replays dead letters', () => {
     expect(sent).to.have.length(2 * ids.length)
   })
 
-  it('is refused for another request with its key, while it is prepared and afterwards', async () => {
+  it('refuses another request with a used key, while the first one is prepared and afterwards', async () => {
     const prepare = async () => job()
     const refused = () =>
       replays.start(request({ key: 'k', fingerprint: 'other' }), prepare).then(
@@ -150,7 +150,7 @@ describe('a job that replays dead letters', () => {
     expect(sent).to.have.length(ids.length)
   })
 
-  it('leaves the key free when its request was refused', async () => {
+  it('leaves the key unused if its request was refused', async () => {
     const refused = replays.start(request({ key: 'k', fingerprint: 'other' }), async () => {
       throw new Error('no such dead letter')
     })
@@ -159,7 +159,7 @@ describe('a job that replays dead letters', () => {
     expect(sent).to.have.length(ids.length)
   })
 
-  it('waits after a restart until the index has its dead letters, and refuses none of them', async () => {
+  it('waits after a restart until the index contains all dead letters', async () => {
     isIndexed = false
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     await delay(300)
@@ -180,8 +180,8 @@ describe('a job that replays dead letters', () => {
     expect(ledger.audit(100)).to.deep.equal([])
   })
 
-  it('counts and records a replay that it published before it was killed as its own', async () => {
-    // Killed between the note and the ledger.
+  it('counts and records a replay as its own if it published the event before a kill', async () => {
+    // The monitor was killed between writing the note and the ledger.
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
@@ -190,14 +190,14 @@ describe('a job that replays dead letters', () => {
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
 
-  it('does not count a replay that is older than its intent as its own', async () => {
+  it('counts a replay as an earlier one if it is older than the job’s intent', async () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     expect(await ended(id)).to.include({ replayed: 0, done: 1 })
   })
 
-  it('keeps the first intent for a record, until the replay is over, also over a restart', () => {
+  it('keeps the first intent for a record until the replay is over, also after a restart', () => {
     ledger.begin([{ of: attempt, from: 9n }])
     ledger.begin([{ of: attempt, from: 12n }])
     ledger.close()

@@ -42,7 +42,7 @@ describe('a live view', () => {
     )
   }
 
-  it('counts exactly the events that match its filter, and has at most twenty rows, newest first', async () => {
+  it('receives exact counts of matching events, and at most twenty rows, newest first', async () => {
     const batches: LiveBatch[] = []
     views.open({ validity: ['valid'] }, (event, data) => {
       if (event === 'batch') batches.push(data as LiveBatch)
@@ -64,7 +64,7 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('drops batches of a slow client, and sends it their counts', async () => {
+  it('loses batches if its client is slow, but receives their counts', async () => {
     const batches: LiveBatch[] = []
     let isSlow = true
     views.open({}, (event, data) => {

@@ -6,28 +6,28 @@ import { editableText, editedValue, fixtureOf } from '../src/model/masked.ts'
 import { corrected } from '../src/routes/edited.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
-/** Texts that are found again wherever they get to. */
+/** Creates unique texts, and finds them in any output. */
 class Markers {
   readonly #prefix = `Pii${randomBytes(6).toString('hex')}`
   readonly #positions: string[] = []
   new(field: string): string {
     return `${this.#prefix} ${this.#positions.push(field)}.`
   }
-  /** Where those were put that a text tells. */
+  /** Returns the names of the fields whose texts occur in an output. */
   in(output: string): string[] {
     const numbers = [...output.matchAll(new RegExp(`${this.#prefix} (\\d+)`, 'g'))].map(([, number]) => Number(number))
     return [...new Set(numbers.map((number) => this.#positions[number - 1] ?? 'a part of one'))]
   }
 }
 
-describe('personal values', () => {
+describe('masking of personal values', () => {
   let index: TestIndex
   beforeEach(() => {
     index = testIndex()
   })
   afterEach(() => index.close())
 
-  /** Wherever a publisher may put them. */
+  /** Returns records with personal values in every part that a publisher can fill. */
   function marked(markers: Markers) {
     const m = (field: string) => markers.new(field)
     const named = orderCreated(
@@ -63,7 +63,7 @@ describe('personal values', () => {
     ]
   }
 
-  it('are neither in answers of the index nor in its files', () => {
+  it('hides personal values from the answers and files of the index', () => {
     const markers = new Markers()
     const records = marked(markers)
     index.add(...records)
@@ -90,12 +90,12 @@ describe('personal values', () => {
     expect(markers.in(files.join('\n'))).to.deep.equal([])
   })
 
-  it('cannot be found by a search', () => {
+  it('hides personal values from the search', () => {
     index.add(indexRecord(orderCreated({}, { CustomerName: 'Lovelace' })))
     for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
   })
 
-  it('stay unchanged in an event that is edited with placeholders', () => {
+  it('restores the values of an event that is edited with placeholders', () => {
     const broken = orderCreated({}, { CustomerName: undefined, CustomerNam: 'Ada', CustomerTaxId: 'GB-1', Total: '12' })
     const original = Buffer.from(JSON.stringify(broken))
     const text = editableText(original) ?? ''
@@ -108,7 +108,7 @@ describe('personal values', () => {
     })
   })
 
-  it('are not published with an edit that has a duplicate key or a number that would change', () => {
+  it('refuses an edit with a duplicate key or a number that would change', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify(orderCreated())
     const refused = (from: RegExp, to: string) => () => corrected(text.replace(from, to), original)
@@ -117,7 +117,7 @@ describe('personal values', () => {
     expect(refused(/"Total":[\d.]+/, '"Total":12.50')).not.to.throw()
   })
 
-  it('are restored in a deep branch that is one placeholder', () => {
+  it('restores a deep branch that is one placeholder', () => {
     const deep = `${'{"a":'.repeat(70)}"Ada"${'}'.repeat(70)}`
     const original = Buffer.from(JSON.stringify(orderCreated({}, { Note: 'deep' })).replace('"deep"', deep))
     const text = editableText(original) ?? ''
@@ -126,7 +126,7 @@ describe('personal values', () => {
     expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('are restored as names of fields', () => {
+  it('restores names of fields', () => {
     const payload = { 'Ada Lovelace': 1, Other: { 'née Byron': 'GB-1', '*** 1': 2 } }
     const original = Buffer.from(JSON.stringify(orderCreated({}, payload)))
     const text = editableText(original) ?? ''
@@ -135,15 +135,15 @@ describe('personal values', () => {
     expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('are restored in thousands of hidden field names without a search for each', function () {
-    // With a search for each field it takes half a minute.
+  it('restores thousands of hidden field names quickly', function () {
+    // A separate search for each field would take half a minute.
     this.timeout(10_000)
     const names = Array.from({ length: 12_000 }, (_, index) => [`a name ${index}`, index])
     const original = Buffer.from(JSON.stringify(orderCreated({}, Object.fromEntries(names))))
     expect(editedValue(editableText(original) ?? '', original)).to.deep.equal(original)
   })
 
-  it('are in a text of at most 512 Ki characters, however many placeholders it has', () => {
+  it('limits the edited text to 512 Ki characters for any number of placeholders', () => {
     for (const items of [Array(85_000).fill([]), Array(60_000).fill({}), Array(11_000).fill('Ada')]) {
       const original = Buffer.from(JSON.stringify(orderCreated({}, { items })))
       const text = editableText(original) ?? ''
@@ -152,7 +152,7 @@ describe('personal values', () => {
     }
   })
 
-  it('cannot be copied to a pointer where they would be shown', () => {
+  it('ignores a placeholder that is copied to a pointer where the value would be shown', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })
     expect((JSON.parse(editedValue(text, original).toString()) as { Name: string }).Name).to.equal('***{/AppId}***')

@@ -1,4 +1,4 @@
-/** What the tests of the repository use of the monitor's inside. */
+/** The internal parts that tests of the repository use. */
 export { HealthProbe } from '../src/health.ts'
 export { createReads } from '../src/index/read/reads.ts'
 export { segmentsIn } from '../src/index/segment.ts'

@@ -8,7 +8,7 @@ import { MonitorError } from '../monitor-error.ts'
 import { answer, filterInput, pageInputs, positionInput } from './requests.ts'
 
 export const notKept = (what: string) =>
-  new MonitorError('not-kept', `The index has no ${what}. It may be older than the index, or not indexed yet.`)
+  new MonitorError('not-kept', `There is no ${what} in the index. It may be older than the index, or not indexed yet.`)
 
 export function eventRoutes(monitor: Monitor): Route[] {
   const { index } = monitor

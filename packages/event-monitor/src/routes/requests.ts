@@ -206,7 +206,7 @@ export const positionInput: Input<RecordPosition> = {
       return { topic: topic ?? '', partition: Number(partition), offset: String(Number(offset)) }
     }
     throw invalid([
-      { pointer: 'offset', detail: 'must be part of a record position: a topic, a partition number and an offset' },
+      { pointer: 'offset', detail: 'is invalid: a record position is a topic, a partition number and an offset' },
     ])
   },
   parameters: Object.entries({

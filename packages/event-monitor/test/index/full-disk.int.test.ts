@@ -23,7 +23,7 @@ describe('the index on a full disk', () => {
     index.close()
   })
 
-  /** A batch of events of a new kind, and of known kinds. */
+  /** Returns events of a new kind and of a known kind. */
   const batch = (number: number, topic = 'orderevents'): IndexRecord[] =>
     Array.from({ length: 40 }, (_, step) =>
       indexRecord(orderCreated({ Name: step % 2 === 0 ? `Kind${number}` : `Kind${Math.floor(number / 2)}` }), {
@@ -32,7 +32,7 @@ describe('the index on a full disk', () => {
       }),
     )
 
-  /** All that a reader is answered of an index. */
+  /** Returns the content of an index as a reader sees it. */
   function contents({ reads }: TestIndex) {
     const { items, total } = reads.events({}, 100_000, undefined)
     const kinds = reads.kinds().map(({ kind, count }) => `${kind.name} ${count}`)
@@ -43,7 +43,9 @@ describe('the index on a full disk', () => {
     }
   }
 
-  /** Writes batches to a full disk until one fails, which another attempt then does too. Answers the number of the first that failed. */
+  /**
+   * Writes batches until the disk is full, and tries the failed one again. Returns the number of the batch that failed.
+   */
   function writeUntilFull(first: number, batches: IndexRecord[][]): number {
     for (let number = first; ; number += 1) {
       const records = batches[number] as IndexRecord[]
@@ -62,7 +64,7 @@ describe('the index on a full disk', () => {
     ['within a segment', 100_000],
     ['where a segment ends', 40],
   ] as const) {
-    it(`becomes equal to an index on a good disk after there is room again, ${title}`, async () => {
+    it(`equals an index on a good disk after space is freed ${title}`, async () => {
       const topics = ['orderevents', 'orderevents.dead']
       const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
       const good = testIndex({ segmentEvents, keepEvents: 100_000 })

@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { GuidRuns, guidNumber, guidSchema, pagesSql, seqsOf } from '../../src/index/guid-runs.ts'
 
-describe('the events of a GUID', () => {
-  it('are found by pages that may have it, without reading all', () => {
+describe('GuidRuns', () => {
+  it('finds the events of a GUID without reading all pages', () => {
     const database = new DatabaseSync(':memory:')
     database.exec(guidSchema)
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${pagesSql}`).all(1, 2)
@@ -15,7 +15,7 @@ describe('the events of a GUID', () => {
     database.close()
   })
 
-  it('are complete, however often runs were merged', () => {
+  it('finds all events after any number of merges', () => {
     const guids = Array.from({ length: 12 }, () => randomUUID())
     fc.assert(
       fc.property(

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
-describe('an index whose log cannot be read', () => {
+describe('the index of an unreachable log', () => {
   let folder: string
-  // Whoever connects is cut off.
+  // The server closes each connection at once.
   const kafka = createServer((socket) => socket.destroy())
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
@@ -20,7 +20,7 @@ describe('an index whose log cannot be read', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('reports the reason, and still answers questions', async () => {
+  it('reports the reason and still answers queries', async () => {
     const troubles: (string | null)[] = []
     const { port } = kafka.address() as { port: number }
     const heard = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ import { full, indexRecord, orderCreated, positionAfter, type TestIndex, testInd
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
 
-describe('the index', () => {
+describe('reads of the index', () => {
   let index: TestIndex
   beforeEach(() => {
     index = testIndex({ segmentEvents: 20 })
@@ -15,7 +15,7 @@ describe('the index', () => {
   const offsets = (page: { items: { position: { offset: string } }[] }) =>
     page.items.map(({ position }) => Number(position.offset))
 
-  it('returns pages that have each event once, newest first, across segments', () => {
+  it('returns pages across segments that list each event once, newest first', () => {
     for (let offset = 0; offset < 70; offset += 7) {
       index.add(...Array.from({ length: 7 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
     }
@@ -29,7 +29,7 @@ describe('the index', () => {
     expect(offsetsRead).to.deep.equal(Array.from({ length: 70 }, (_, step) => 69 - step))
   })
 
-  it('finds an event by each of its ids in any letter case, and by no other id', () => {
+  it('finds an event by each of its ids in upper and lower case, and by no other id', () => {
     const [id, correlation, order, cause] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
     const document = full(
       'OrderCreated',
@@ -53,7 +53,7 @@ describe('the index', () => {
     expect(index.reads.positions(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
   })
 
-  it('finds an event by an id in every usual spelling, however the event and its key spell it', () => {
+  it('finds an event by its ids in every usual spelling, also if the event or its key has another spelling', () => {
     const [id, cause, order, key, hidden] = Array.from({ length: 5 }, () => randomUUID()) as [
       string,
       string,
@@ -75,11 +75,11 @@ describe('the index', () => {
       for (const q of [guid, hex, hex.toUpperCase(), `{${guid}}`, `urn:uuid:${guid}`, `older-application ${hex}`])
         expect(offsets(index.reads.events({ q }, 10, undefined)), q).to.deep.equal([1])
     }
-    // The contract does not name its field, so its value is not kept.
+    // The index has no values of fields that the contract omits.
     expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
   })
 
-  it('filters by properties of events, and counts as many as it lists', () => {
+  it('filters by properties of events, and counts the same events', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -106,7 +106,7 @@ describe('the index', () => {
     }
   })
 
-  it('counts new events of a partition that was counted before', () => {
+  it('includes new events of a partition that was counted before', () => {
     const totals = () => [
       index.reads.events({ partition: 1 }, 1, undefined).total,
       index.reads.events({ partition: 1, name: ['StockCounted'] }, 1, undefined).total,
@@ -152,7 +152,7 @@ describe('the index', () => {
     expect([first?.previous, first?.following?.offset]).to.deep.equal([null, '1'])
   })
 
-  it('lists events without a reaction until it arrives, in either order of arrival', () => {
+  it('lists an event without a reaction until the reaction arrives, in either order of arrival', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
     const idOf = (position: number) =>
       ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
@@ -167,7 +167,7 @@ describe('the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('lets a reaction wait for its own reaction, each within its own time', () => {
+  it('lets a reaction wait for its own reaction, each with its own time limit', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -270,7 +270,7 @@ describe('the index', () => {
     expect(deadLetter?.cause?.at).to.equal(new Date(start).toISOString())
   })
 
-  it('returns how far the dead-letter topics were read, with rows that the writer has not reported yet', () => {
+  it('returns the read positions of dead-letter topics with rows that the writer has not reported yet', () => {
     const deadLetter = (offset: number) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -290,14 +290,14 @@ describe('the index', () => {
     })
     index.add(deadLetter(0), deadLetter(1))
     const ids = index.reads.deadLetterEntries(undefined, undefined).map(({ id }) => id)
-    // Committed, and not followed.
+    // These records are committed, but the reader does not follow them.
     index.writer.write([note], positionAfter([note]))
     const { entries, readUpTo } = index.reads.rawEntries(ids)
     expect([...readUpTo]).to.deep.equal([['orderevents.dead/0', 3n]])
     expect(entries.map(({ entry }) => entry.attempts[0]?.replayed?.as.offset)).to.deep.equal([undefined, '9'])
   })
 
-  it('chooses entries with their newest open attempts, by ids or all open ones of a group', () => {
+  it('selects entries by id or all open ones of a group, with their newest open attempts', () => {
     const deadLetter = (offset: number, at: number, over: Record<string, string> = {}) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -332,7 +332,7 @@ describe('the index', () => {
     ])
   })
 
-  describe('of a record that two services rejected', () => {
+  describe('a record that two services rejected', () => {
     const record = randomUUID()
     const deadLetter = (app: string, at: number, over: Record<string, string> = {}, reason = 'invalid-payload') =>
       indexRecord(orderCreated({}, { Total: 'x' }), {
@@ -383,7 +383,7 @@ describe('the index', () => {
       expect(entries?.map(({ id, deadLetters }) => [id, deadLetters.length])).to.deep.equal([[entry?.id, 2]])
     })
 
-    it('finds the record by the id of each dead letter, and chooses it once', () => {
+    it('finds the record by the id of each dead letter, and selects it once', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))
       const [entry] = all()
       const ids = entry?.services.map(({ id }) => id) ?? []
@@ -391,12 +391,12 @@ describe('the index', () => {
       const chosen = [{ id: entry?.id, attempt: 'orderevents/0/0' }]
       expect(index.reads.chosenEntries({ ids })).to.deep.equal({ chosen, unknown: undefined })
       expect(index.reads.chosenEntries({ group: entry?.group })).to.deep.equal({ chosen, unknown: undefined })
-      // A job of an earlier version has both.
+      // A job of an earlier version has both ids.
       const { entries } = index.reads.rawEntries(ids)
       expect(entries.map(({ entry }) => entry.id)).to.have.members(ids)
     })
 
-    it('counts the record as replayed, and as open if one service rejects it again', () => {
+    it('lists the record as replayed, and as open again if one service rejects the replay', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1), note(2))
       expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['replayed', 1]])
       const [{ id } = { id: '' }] = all()
@@ -418,7 +418,7 @@ describe('the index', () => {
       expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['replayed', 2]])
     })
 
-    it('lets the record be replayed for the service that can handle it', () => {
+    it('allows a replay for the service that can handle the record', () => {
       index.add(
         deadLetter('order-service', 0, {}, 'conflicting-order'),
         deadLetter('payment-service', 1, {}, 'handler-error'),
@@ -427,7 +427,7 @@ describe('the index', () => {
       expect(entry?.entry.attempts.map(({ reason }) => reason)).to.deep.equal(['handler-error'])
     })
 
-    it('keeps the records of two dead letters apart', () => {
+    it('separates the records of two dead letters at one position', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1, { 'deadletter-record': randomUUID() }))
       expect(all()).to.have.length(2)
     })

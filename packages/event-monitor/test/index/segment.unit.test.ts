@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { Segments } from '../../src/index/read/segments.ts'
 import { isSegment, openForReading, openForWriting, segmentsIn } from '../../src/index/segment.ts'
 
-/** Has the file alone for so many milliseconds, as whoever closes it last does. */
+/** Locks the file for some milliseconds, like the last connection that closes it. */
 const holder = `
 const { parentPort, workerData } = require('node:worker_threads')
 const { DatabaseSync } = require('node:sqlite')
@@ -18,7 +18,7 @@ Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, workerData.ms)
 database.close()
 `
 
-describe('a file of the index', () => {
+describe('segments of the index', () => {
   let folder: string
   let file: string
   beforeEach(() => {
@@ -35,14 +35,14 @@ describe('a file of the index', () => {
     await once(worker, 'exit')
   }
 
-  it('is read by a thread that waits for another one’s lock', () =>
+  it('lets a reader wait for the lock of another thread', () =>
     whileHeld(() => {
       const database = openForReading(file)
       expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 2 })
       database.close()
     }))
 
-  it('is read without creating files once nobody writes it', () => {
+  it('reads a complete file without creating other files', () => {
     const files = readdirSync(folder)
     const database = openForReading(file)
     expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 1 })
@@ -50,26 +50,26 @@ describe('a file of the index', () => {
     database.close()
   })
 
-  it('is written by a thread that waits for a lock', () =>
+  it('lets a writer wait for a lock', () =>
     whileHeld(() => {
       const database = openForWriting(file, { firstSeq: 1, now: 1, positions: [] })
       database.exec('UPDATE facts SET openedAt = 3')
       database.close()
     }))
 
-  it('is kept by a monitor that starts while another one has a lock', () =>
+  it('keeps a file that another monitor has locked', () =>
     whileHeld(() => {
       expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
     }))
 
-  it('is removed if it is damaged', () => {
+  it('removes a damaged file', () => {
     const other = join(folder, 'events-000000000000002.sqlite')
     writeFileSync(other, 'no database, however long it is: '.repeat(100))
     expect(isSegment(other)).to.equal(false)
     expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
   })
 
-  it('may be removed before a reader opens it', () => {
+  it('ignores a file that was removed before a reader opens it', () => {
     const segments = new Segments()
     const gone = join(folder, 'events-000000000000003.sqlite')
     const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0 }

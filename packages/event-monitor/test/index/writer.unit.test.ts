@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
-describe('the index', () => {
+describe('the writer of the index', () => {
   let index: TestIndex
   afterEach(() => index.close())
 
@@ -12,7 +12,7 @@ describe('the index', () => {
       .events({}, 100_000, undefined)
       .items.map(({ position }) => `${position.topic}/${position.partition}/${position.offset}`)
 
-  it('continues where its rows end after a kill at any time, without a gap or duplicate', () => {
+  it('continues after its last row, without gaps or duplicates, after a kill at any time', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -29,7 +29,7 @@ describe('the index', () => {
           index = testIndex({ segmentEvents: 50, keepEvents: 100_000 })
           const ends = [0, 0, 0]
           for (const { partition, length, fate } of batches) {
-            // Whoever reads the log asks the index where to go on.
+            // The reader of the log asks the index for the next position.
             const next = index.writer.positions().get(`orderevents/${partition}`)?.next ?? 0
             expect(next).to.equal(ends[partition])
             const records = Array.from({ length }, (_, step) =>
@@ -59,7 +59,7 @@ describe('the index', () => {
     index = testIndex()
   })
 
-  it('continues with unused numbers after events and dead letters in turn', () => {
+  it('continues with unused numbers after a mix of events and dead letters', () => {
     index = testIndex()
     for (let offset = 0; offset < 6; offset += 1) {
       const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'
@@ -69,7 +69,7 @@ describe('the index', () => {
     expect(positions().map((position) => position.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
   })
 
-  it('drops whole segments, oldest first, and keeps the configured number of newest events', () => {
+  it('removes whole segments, oldest first, and keeps the configured number of newest events', () => {
     index = testIndex({ segmentEvents: 10, keepEvents: 30 })
     for (let offset = 0; offset < 95; offset += 5) {
       index.add(...Array.from({ length: 5 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
@@ -81,7 +81,7 @@ describe('the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(95)
   })
 
-  it('drops expired events, and dead letters later than events', () => {
+  it('removes expired events, and dead letters later than events', () => {
     let now = Date.UTC(2026, 0, 1)
     index = testIndex({ now: () => now, segmentEvents: 10 })
     const day = 86_400_000
@@ -96,7 +96,7 @@ describe('the index', () => {
     expect(positions()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
   })
 
-  it('lists gaps as long as it keeps events of their time', () => {
+  it('lists gaps as long as it keeps events of the same time', () => {
     index = testIndex()
     const gap = {
       topic: 'orderevents',
@@ -123,7 +123,7 @@ describe('the index', () => {
     expect(index.reads.row({ topic: 'orderevents', partition: 0, offset: '0' })?.appName).to.equal('after')
   })
 
-  it('counts publishers that choose many names under one name', () => {
+  it('counts a publisher with very many names under one name', () => {
     index = testIndex({ segmentEvents: 5_000 })
     index.add(
       ...Array.from({ length: 2_100 }, (_, offset) => indexRecord(orderCreated({ Name: `Odd${offset}` }), { offset })),

@@ -5,7 +5,7 @@ import { causalOrder } from '../../src/model/conversation.ts'
 import { full, indexRecord, orderCreated, type TestIndex, testIndex } from '../support/records.ts'
 
 const consumed = { 'order-service': ['orderevents', 'paymentevents'], 'payment-service': ['orderevents'] }
-/** @param positions of groups, by service and partition */
+/** @param positions next offsets of consumer groups, by service and partition */
 const rolesAt = (positions: Record<string, Record<string, string>>) =>
   Object.entries(consumed).map(([name, consumes]) => ({
     name,
@@ -34,7 +34,7 @@ describe('a conversation', () => {
   })
   const steps = () => index.reads.conversation(correlation, roles).steps
 
-  it('has effects after their causes, whatever clocks show, with the skew', () => {
+  it('lists effects after their causes, even with wrong clocks, and reports the skew', () => {
     index.add(indexRecord(payment(), { topic: 'paymentevents', at: start }), indexRecord(order, { at: start + 50 }))
     const all = steps()
     expect(all.map(({ kind, row }) => [kind, row.name])).to.deep.equal([
@@ -52,7 +52,7 @@ describe('a conversation', () => {
     expect(all[1]?.consumers).to.deep.include({ column: 'service:payment-service', handled: null, reaction: [2] })
   })
 
-  it('has the skew of a publisher’s clock', () => {
+  it('reports the skew of a publisher’s clock', () => {
     index.add(
       indexRecord(order),
       indexRecord(payment({ CreationDate: '2025-12-31T23:59:58Z' }), { topic: 'paymentevents', at: start + 5 }),
@@ -60,7 +60,7 @@ describe('a conversation', () => {
     expect(steps()[2]?.skew).to.deep.equal({ ms: 2_000, by: 'publisher' })
   })
 
-  it('has the dead letter, its edit and its replay', () => {
+  it('contains the dead letter, its edit and its replay', () => {
     const document = { ...order, AppName: 'older-application' }
     const deadLetter = {
       'deadletter-app': 'payment-service',
@@ -98,7 +98,7 @@ describe('a conversation', () => {
     ])
   })
 
-  describe('outside the log', () => {
+  describe('a conversation with steps outside the log', () => {
     const arrowsAt = (positions: Record<string, Record<string, string>>) => {
       const { columns, steps } = index.reads.conversation(correlation, rolesAt(positions))
       return {
@@ -114,7 +114,7 @@ describe('a conversation', () => {
       'deadletter-offset': String(offset),
     })
 
-    it('begins with a client’s request, and has the handled events in each service’s store', () => {
+    it('begins with the client’s request, and shows the handled events in each service’s store', () => {
       index.add(
         indexRecord(order, { at: start, offset: 7 }),
         indexRecord(payment(), { topic: 'paymentevents', at: start + 5, offset: 3 }),
@@ -140,14 +140,14 @@ describe('a conversation', () => {
       })
     })
 
-    it('does not show an event as handled if the service’s position is unknown or before it', () => {
+    it('shows no event as handled if the service’s position is unknown or before the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
       const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
       expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
       expect(columns.filter((id) => id.startsWith('state:'))).to.deep.equal([])
     })
 
-    it('has no rejected event in a store, but its accepted replay', () => {
+    it('shows no rejected event in a store, but its accepted replay', () => {
       const foreign = { ...order, AppName: 'older-application' }
       const all = { 'orderevents/0': '10' }
       index.add(
@@ -171,7 +171,7 @@ describe('a conversation', () => {
       expect(columns).not.to.include('client')
     })
 
-    it('shows an event that an unnamed service rejected as handled by none', () => {
+    it('shows no service as having handled an event that an unnamed service rejected', () => {
       index.add(
         indexRecord(order, { offset: 0 }),
         indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: deadLetterOf(0, 'no name of ours') }),
@@ -181,7 +181,7 @@ describe('a conversation', () => {
       expect(kinds).not.to.include('handled')
     })
 
-    it('has a duplicate in a store once, and no request for an invalid event or one with a missing cause', () => {
+    it('shows a duplicate in a store once, and requests only before valid events with a known cause', () => {
       const lost = payment({ Headers: { CausationId: randomUUID() } })
       index.add(
         indexRecord(order, { offset: 0 }),
@@ -196,7 +196,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('shows duplicates and missing causes', () => {
+  it('marks duplicates and missing causes', () => {
     const lost = payment({ Headers: { CausationId: randomUUID() } })
     index.add(
       indexRecord(order, { offset: 0 }),
@@ -225,7 +225,7 @@ describe('the order of cause and effect', () => {
       time: ({ time }) => time,
     })
 
-  it('has everything once, causes first and each partition in its order, whatever clocks show', () => {
+  it('contains everything once, with causes first and partitions in order, even with wrong clocks', () => {
     const thing = fc.record({
       cause: fc.option(fc.nat(30), { nil: undefined }),
       partition: fc.constantFrom('a', 'b'),
@@ -255,7 +255,7 @@ describe('the order of cause and effect', () => {
     )
   })
 
-  it('is finite if causes form a circle', () => {
+  it('ends if causes form a circle', () => {
     const things = [0, 1, 2].map(
       (id): Thing => ({ id, cause: (id + 1) % 3, partition: String(id), offset: 0, time: id }),
     )

@@ -3,7 +3,7 @@ import type { EventRow } from '../../src/api/events.ts'
 import type { GroupLag, ServiceHealth } from '../../src/api/system.ts'
 import { likelyReason } from '../../src/routes/system.ts'
 
-describe('the likely reason of a missing reaction', () => {
+describe('likelyReason', () => {
   const row = { position: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow
   const ready: ServiceHealth = {
     name: 'payment-service',
@@ -23,11 +23,11 @@ describe('the likely reason of a missing reaction', () => {
       ...over,
     })
 
-  it('is its dead letter first', () => {
+  it('names the dead letter first', () => {
     expect(likely({ deadLetterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
   })
 
-  it('is a service that does not answer or is not ready', () => {
+  it('names a service that is unreachable or not ready', () => {
     const of = (over: Partial<ServiceHealth>) =>
       likely({ services: [{ ...ready, ...over }], groups: [group('0', '9')] })
     expect(of({ state: 'unreachable' })).to.include({ why: 'service-down', text: 'payment-service cannot be reached' })
@@ -36,7 +36,7 @@ describe('the likely reason of a missing reaction', () => {
     )
   })
 
-  it('is the lag of the service, without a number if that was measured before the event arrived', () => {
+  it('names the lag of the service, without a number if it was measured before the event arrived', () => {
     expect(likely({ groups: [group('7', '9')] })).to.include({
       why: 'lag',
       text: 'payment-service has not read it yet: it is 2 events behind in orderevents/1',
@@ -45,7 +45,7 @@ describe('the likely reason of a missing reaction', () => {
     expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not read it yet')
   })
 
-  it('is the monitor’s lag, or else unknown', () => {
+  it('names the monitor’s lag, or else an unknown reason', () => {
     expect(likely({ indexLag: null }).why).to.equal('index-behind')
     expect(likely({ indexLag: 1_001 }).text).to.contain('is 1001 events behind')
     expect(likely({ indexLag: 1_000 }).why).to.equal('unknown')

@@ -23,14 +23,14 @@ describe('the page bundle', () => {
     expect(manifest.firstView.filter((path) => /strip-chart|live|main/.test(path))).to.have.length(4)
   })
 
-  it('has the same files for the same source', async () => {
+  it('builds the same files from the same source', async () => {
     const { files, firstView } = await bundlePage()
     expect(firstView).to.deep.equal(manifest.firstView)
     expect([...files.keys()]).to.deep.equal(manifest.files.map(({ path }) => path))
     for (const [path, bytes] of files) expect(read(path).equals(bytes), path).to.equal(true)
   })
 
-  it('has a compressed copy and an entry in the manifest for each file', () => {
+  it('contains a compressed copy of each file, and lists the files in the manifest', () => {
     for (const { path } of manifest.files)
       expect(brotliDecompressSync(read(`${path}.br`)).equals(read(path)), path).to.equal(true)
     const written = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(

@@ -26,7 +26,7 @@ describe('drafts', () => {
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])
   })
 
-  it('reports an edit as not kept if the browser has no storage', () => {
+  it('reports an edit as lost if the browser has no storage', () => {
     const none: Drafts = {
       getItem: () => {
         throw new Error('no')

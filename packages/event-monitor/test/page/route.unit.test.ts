@@ -11,7 +11,7 @@ describe('the paths of the page', () => {
     expect(routeOf(hrefs.id('1%2'))).to.deep.equal({ view: 'id', id: '1%2' })
   })
 
-  it('has a view for each path of the navigation', () => {
+  it('finds the view for each path of the navigation', () => {
     const views = ['/', '/dead', '/missing', '/publishers', '/schemas', '/health', '/audit'].map(
       (path) => routeOf(path).view,
     )

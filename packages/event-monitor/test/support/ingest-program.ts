@@ -1,7 +1,8 @@
 import type { Completeness } from '../../src/api/events.ts'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
-// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.
+// Indexes the log of a Kafka broker on this machine, and reports the number of events. Usage: ingest-program.ts PORT
+// FOLDER
 
 const [port = '', folder = ''] = process.argv.slice(2)
 const index = openIndex(
@@ -30,7 +31,7 @@ const index = openIndex(
   },
 )
 await index.start()
-/** What the index reports about itself, and how many events its reader finds. */
+/** The state that the index reports, with the number of events that its reader finds. */
 export interface Report extends Completeness {
   total: number
   error: string | null

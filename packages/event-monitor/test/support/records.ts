@@ -13,7 +13,7 @@ const { reactions } = readApplication(new URL('../../services.json', import.meta
 
 export const trusting = { requireTrusted() {} }
 
-/** An envelope of OrderCreated, reduced unless `over` says more. */
+/** Returns an envelope of OrderCreated. It is reduced unless `over` adds ids. */
 export function orderCreated(
   over: Record<string, unknown> = {},
   payload: Record<string, unknown> = {},
@@ -29,7 +29,7 @@ export function orderCreated(
   }
 }
 
-/** A full one, of any event. */
+/** Returns a full envelope of any event. */
 export function full(
   name: string,
   payload: Record<string, unknown>,
@@ -49,7 +49,7 @@ export interface RecordOptions {
   headers?: Record<string, string>
 }
 
-/** A record of the log that holds a document, or a text as it is. */
+/** Returns a record that contains a document, or a text. */
 export function logRecord(
   document: unknown,
   {
@@ -73,7 +73,7 @@ export function logRecord(
   }
 }
 
-/** As the index takes it. */
+/** Returns a record in the form of the index. */
 export function indexRecord(document: unknown, options: RecordOptions = {}): IndexRecord {
   const record = logRecord(document, options)
   const { kind, guids, body, subject } = examine(record, trusting, undefined, subjectsOf(reactions))
@@ -95,16 +95,16 @@ export interface TestIndex {
   folder: string
   writer: IndexWriter
   reads: Reads
-  /** Writes records, with their positions, and lets the reader follow. */
+  /** Writes records and their positions, and updates the reader. */
   add(...records: IndexRecord[]): void
-  /** As after kill -9: nothing is closed, and another one opens the files. */
+  /** Opens the files again without closing them, as after kill -9. */
   reopen(): void
   close(): void
 }
 
 /**
- * @param options with `folder` being where the index makes its own folder
- * @param expected the reactions that events wait for
+ * @param options `folder` is the parent of the index's own folder
+ * @param expected the expected reactions
  */
 export function testIndex(options: Partial<WriterOptions> = {}, expected = reactions): TestIndex {
   const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'monitor-index-'))
