@@ -87,7 +87,7 @@ function moment(query: Query, name: string): string | undefined {
 function guidOf(name: string, value: unknown): string {
   const guid = parseGuid(value)
   if (guid) return guid
-  throw invalid([{ pointer: name, detail: 'must be a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
+  throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
 }
 
 /** @throws {HttpProblem} 400 with the name of the parameter */
