@@ -28,7 +28,6 @@ const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
 
 const loaded = new Map<Route['view'], ComponentType<{ route: Route }>>()
 
-/** Renders the header and the view of the path. */
 export function App() {
   const route = routeOf(path.value)
   const [, drawn] = useState(0)
@@ -52,7 +51,7 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
-  // The stream starts after the view has sent its own requests.
+  // The view has sent its requests before.
   const isDrawn = View !== undefined || failed !== null
   useEffect(() => {
     if (isDrawn) connect()
@@ -75,7 +74,7 @@ export function App() {
   )
 }
 
-/** Returns the problem of a view whose file cannot be loaded, for example because a new version has replaced it. */
+/** Returns the problem of a view whose file is missing, for example after an update of the monitor. */
 const asProblem = (detail: string) => ({ type: 'about:blank', title: 'This view cannot be loaded', status: 0, detail })
 
 export const NotFound: View<'not-found'> = ({ route: { path } }) => {

@@ -15,29 +15,28 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** The content of `dist/manifest.json`, which `src/page-files.ts` reads. */
+/** Content of `dist/manifest.json`, for `src/page-files.ts`. */
 export interface Manifest {
   files: {
-    /** Request path such as `/assets/main-ABCD1234.js`, or `/index.html` for the page. */
+    /** Request path, such as `/assets/main-ABCD1234.js`. */
     path: string
     type: string
     etag: string
-    /** True if the name contains a hash of the content, so that browsers may cache the file forever. */
+    /** True if the name contains a hash of the content. */
     immutable: boolean
   }[]
-  /** Request paths of the files that a browser loads for `/`. */
+  /** Files that a browser loads for `/`. */
   firstView: string[]
 }
 
-/** The page's files by request path, and the paths that a browser loads for `/`. */
 interface Bundle {
   files: Map<string, Buffer>
   firstView: string[]
 }
 
 /**
- * Bundles the page into a file per view. The same source results in the same bytes.
- * @throws {Error} if esbuild finds errors in the source
+ * Bundles the page. The same source results in the same bytes.
+ * @throws {Error} for errors in the source
  */
 export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
@@ -68,12 +67,12 @@ export async function bundlePage(): Promise<Bundle> {
 }
 
 /**
- * Bundles the page, and writes the files, compressed copies and a manifest.
- * @param folder replaced by the new files; `packages/event-monitor/dist` by default
+ * Writes the bundled files, compressed copies and a manifest.
+ * @param folder replaced by the new files; default: `packages/event-monitor/dist`
  */
 export async function buildPage(folder = dist): Promise<Manifest> {
   const { files, firstView } = await bundlePage()
-  // The old files may be in use, so the new ones are written to another folder and then moved.
+  // The old files may be in use.
   const fresh = `${folder}.${process.pid}`
   mkdirSync(join(fresh, 'assets'), { recursive: true })
   for (const [path, bytes] of files) {
@@ -94,7 +93,7 @@ export async function buildPage(folder = dist): Promise<Manifest> {
   return manifest
 }
 
-/** Replaces a folder, and tries again if another build has created the folder in the meantime. */
+/** Replaces a folder, also if another build creates it at the same time. */
 function replaceFolder(folder: string, fresh: string): void {
   for (;;) {
     rmSync(folder, { recursive: true, force: true })
@@ -111,7 +110,7 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** Returns the request path of a file that esbuild names relative to its working folder. */
+/** Returns the request path of a file of esbuild. */
 const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
@@ -129,7 +128,7 @@ function namesIn({ outputs }: Metafile) {
   }
 }
 
-/** Returns the request paths of entries and of their static imports. */
+/** Returns entries with their static imports. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const visited = new Set<string>()
   const follow = (output: string): void => {
@@ -165,7 +164,7 @@ ${preloads.join('')}<script type="module" src="${entry('main.tsx')}"></script>
 `
 }
 
-/** Returns the licenses of the bundled packages. They must be distributed with the page. */
+/** Returns the licenses of bundled packages, which must be distributed with the page. */
 function licensesOf({ inputs }: Metafile): string {
   const roots = Object.keys(inputs).map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0])
   const folders = [...new Set(roots.filter((root) => root !== undefined))].map((root) => join(here, root)).sort()

@@ -2,30 +2,27 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 
-/** A picture to take of a view. */
 export interface Picture {
   name: string
   /** Path and query. */
   path: string
   /** Default: light. */
   schemes?: ('light' | 'dark')[]
-  /** Prepares the view, for example by opening a step. */
+  /** Prepares the view. */
   before?: (page: Page) => Promise<void>
 }
 
 interface Options {
   browser: Browser
-  /** Address of the monitor. */
   url: string
   /** Folder for `NAME-light.webp` and `NAME-dark.webp`. */
   folder: string
   pictures: Picture[]
-  /** Size of the window in pixels. The picture shows the whole page. */
+  /** Pixels. The picture shows the whole page. */
   width?: number
   height?: number
 }
 
-/** Takes pictures of a running monitor's views. */
 export async function takePictures({ browser, url, folder, pictures, width = 1280, height = 800 }: Options) {
   mkdirSync(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -37,7 +34,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
         await page.goto(url + path)
         await page.locator('main :is(h1)').first().waitFor({ state: 'attached' })
         await before?.(page)
-        // The numbers of problems in the navigation are loaded after a second.
+        // The navigation's numbers are loaded after a second.
         await page.waitForTimeout(1500)
         writeFileSync(join(folder, `${name}-${colorScheme}.webp`), await pictureOf(page))
         await page.close()
@@ -48,7 +45,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
   }
 }
 
-/** Returns a WebP picture of the whole page. Playwright itself only makes PNG files, which are three times larger. */
+/** Returns a WebP picture of the whole page. Playwright only makes PNG files, which are three times larger. */
 async function pictureOf(page: Page): Promise<Buffer> {
   const session = await page.context().newCDPSession(page)
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')

@@ -1,7 +1,7 @@
-// Runs before the page is drawn, to avoid a white flash in the dark theme.
+// Runs before the page is drawn, to avoid a white flash.
 try {
   const chosen = localStorage.getItem('theme')
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 } catch {
-  // The browser has no storage, so the system's theme applies.
+  // Without storage, the system's theme applies.
 }

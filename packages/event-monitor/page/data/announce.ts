@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-/** The newest text for screen readers, changed at most every few seconds. */
+/** Text for screen readers, changed at most every few seconds. */
 export const announced = signal('')
 
 let last = 0
@@ -18,7 +18,6 @@ export function announce(text: string): void {
   )
 }
 
-/** Sets the title of the tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Event monitor`

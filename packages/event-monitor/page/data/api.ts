@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
 import { root } from './location.ts'
 
-/** A failed request, with the monitor's problem. Status 0 means that the monitor does not answer. */
+/** A failed request. Status 0 means that the monitor does not answer. */
 export class ApiProblem extends Error {
   readonly problem: Problem
 
@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Returns true if a repeated request would fail again, because the caller or the request is refused. */
+/** Returns true if the same request would be refused again. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem &&
   error.problem.status >= 400 &&
@@ -49,12 +49,12 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
   const problem = await problemOf(response)
-  // Ignores the refusal of an old credential if the user has signed in again.
+  // The user may have signed in again in the meantime.
   if (problem.status === 401 && sent === credential()) refuse(problem)
   throw new ApiProblem(problem)
 }
 
-/** Checks a key or token before its use. @throws {ApiProblem} 401 or 403 if it is refused */
+/** Checks a key or token. @throws {ApiProblem} 401 or 403 if it is refused */
 export async function tryCredential(key: string): Promise<void> {
   const response = await answerTo(paths.me, { headers: authorization(key) })
   if (!response.ok) throw new ApiProblem(await problemOf(response))
@@ -84,14 +84,13 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** Set if the monitor requires authentication. `ended` is the reason why the last credential was refused. */
+/** Set if the monitor requires authentication. `ended` is the refusal of the last credential. */
 export const refusal = signal<{ ended: string | null } | null>(null)
-/** True while the sign-in dialog is open. */
 export const isSigningIn = signal(false)
 
 const credentialKey = 'credential'
 
-/** Returns the API key or token, which only this tab stores. */
+/** Returns the API key or token of this tab. */
 export function credential(): string | null {
   try {
     return sessionStorage.getItem(credentialKey)
@@ -100,12 +99,11 @@ export function credential(): string | null {
   }
 }
 
-/** Returns the authorization header of a signed-in user. */
 function authorization(sent = credential()): { authorization?: string } {
   return sent === null ? {} : { authorization: `Bearer ${sent}` }
 }
 
-/** Removes a refused credential and opens the sign-in dialog. Later refusals change nothing. */
+/** Removes a refused credential and opens the sign-in dialog, once. */
 function refuse({ title, detail = title }: Problem): void {
   if (refusal.value) return
   refusal.value = { ended: credential() && detail }
@@ -117,24 +115,24 @@ function refuse({ title, detail = title }: Problem): void {
   }
 }
 
-/** Stores the credential and reloads the page. @throws {DOMException} if the browser has no storage */
+/** Stores the credential and reloads the page. @throws {DOMException} without storage */
 export function signIn(accepted: string): void {
   sessionStorage.setItem(credentialKey, accepted)
   location.reload()
 }
 
-/** Signs out, and removes all shown data and unsent edits. */
+/** Removes the credential and all unsent edits, and reloads the page. */
 export function signOut(): void {
   sessionStorage.clear()
   location.reload()
 }
 
-/** The caller and their scopes; null while they load. */
+/** The caller; null while loading. */
 export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Loads the caller. Tries again until the monitor answers or refuses the request. */
+/** Loads the caller. Tries again until the monitor answers or refuses. */
 
 export async function loadCaller(): Promise<void> {
   try {

@@ -13,11 +13,11 @@ interface Load<Answer> {
   again: () => void
 }
 
-/** Milliseconds to wait after a failed request. */
+/** Wait after a failed request, in milliseconds. */
 const patience = 3000
 
 /**
- * Loads a path, and again after each change of it. A failed repetition keeps the last answer of the same path.
+ * Loads a path, and again after each change. A failed repetition keeps the last answer.
  * @param path null sends no request
  * @param everyMs repeats the request while the tab is visible
  */
@@ -60,19 +60,18 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
   return { state, again: () => again.current() }
 }
 
-/** Returns the problem of a failed request, or of an error in the page. */
+/** Returns the problem of a request, or of an error in the page. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) return error.problem
   return { type: 'about:blank', title: 'The page has failed. Reload it.', status: -1, detail: String(error) }
 }
 
-/** Returns true if a later attempt may succeed. */
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
 
-/** The actions of a view's buttons. */
+/** Actions of buttons. */
 interface Task<Name extends string> {
   busy: Signal<Name | null>
-  /** Problem of the last action, if it failed. */
+  /** Problem of the last action. */
   problem: Signal<Problem | null>
   run: (name: Name, act: () => Promise<void>) => Promise<void>
 }

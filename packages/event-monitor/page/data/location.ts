@@ -1,12 +1,12 @@
 import { batch, signal } from '@preact/signals'
 import { options } from 'preact'
 
-/** The path prefix of a proxy such as `/monitor`, or empty. The script that reads it is in `assets/` below it. */
+/** The path prefix of a proxy, such as `/monitor`, or empty. This script is in `assets/` below it. */
 export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
 
 const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
 
-/** Path of the address, without `root`. */
+/** Path without `root`. */
 export const path = signal(ownPath(location.pathname))
 export const search = signal(location.search)
 
@@ -24,13 +24,13 @@ export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   read()
 }
 
-/** Navigates back, or to the live view if this tab has no earlier page. */
+/** Navigates back, or to the live view if the tab has no earlier page. */
 export function back(): void {
   if (history.state === null && document.referrer === '' && history.length <= 1) go('/')
   else history.back()
 }
 
-/** Follows the page's links without reloading it. */
+/** Follows links of the page without a reload. */
 export function followLinks(): void {
   addEventListener('popstate', read)
   document.addEventListener('click', (event) => {
@@ -53,7 +53,7 @@ export function followLinks(): void {
   })
 }
 
-/** Makes links to paths such as `/dead` relative to the page's root. */
+/** Prepends `root` to links such as `/dead`. */
 export function rootLinks(): void {
   const { vnode: others } = options
   options.vnode = (vnode) => {

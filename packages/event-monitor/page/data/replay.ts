@@ -5,7 +5,7 @@ import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
 
-/** Idempotency keys of unanswered requests, so that a repeated request does not start another job. */
+/** Idempotency keys of unanswered requests. */
 const keys = new Map<string, string>()
 
 /** Starts a replay job. @throws {ApiProblem} */
@@ -28,18 +28,18 @@ function know(job: Job): void {
   jobs.value = new Map(jobs.value).set(job.id, job)
 }
 
-/** Returns a random key. Browsers have no `crypto.randomUUID` for pages that another host serves over HTTP. */
+/** Returns a random key. `crypto.randomUUID` needs HTTPS or a local host. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Returns the replay jobs, newest first, with the stream's updates. */
+/** Returns replay jobs with the stream's updates, newest first. */
 export function useJobs() {
   const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {
-    // The stream may have missed updates while it was disconnected.
+    // The stream may have missed updates.
     if (isOpen && !wasOpen.current) again()
     wasOpen.current = isOpen
   }, [isOpen])

@@ -4,27 +4,24 @@ import { type Completeness, type Job, type LiveBatch, type LiveMessages, paths }
 import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
-/**
- * State of the stream: `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or the
- * request changes.
- */
+/** `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or the request changes. */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
 export const completeness = signal<Completeness | null>(null)
 export const perSecond = signal<number | null>(null)
-/** The newest state of each replay job that has changed since the page was opened. */
+/** Replay jobs that have changed since the page was opened. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 
-/** A filter that matches no event: the stream then sends only counters and jobs. */
+/** Matches no event, so the stream sends only counters and jobs. */
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
-/** A connection without messages for this time is treated as lost. The monitor sends one every second. */
+/** Longest silence. The monitor sends a message every second. */
 const silenceMs = 6000
-/** Hidden tabs disconnect after this time, because a browser has only six connections per host. */
+/** Hidden tabs disconnect, because browsers allow six connections per host. */
 const awayMs = 5000
 
 interface Listener {
-  /** A filter as a query, without `from` and `to`. */
+  /** A filter without `from` and `to`. */
   search: string
   onHello: () => void
   onBatch: (batch: LiveBatch) => void
@@ -37,13 +34,13 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Subscribes a view to rows. Null subscribes to counters only. */
+/** Subscribes a view to rows, or with null to counters only. */
 export function listen(to: Listener | null): void {
   listener = to
   open()
 }
 
-/** Disconnects while the tab is hidden, and connects again when it is visible. */
+/** Disconnects while the tab is hidden. */
 export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving)
@@ -52,7 +49,7 @@ export function keepConnected(): void {
   })
 }
 
-/** Connects, unless there is a connection or the monitor has refused it. */
+/** Connects, unless connected or refused. */
 export function connect(): void {
   if (!source && connection.value.state !== 'refused') open()
 }
@@ -88,7 +85,7 @@ function open(): void {
   })
 }
 
-/** Reads messages until the connection ends. @throws {ApiProblem} or an Error at the end of the connection */
+/** Reads messages. @throws {ApiProblem} or an Error at the end of the connection */
 async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
   // EventSource cannot send an authorization header.
   const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
@@ -96,7 +93,6 @@ async function read(signal: AbortSignal, take: (message: EventSourceMessage) => 
   throw new Error('the event stream has ended')
 }
 
-/** Returns the handlers of a connection's messages. */
 function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name]) => void } {
   const window = new RateWindow()
   return {
@@ -136,7 +132,7 @@ function lost(): void {
   retry = setTimeout(open, Math.min(10_000, 500 * 2 ** Math.min(failures, 5)))
 }
 
-/** Handles each message of a `text/event-stream` until it ends. @throws {TypeError} when the connection breaks */
+/** Handles the messages of a `text/event-stream`. @throws {TypeError} when the connection breaks */
 async function readMessages(response: Response, take: (message: EventSourceMessage) => void): Promise<void> {
   if (!response.body) return
   const onEvent = (message: EventSourceMessage) => {

@@ -1,4 +1,4 @@
-/** The used part of `sessionStorage`, which the browser deletes with the tab. */
+/** Part of `sessionStorage`, which ends with the tab. */
 export interface Drafts {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
@@ -9,7 +9,7 @@ const key = (entry: string) => `draft:${entry}`
 
 /** An unsent edit, with placeholders for masked values. */
 export interface Draft {
-  /** Position of the edited record, such as `a-topic/2/1234`. */
+  /** Position of the edited record: `a-topic/2/1234`. */
   attempt: string
   text: string
 }
@@ -23,7 +23,7 @@ export function draftOf(storage: Drafts, entry: string): Draft | null {
   }
 }
 
-/** Stores the draft of a dead letter; null removes it. @returns false if the browser has no storage */
+/** Stores a draft; null removes it. @returns false without storage */
 export function keepDraft(storage: Drafts, entry: string, draft: Draft | null): boolean {
   try {
     if (draft === null) storage.removeItem(key(entry))

@@ -5,7 +5,7 @@ const lists = ['topic', 'name', 'publisher', 'why'] as const
 const texts = ['guid', 'q'] as const
 const moments = ['from', 'to'] as const
 
-/** Returns the filter of a URL's query. Invalid parts are ignored. */
+/** Returns the filter of a URL. Invalid parts are ignored. */
 export function filterOf(search: string | URLSearchParams): EventFilter {
   const params = new URLSearchParams(search)
   const filter: EventFilter = {}
@@ -30,7 +30,7 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
   return filter
 }
 
-/** Returns a filter as a URL's query. Its order is fixed, so the same filter has the same URL. */
+/** Returns a filter as query. The same filter has the same URL. */
 export function searchOf(filter: EventFilter): string {
   const params = new URLSearchParams()
   for (const key of [...lists, 'validity', 'version'] as const) {
@@ -43,10 +43,9 @@ export function searchOf(filter: EventFilter): string {
   return text && `?${text}`
 }
 
-/** A property of events whose values are counted. */
+/** A property whose values are counted. */
 export type FacetKey = 'topic' | 'type' | 'publisher' | 'validity' | 'why'
 
-/** Returns true if the filter has this value. */
 export function isChosen(filter: EventFilter, key: FacetKey, value: string): boolean {
   const wanted = partsOf(key, value)
   const keys = Object.keys(wanted) as (keyof EventFilter)[]
@@ -54,8 +53,8 @@ export function isChosen(filter: EventFilter, key: FacetKey, value: string): boo
 }
 
 /**
- * Adds a facet's value to a filter, or removes it. A type or reason consists of two properties, so the filter can have
- * only one of each. Other facets can have several values.
+ * Adds a facet's value to a filter, or removes it. A type or reason replaces another one; other facets can have several
+ * values.
  */
 export function toggled(filter: EventFilter, key: FacetKey, value: string): EventFilter {
   const wanted = partsOf(key, value)
@@ -87,7 +86,7 @@ function partsOf(key: FacetKey, value: string): EventFilter {
   return { [key]: [value] }
 }
 
-/** Returns a label for each part of the filter, with the filter that remains without this part. */
+/** Returns a label for each part, and the filter without this part. */
 export function chipsOf(filter: EventFilter): { label: string; without: EventFilter }[] {
   return (Object.entries(filter) as [keyof EventFilter, unknown][]).flatMap(([key, value]) => {
     const without = (rest?: unknown[]) => {

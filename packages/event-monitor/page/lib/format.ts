@@ -8,7 +8,7 @@ export const count = (value: number) => grouped.format(value)
 /** `1 event`, `2 events`. */
 export const counted = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`
 
-/** `20 of 12,345 shown`, or `20 of at least 12,345 shown` if counting stopped early. */
+/** `20 of 12,345 shown`, or `20 of at least 12,345 shown` after an incomplete count. */
 export const shownOf = (shown: number, { total, isAtLeast }: { total: number; isAtLeast: boolean }) =>
   `${count(shown)} of ${isAtLeast ? 'at least ' : ''}${count(total)} shown`
 
@@ -33,7 +33,7 @@ export function duration(ms: number): string {
   return `${sign}${large} ${names[0]}${small ? ` ${small} ${names[1]}` : ''}`
 }
 
-/** Formats the milliseconds since a start: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
+/** Formats milliseconds since a start: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
 export function since(ms: number): string {
   if (ms < 60_000) return ms < 0 ? duration(ms) : `+${duration(ms)}`
   const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000]
@@ -53,7 +53,7 @@ export function bytes(value: number): string {
   return unit ? `${oneDigit.format(size)} ${unit}` : counted(value, 'byte')
 }
 
-/** Formats the local time of day: `10:02:03.456`. */
+/** Formats local time: `10:02:03.456`. */
 export function clock(iso: string): string {
   const date = new Date(iso)
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
@@ -66,11 +66,11 @@ export function moment(iso: string): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
 }
 
-/** Returns the first part of a GUID, which is enough to compare two of them. */
+/** Returns the first part of a GUID. */
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 
 /**
- * Returns the key or token of a pasted text, which may begin with `Bearer` (RFC 6750, section 2.1).
+ * Returns the key or token in a pasted text, which may be a header (RFC 6750, section 2.1).
  * @returns null if the text is invalid
  */
 export function credentialIn(text: string): string | null {

@@ -4,19 +4,19 @@ type TokenKind = 'key' | 'string' | 'number' | 'word' | 'mark' | 'masked'
 export interface JsonLine {
   depth: number
   tokens: { kind: TokenKind; text: string }[]
-  /** JSON pointer of the value that begins in this line. */
+  /** JSON pointer of the value that begins here. */
   pointer: string
   faults: Fault[]
 }
 
 const masked = /^\*\*\*(\{[^}]*\}\*\*\*$| \(\d+ characters\)$)/
 
-/** Returns true for the placeholder of a masked value. */
+/** Returns true for a placeholder. */
 export const isMask = (text: string) => masked.test(text)
 
 /**
- * Returns a document as lines. Each fault is at the line of its pointer, or of the nearest parent.
- * @param most limit of lines; another line then reports that the rest is omitted
+ * Returns a document as lines. Faults are at the line of their pointer, or of the nearest parent.
+ * @param most limit of lines
  */
 export function jsonLines(document: unknown, faults: readonly Fault[] = [], most = 5000): JsonLine[] {
   const lines: JsonLine[] = []
@@ -41,7 +41,7 @@ function nearest(lines: Map<string, JsonLine>, pointer: string): JsonLine | unde
 interface Spot {
   depth: number
   pointer: string
-  /** Name of the field, if the value is in an object. */
+  /** Name of the field in an object. */
   before: JsonLine['tokens']
   /** A comma, or empty for the last value. */
   after: string
@@ -84,13 +84,13 @@ function scalar(value: unknown): { kind: TokenKind; text: string } {
   return { kind: typeof value === 'number' ? 'number' : 'word', text: String(JSON.stringify(value)) }
 }
 
-/** Range of a value in a text. `from` is the first character, of the field's name in an object; `to` is exclusive. */
+/** Range of a value in a text. `from` is the start of the value or of its field name; `to` is exclusive. */
 interface Range {
   from: number
   to: number
 }
 
-/** Returns the ranges of the values in a JSON text by JSON pointer, up to the first syntax error. */
+/** Returns the ranges of values by JSON pointer, up to the first syntax error. */
 export function pointerRanges(text: string): Map<string, Range> {
   const ranges = new Map<string, Range>()
   let at = 0

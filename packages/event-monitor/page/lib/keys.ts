@@ -1,9 +1,8 @@
-/** Actions that a key can start in a view. */
 export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | 'help' | 'conversation'
-/** The command of a key. `leave` leaves an input field. */
+/** `leave` leaves an input field. */
 export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
 
-/** Views by the key that follows `g`. */
+/** Views by the key after `g`. */
 export const destinations: Record<string, { href: string; title: string }> = {
   l: { href: '/', title: 'Live' },
   d: { href: '/dead', title: 'Dead letters' },
@@ -29,15 +28,15 @@ const single: Record<string, Act> = {
 
 export interface Pressed {
   key: string
-  /** True with Ctrl, Alt or Meta, which belong to the browser. */
+  /** True with Ctrl, Alt or Meta. */
   isChord: boolean
-  /** True if the target is a text field. */
+  /** True in a text field. */
   isTyping: boolean
   /** True if Enter and Space press the target. */
   isOnControl: boolean
 }
 
-/** Returns a function that turns pressed keys into commands. `g` waits one second for the next key. */
+/** Returns a function that turns keys into commands. `g` waits one second for the next key. */
 export function keyReader(now: () => number = Date.now): (pressed: Pressed) => Command | undefined {
   let goes = Number.NEGATIVE_INFINITY
   return ({ key, isChord, isTyping, isOnControl }) => {

@@ -1,6 +1,6 @@
 import type { Conversation, ConversationColumn, Step } from '../../src/api/index.ts'
 
-/** Height of a step, in pixels like all sizes here. */
+/** Height of a step. All sizes are in pixels. */
 const rowHeight = 46
 const topMargin = 12
 export const gutter = 150
@@ -11,18 +11,18 @@ export interface Lifeline {
   columnWidth: number
   width: number
   height: number
-  /** Upper edge of each step, and at last the lower edge of the last step. */
+  /** Upper edges of the steps, then the lower edge of the last one. */
   tops: Float64Array
-  /** Idle times to show in milliseconds, by the index of the next step. */
+  /** Idle times in milliseconds, by the next step. */
   idle: Map<number, number>
-  /** Milliseconds between the first event and each step. */
+  /** Milliseconds from the first event to each step. */
   times: Float64Array
 }
 
 /**
- * Returns the layout of a conversation: steps below each other, columns side by side.
- * @param width available width; columns do not get narrower than their names need
- * @param isCompact true to show each idle time as one line, instead of as space
+ * Returns the layout of a conversation.
+ * @param width available width; columns keep space for their names
+ * @param isCompact true to show idle times as lines instead of space
  */
 export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
   const { columns, steps } = conversation
@@ -55,7 +55,7 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
   }
 }
 
-/** Returns the range `[first, end)` of steps between two heights, with some more on both sides. */
+/** Returns the steps `[first, end)` between two heights, with some more around. */
 export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, around = 6): [number, number] {
   const count = tops.length - 1
   return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
@@ -71,24 +71,23 @@ function lastAtOrAbove(tops: Float64Array, y: number): number {
   return low
 }
 
-/** A bar on a column, from the step to which a service reacted to the step that it published. */
+/** A bar on a service's column, from a cause to its reaction. */
 export interface Bar {
   column: string
   from: number
   to: number
 }
 
-/** Returns the bars that cross the steps `[first, end)`, including bars that begin and end outside. */
+/** Returns the bars that cross the steps `[first, end)`. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
     cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],
   )
 }
 
-/** Returns true if a step is a record, which has a time. */
+/** Returns true if a step is a record, with a time. */
 export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
 
-/** Returns notes on anomalies of a step. */
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   const notes: { kind: 'warn' | 'info'; text: string }[] = []
   if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `duplicate of step ${step.duplicateOf + 1}` })
@@ -100,7 +99,7 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   return notes
 }
 
-/** Returns the title of a step, such as `Name@1`, `dead letter: invalid-payload` or `handled: Name@1`. */
+/** Returns a title, such as `Name@1` or `dead letter: invalid-payload`. */
 export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`

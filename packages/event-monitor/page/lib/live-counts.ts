@@ -1,6 +1,6 @@
 import type { Count, Facets, LiveBatch, Rates } from '../../src/api/index.ts'
 
-/** Adds a batch to facets. Their order stays until the next load, so that entries do not move under the pointer. */
+/** Adds a batch to facets. Their order stays, so that entries do not move under the pointer. */
 export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'added' | 'matched'>): Facets {
   if (matched === 0) return facets
   return {
@@ -24,9 +24,9 @@ function summed(counts: Count[], more: Count[]): Count[] {
   return [...updated, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
 }
 
-/** Data of the rate chart: buckets of equal length. The last one still grows. */
+/** The rate chart's buckets of equal length. The last one still grows. */
 export interface Strip {
-  /** Start of the first bucket, and length of each, in milliseconds. */
+  /** Start and length of a bucket, in milliseconds. */
   from: number
   step: number
   counts: number[]
@@ -37,7 +37,7 @@ export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
   return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
 }
 
-/** Adds events at a time. Each new bucket replaces the oldest one. */
+/** Adds events at a time. New buckets replace the oldest ones. */
 export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
   const index = Math.floor((at - strip.from) / strip.step)
   const over = Math.max(0, index - strip.counts.length + 1)
@@ -59,7 +59,7 @@ export function grown(strip: Strip, at: number, matched: number, invalid: number
   return next
 }
 
-/** Returns data for uPlot: times in seconds, events per second, and invalid events per second. */
+/** Returns data for uPlot: seconds, events per second, invalid events per second. */
 export function plotted(strip: Strip): [number[], number[], number[]] {
   const perSecond = (value: number) => (value * 1000) / strip.step
   return [
@@ -69,7 +69,6 @@ export function plotted(strip: Strip): [number[], number[], number[]] {
   ]
 }
 
-/** Computes the rate of events in the last seconds. */
 export class RateWindow {
   #samples: { at: number; count: number }[] = []
   readonly #ms: number
@@ -83,11 +82,11 @@ export class RateWindow {
     while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
   }
 
-  /** Events per second; null during the first second. */
+  /** Null during the first second. */
   get perSecond(): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     if (!first || !last || last.at - first.at < 900) return null
-    // The events of the first sample arrived before its time.
+    // These events arrived before the first sample.
     const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
     return (sum * 1000) / (last.at - first.at)
   }

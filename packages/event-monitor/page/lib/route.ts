@@ -1,6 +1,5 @@
 import type { RecordPosition } from '../../src/api/index.ts'
 
-/** A view, with the parameters of its path. */
 export type Route =
   | { view: 'live' }
   | { view: 'conversation'; correlationId: string }
@@ -42,17 +41,16 @@ export const hrefs = {
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
 
-/** Returns a record position as text: `a-topic/2/1234`. */
+/** Returns a position as text: `a-topic/2/1234`. */
 export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 
-/** Returns the record position in a text, or undefined. */
 export function positionIn(text: string): RecordPosition | undefined {
   const [, topic = '', partition = '', offset = ''] =
     /^\/?(?:e\/)?([\w.-]+)\/(\d{1,9})\/(\d{1,19})$/.exec(text.trim()) ?? []
   return topic ? { topic, partition: Number(partition), offset } : undefined
 }
 
-/** Decodes a part of a path. Invalid percent-encoding stays unchanged. */
+/** Decodes a part of a path, if its encoding is valid. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

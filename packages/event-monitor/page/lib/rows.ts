@@ -1,18 +1,15 @@
 import type { EventRow } from '../../src/api/index.ts'
 import { positionText } from './route.ts'
 
-/** A line of the list: a row, or a note about rows that are not listed. */
+/** A row, or a note about omitted rows. */
 export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
 
-/** The largest number of lines. They use some megabytes. */
+/** The largest number of lines, for memory. */
 const most = 2000
 
-/**
- * Rows of the stream and of older pages, newest first, each once. With more than `most`, the rows at the other end of
- * the list are dropped.
- */
+/** Rows of the stream and of older pages, newest first. With more than `most`, those at the other end are dropped. */
 export class RowBuffer {
-  /** Each change replaces this array, so readers see a consistent state. */
+  /** Replaced by each change, so readers see a consistent state. */
   lines: readonly Line[] = []
   #keys = new Set<string>()
 
@@ -30,14 +27,13 @@ export class RowBuffer {
     this.#keep([...joined(added, this.lines)].slice(0, most), added.length + this.lines.length > most)
   }
 
-  /** Adds a page of older rows. */
   addOlder(rows: readonly EventRow[]): void {
     const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
     const all = [...this.lines, ...added]
     this.#keep(all.slice(-most), all.length > most)
   }
 
-  /** The oldest row. The next older page begins after it. */
+  /** The next older page begins after this row. */
   get oldest(): EventRow | undefined {
     return this.lines.findLast((line) => 'row' in line)?.row
   }
@@ -57,7 +53,7 @@ export class RowBuffer {
   }
 }
 
-/** Joins new and old lines. Two adjacent notes become one. */
+/** Joins lines, and two adjacent notes. */
 function joined(newer: Line[], older: readonly Line[]): Line[] {
   const [last, first] = [newer.at(-1), older[0]]
   if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]
@@ -65,7 +61,7 @@ function joined(newer: Line[], older: readonly Line[]): Line[] {
   return [...newer.slice(0, -1), one, ...older.slice(1)]
 }
 
-/** Returns the visible rows of a list, with some more on both sides. All rows have the same height. */
+/** Returns the visible rows and some around them. */
 export function windowOf(list: { count: number; rowHeight: number; top: number; height: number; around?: number }) {
   const { count, rowHeight, top, height, around = 8 } = list
   const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - around))
@@ -73,7 +69,7 @@ export function windowOf(list: { count: number; rowHeight: number; top: number; 
   return { first, end: Math.max(first, end), before: first * rowHeight, total: count * rowHeight }
 }
 
-/** Returns the scroll position that makes a whole row visible. */
+/** Returns the scroll position that shows a whole row. */
 export function scrolledTo(row: number, list: { rowHeight: number; top: number; height: number }): number {
   const { rowHeight, top, height } = list
   const start = row * rowHeight

@@ -2,7 +2,7 @@ import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/in
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
-/** The lag of a consumer group in all partitions of a topic. */
+/** The lag of a consumer group in a topic. */
 interface GroupSum {
   group: string
   topic: string
@@ -11,11 +11,10 @@ interface GroupSum {
   partitions: GroupLag[]
 }
 
-/** Returns a lag in words, with `at most` if there are too many events to count. */
 export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
   `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
-/** Returns the lag of each group and topic, the largest first. */
+/** Returns the lag of each group and topic, largest first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
@@ -29,7 +28,6 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   return [...sums.values()].sort((one, other) => other.lag - one.lag)
 }
 
-/** Returns the name of an unreadable topic or partition. */
 export const unreadableText = ({ topic, partition }: Unreadable): string =>
   partition === null ? topic : `${topic}/${partition}`
 
@@ -38,7 +36,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // If Kafka is down, the line above already explains the missing events.
+    // If Kafka is down, this is a consequence.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -51,7 +49,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   ]
 }
 
-/** Returns the next step after a failed request, by its status. */
+/** Returns the next step by the status of a failed request. */
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 0)
     return 'Run make status to see if the monitor is running, or make up to start it. This page tries again automatically.'

@@ -4,7 +4,6 @@ import { isSigningIn } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
 import { nextStepOf } from '../lib/words.ts'
 
-/** Shows a problem, its details and what to do next. */
 export function ProblemBox({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
   return (
     <div class="problem" role="alert">
@@ -37,7 +36,6 @@ export function ProblemBox({ problem, again }: { problem: Problem; again?: (() =
   )
 }
 
-/** Shows that a list is empty, with the reason and what to do next. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -59,7 +57,7 @@ interface AnswerProps<Data> {
   children: (data: Data) => ComponentChildren
 }
 
-/** Shows an answer when it has arrived. If a later request fails, the old answer stays below the problem. */
+/** Shows an answer. If a later request fails, the old answer stays below the problem. */
 export function Answer<Data>({ of: { data, problem }, again, children }: AnswerProps<Data>) {
   return (
     <>

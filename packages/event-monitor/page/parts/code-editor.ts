@@ -10,7 +10,6 @@ import type { Fault } from '../../src/api/index.ts'
 import { pointerRanges, rangeOf } from '../lib/json.ts'
 
 export interface CodeEditor {
-  /** Marks the values with faults. */
   setFaults(faults: readonly Fault[]): void
   setText(text: string): void
   destroy(): void
@@ -20,7 +19,7 @@ interface Options {
   host: HTMLElement
   label: string
   text: string
-  /** The text to compare with; undefined shows no changes. */
+  /** The text to compare with. */
   original?: string | undefined
   changed: (text: string) => void
 }
@@ -28,8 +27,8 @@ interface Options {
 const refresh = StateEffect.define<null>()
 
 /**
- * Opens an editor for JSON. In a shadow root, CodeMirror uses style sheets that the page's security policy allows.
- * Elsewhere it would add `style` elements, which the policy forbids.
+ * Opens an editor for JSON. The page's security policy forbids `style` elements, which CodeMirror adds outside of a
+ * shadow root.
  */
 export function openEditor({ host, label, text, original, changed }: Options): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
@@ -63,7 +62,7 @@ export function openEditor({ host, label, text, original, changed }: Options): C
         lintGutter(),
         ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
         theme,
-        // Without `indentWithTab`, so Tab still moves to the next control.
+        // Tab still moves to the next control.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) changed(state.doc.toString())
@@ -119,7 +118,7 @@ const theme = EditorView.theme({
     backgroundColor: 'var(--accent-soft)',
   },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
-  // CodeMirror's images are replaced, because the page's policy forbids them.
+  // The page's policy forbids CodeMirror's images.
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--bad)',

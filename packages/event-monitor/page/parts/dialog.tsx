@@ -7,7 +7,6 @@ interface Props {
   children: ComponentChildren
 }
 
-/** A modal dialog; Escape closes it. */
 export function Dialog({ title, close, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {

@@ -2,7 +2,6 @@ import type { DryRunResult, ServiceVerdict, StateChange } from '../../src/api/in
 import { FaultList } from './json-view.tsx'
 import { State } from './marks.tsx'
 
-/** Shows what each service would do with an event. */
 export function DryRunView({ result: { services } }: { result: DryRunResult }) {
   if (services.length === 0) return <p>No service consumes this topic.</p>
   return (

@@ -5,7 +5,7 @@ import type { CodeEditor } from './code-editor.ts'
 
 interface Props {
   label: string
-  /** The first text. Later texts are used only when `resets` changes. */
+  /** Used at first, and after each change of `resets`. */
   text: string
   resets?: number
   original?: string | undefined
@@ -13,7 +13,7 @@ interface Props {
   changed: (text: string) => void
 }
 
-/** Renders an editor for JSON text. A plain text field replaces it if its code cannot be loaded. */
+/** A JSON editor. A plain text field replaces it if its code cannot be loaded. */
 export function Editor({ label, text, resets = 0, original, faults, changed }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)
@@ -49,7 +49,7 @@ export function Editor({ label, text, resets = 0, original, faults, changed }: P
     }
   }, [original])
   useEffect(() => {
-    // The text may lag a character behind the editor, so only `resets` sets it.
+    // The text may lag behind the editor, so only `resets` sets it.
     if (text === shown.current) return
     shown.current = text
     editor.current?.setText(text)

@@ -11,7 +11,6 @@ import { hrefs, positionIn } from '../lib/route.ts'
 import { troubles } from '../lib/words.ts'
 import { Dialog } from './dialog.tsx'
 
-/** Renders the header with navigation and search. */
 export function Header() {
   const isHelping = useSignal(false)
   useKeys({
@@ -70,7 +69,7 @@ const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value
 function Search() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // The address contains the search, and can change without typing.
+    // The address can change without typing.
     if (field.current && document.activeElement !== field.current) field.current.value = filterOf(search.value).q ?? ''
   }, [path.value, search.value])
   useKeys({
@@ -113,7 +112,7 @@ function submit(text: string): void {
   go(`/${searchOf(text.trim() ? { ...filter, q: text.trim() } : filter)}`)
 }
 
-/** Renders the sign-in or sign-out button, if the monitor requires authentication. */
+/** Renders the sign-in or sign-out button, if authentication is required. */
 function Account() {
   if (refusal.value) {
     return (
@@ -138,7 +137,6 @@ const words: Record<Theme, [string, string]> = {
   dark: ['☾', 'Colours: dark'],
 }
 
-/** Renders a button that switches between light, dark and the system's colours. The browser keeps the choice. */
 function ThemeSwitch() {
   const theme = useSignal((document.documentElement.dataset.theme ?? '') as Theme)
   const choose = () => {
@@ -149,7 +147,7 @@ function ThemeSwitch() {
     try {
       localStorage.setItem('theme', next)
     } catch {
-      // The browser has no storage, so the choice ends with the page.
+      // The choice ends with the page.
     }
     dispatchEvent(new Event('themechange'))
   }
@@ -171,7 +169,6 @@ const keys: [string, string][] = [
   ['?', 'this help'],
 ]
 
-/** Explains the keyboard shortcuts and the search. */
 function Help({ close }: { close: () => void }) {
   return (
     <Dialog title="Shortcuts and search" close={close}>
@@ -209,12 +206,12 @@ function Help({ close }: { close: () => void }) {
   )
 }
 
-/** Number of problems, by the path of the view that shows them. */
+/** Number of problems by path. */
 const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Counts the problems of all views regularly while the tab is visible. */
+/** Counts problems regularly while the tab is visible. */
 export async function payAttention(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([

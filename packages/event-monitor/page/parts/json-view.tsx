@@ -7,7 +7,7 @@ interface Props {
   faults?: readonly Fault[]
 }
 
-/** Shows a JSON document with marks at masked values, and each fault below its line. */
+/** Shows a JSON document with marked masks, and faults below their lines. */
 export function JsonView({ label, document, faults = [] }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keys
@@ -56,7 +56,6 @@ function FaultLine({ fault: { pointer, message, hint } }: { fault: Fault }) {
   )
 }
 
-/** Lists faults without their document. */
 export function FaultList({ faults }: { faults: readonly Fault[] }) {
   return (
     <ul class="faults">

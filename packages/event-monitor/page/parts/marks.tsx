@@ -3,7 +3,7 @@ import type { EventRow, RecordPosition, RejectedBy as RejectedByService, Validit
 import { clock, moment, shortId } from '../lib/format.ts'
 import { hrefs, positionText } from '../lib/route.ts'
 
-/** Sign and colour of each validity. Every mark also has a sign or word, because some users cannot see colours. */
+/** Every state has a sign or word, because some users cannot see colours. */
 const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
   valid: { sign: '✓', kind: 'good' },
   foreign: { sign: '◇', kind: 'plain' },
@@ -43,7 +43,6 @@ export function State({
   )
 }
 
-/** Lists the services that rejected a record, by reason. */
 export function RejectedBy({ services }: { services: readonly RejectedByService[] }) {
   const byReason = Map.groupBy(services, ({ reason }) => reason)
   return [...byReason].map(([reason, some], index) => (
@@ -54,7 +53,7 @@ export function RejectedBy({ services }: { services: readonly RejectedByService[
   ))
 }
 
-/** Shows a local time, with UTC in the title. */
+/** Shows local time, with UTC in the title. */
 export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
   return (
     <time dateTime={iso} title={iso}>
@@ -93,7 +92,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** Shows a name that breaks across lines only between its parts, if possible. */
+/** Shows a name that breaks only between its parts, if possible. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

@@ -5,11 +5,10 @@ import { plotted, type Strip } from '../lib/live-counts.ts'
 
 interface Props {
   strip: ReadonlySignal<Strip | null>
-  /** Receives the range that the user selects, in milliseconds. */
+  /** Receives the selected range in milliseconds. */
   marked: (from: number, to: number) => void
 }
 
-/** Draws events per second and invalid events per second over time. */
 export function RateStrip({ strip, marked }: Props) {
   const element = useRef<HTMLDivElement>(null)
   const latest = useRef(marked)

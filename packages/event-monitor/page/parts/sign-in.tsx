@@ -8,7 +8,6 @@ import { State } from './marks.tsx'
 
 const command = './orderflow api-key create me --scopes "events:read events:operate"'
 
-/** Asks the user to sign in, and then reloads the page. */
 export function SignIn() {
   const text = useSignal('')
   const wrong = useSignal(refusal.value?.ended ?? null)

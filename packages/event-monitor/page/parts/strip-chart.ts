@@ -4,14 +4,14 @@ import { moment } from '../lib/format.ts'
 export type StripData = [number[], number[], number[]]
 
 /**
- * Draws the rate chart, and reports the range that the user selects.
+ * Draws the rate chart, and reports the selected range.
  * @param chosen receives milliseconds
  */
 export function stripChart(element: HTMLElement, data: StripData, chosen: (from: number, to: number) => void) {
   let latest = data
   const make = (shown: StripData) => {
     const probe = element.appendChild(document.createElement('i'))
-    // A canvas cannot use CSS variables, so their colours are computed.
+    // A canvas cannot use CSS variables.
     const colour = (name: string) => {
       probe.style.color = `var(${name})`
       return getComputedStyle(probe).color
@@ -27,7 +27,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
         width: Math.max(200, element.clientWidth),
         height: 96,
         legend: { show: false },
-        // Keeps space on the right for half of a label.
+        // Half of a label.
         padding: [6, 26, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -86,7 +86,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
   }
 }
 
-/** Formats a time. The precision depends on the length of the shown range. */
+/** Formats a time with a precision for the shown range. */
 function clockOf(seconds: number, shown: number[]): string {
   const length = (shown.at(-1) ?? 0) - (shown[0] ?? 0)
   const text = moment(new Date(seconds * 1000).toISOString())

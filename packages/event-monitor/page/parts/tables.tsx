@@ -4,10 +4,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
 import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/** The name of a column; of right-aligned numbers; or only for screen readers. */
+/** The name of a column, of right-aligned numbers, or only for screen readers. */
 type Column = string | { number: string } | { unseen: string }
 
-/** Renders a table's head. */
 export function Columns({ of }: { of: readonly Column[] }) {
   return (
     <thead>
@@ -32,7 +31,7 @@ function headOf(column: Column) {
   )
 }
 
-/** Returns the index of the row that the keys `j` and `k` have selected, or -1. Enter opens it. */
+/** Returns the row selected by `j` and `k`, or -1. Enter opens it. */
 export function useActiveRow(count: number, open: (index: number) => void): number {
   const active = useSignal(-1)
   const move = (by: number) => () => {
@@ -64,17 +63,16 @@ interface Props {
   label: string
   head: ComponentChildren
   count: number
-  /** Height of each row in pixels. */
+  /** Pixels. */
   rowHeight: number
   row: (index: number) => ComponentChildren
-  /** Index of the active row, or -1. A change scrolls the row into view. */
+  /** Index of the active row, or -1. */
   active: number
   idOf: (index: number) => string
   onScroll?: (at: { top: number; isAtEnd: boolean }) => void
   scroller?: RefObject<HTMLDivElement | null>
 }
 
-/** Renders a table with only its visible rows. */
 export function VirtualRows(props: Props) {
   const { label, head, count, rowHeight, row, active, idOf, onScroll } = props
   const own = useRef<HTMLDivElement>(null)

@@ -9,22 +9,21 @@ import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
 import { Time } from './marks.tsx'
 
-/** A component that renders a route. */
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
-  /** Completeness of the shown answer. Default: the stream's newest report. */
+  /** Default: the stream's newest report. */
   complete?: Completeness | null | undefined
-  /** The number of shown items, such as `50 of 12,345 events`. */
+  /** Such as `50 of 12,345 events`. */
   shown?: string | undefined
 }
 
-/** Shows how complete the view's data is. */
+/** Shows how complete the data is. */
 export function CompletenessLine({ complete, shown }: Props) {
-  // Lag and counters change while an answer is shown, so the stream's newer report replaces them.
+  // Counters change while an answer is shown.
   const now = useComputed(() => completeness.value)
   const latest = now.value ?? complete ?? null
-  // The stream reports gaps only at its start, so an answer can have more of them.
+  // The stream reports gaps only at its start.
   const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (
@@ -114,7 +113,6 @@ function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
   )
 }
 
-/** Returns true while a media query matches. */
 export function useMedia(query: string): boolean {
   const holds = useSignal(matchMedia(query).matches)
   useEffect(() => {

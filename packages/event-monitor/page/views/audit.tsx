@@ -7,7 +7,6 @@ import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Lists the views of personal values and the replays. */
 export const AuditView: View<'audit'> = () => {
   useTitle('Audit')
   const { state, again } = useLoad<Audit>(paths.audit, 5000)

@@ -14,7 +14,6 @@ import { RateStrip } from '../parts/rate-strip.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Shows the health and throughput of the system. */
 export const Health: View<'health'> = () => {
   useTitle('Health')
   const { state, again } = useLoad<HealthView>(paths.health, 2000)
@@ -26,7 +25,7 @@ export const Health: View<'health'> = () => {
       <Answer of={state.value} again={again}>
         {(health) => (
           <>
-            {/* An old answer must not report good health after a failed request. */}
+            {/* After a failed request, an old answer must not report good health. */}
             {!state.value.problem && <Summary health={health} />}
             <Throughput />
             <Tiles health={health} />
@@ -71,7 +70,6 @@ function Summary({ health }: { health: HealthView }) {
   )
 }
 
-/** Draws the rates of the last hour. */
 function Throughput() {
   const { state } = useLoad<Rates>(`${paths.rates}?seconds=3600`, 10_000)
   const strip = useComputed(() => state.value.data && stripOf(state.value.data))
@@ -137,7 +135,6 @@ function Latency({ latency }: { latency: HealthView['latency'] }) {
   )
 }
 
-/** Lists topics with their records and rates. */
 function Topics({ topics }: { topics: TopicHealth[] }) {
   const most = topics.reduce((rate, { perSecond }) => Math.max(rate, perSecond), 1)
   return (
@@ -168,14 +165,13 @@ function Topics({ topics }: { topics: TopicHealth[] }) {
   )
 }
 
-/** Returns the number of records, at most, in the partitions that Kafka serves. */
+/** Returns the largest possible number of records in readable partitions. */
 const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) =>
   endOffset.reduce((total, end, partition) => {
     const oldest = oldestOffset[partition] ?? null
     return end === null || oldest === null ? total : total + BigInt(end) - BigInt(oldest)
   }, 0n)
 
-/** Lists the lag of each consumer group by topic and partition. */
 function Lags({ groups }: { groups: GroupLag[] }) {
   const sums = summedLags(groups)
   return (
@@ -218,7 +214,6 @@ function Lags({ groups }: { groups: GroupLag[] }) {
   )
 }
 
-/** Lists services and brokers. */
 function Parts({ health: { services, kafka } }: { health: HealthView }) {
   return (
     <section>

@@ -11,7 +11,6 @@ import { CompletenessLine, type View } from '../parts/view.tsx'
 
 const spans = [5, 30, 300, 3600]
 
-/** Lists events without an expected reaction. */
 export const Missing: View<'missing'> = () => {
   useTitle('Missing reactions')
   const given = Number(new URLSearchParams(search.value).get('seconds'))

@@ -9,7 +9,6 @@ import { publisherOf, State, Time } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Lists publishers, with their events and how many of these are valid. */
 export const PublishersView: View<'publishers'> = () => {
   useTitle('Publishers')
   const { state, again } = useLoad<Publishers>(paths.publishers, 5000)

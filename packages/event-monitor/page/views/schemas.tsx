@@ -12,7 +12,6 @@ import { FaultList, JsonView } from '../parts/json-view.tsx'
 import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
 import { CompletenessLine, type View } from '../parts/view.tsx'
 
-/** Lists event schemas and their publishers, and validates events. */
 export const SchemasView: View<'schemas'> = () => {
   useTitle('Schemas')
   const { state, again } = useLoad<Schemas>(paths.schemas, 10_000)
@@ -48,7 +47,6 @@ export const SchemasView: View<'schemas'> = () => {
   )
 }
 
-/** Shows one version of an event. */
 function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undefined }) {
   const {
     type,
@@ -133,7 +131,7 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
   )
 }
 
-/** Validates a text while the user types. The monitor does not store it. */
+/** Validates while the user types. The monitor does not store the text. */
 function Validator() {
   const isOpen = useSignal(false)
   if (!isOpen.value) {

@@ -23,7 +23,6 @@ import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
 
-/** Shows a conversation as arrows between its participants, or as a table. */
 export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => {
   useTitle(`Conversation ${correlationId.slice(0, 8)}`)
   const { state, again } = useLoad<Conversation>(paths.conversation(correlationId), 5000)
@@ -148,7 +147,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Lists the conversations that contain an Id or another GUID. */
+/** Lists the conversations with a GUID. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
@@ -188,7 +187,6 @@ function OtherConversations({ guid }: { guid: string }) {
   )
 }
 
-/** Shows the event of a step next to the conversation. */
 function SidePanel({ position, close }: { position: RecordPosition; close: () => void }) {
   const { state, again } = useLoad<EventDetail>(paths.event(position))
   const element = useRef<HTMLElement>(null)
@@ -221,10 +219,9 @@ interface Props {
   open: (index: number) => void
 }
 
-/** Number of steps that are shown first, and that “Show more” adds. */
+/** Steps per page of the table. */
 const page = 300
 
-/** Shows the steps of a conversation as a table. */
 function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   const shown = useSignal(page)
   const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))

@@ -30,9 +30,7 @@ const kinds = {
   foreign: 'outside',
 }
 
-/**
- * Draws the visible part of the columns and arrows. The table has the same content for screen readers.
- */
+/** Draws the visible part. The table has the same content for screen readers. */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const size = useSignal({ width: 900, height: 700, top: 0 })
@@ -90,14 +88,13 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
 interface DrawingProps {
   conversation: Conversation
   life: Lifeline
-  /** The range of steps to draw. */
   first: number
   end: number
   active: number
   open: (index: number) => void
 }
 
-/** Heights within a step, in pixels: its text, its line, and the lines to its consumers. */
+/** Heights within a step: its text, its line, and the lines to its consumers. */
 const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
@@ -172,7 +169,7 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
   const idle = life.idle.get(index)
   const middle = (from + to) / 2
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens the active step, and the table has a button for each
+    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens a step, and the table has buttons
     <g class={`step ${step.kind}${isActive ? ' is-active' : ''}`} onClick={() => open(index)}>
       {idle !== undefined && (
         <text class="idle" x={8} y={top - 6}>
@@ -228,10 +225,7 @@ interface ConsumerMarkProps {
   y: number
 }
 
-/**
- * Draws the line from a topic to a consumer. A full dot means handled, an empty dot waiting, and a question mark
- * unknown.
- */
+/** Draws the line to a consumer. A full dot means handled, an empty dot waiting, a question mark unknown. */
 function ConsumerMark({ topic, at, consumer: { handled, isRejected }, y }: ConsumerMarkProps) {
   const end = at + (at < topic ? 6 : -6)
   const sign = isRejected ? '✕' : handled === null ? '?' : null

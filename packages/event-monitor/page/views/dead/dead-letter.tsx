@@ -9,7 +9,6 @@ import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
-/** Shows a dead letter and its reason, with an editor to correct and replay the event. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {
   const { state, again } = useLoad<DeadLetterDetail>(paths.deadLetterEntry(route.entry), 3000)
   const { data } = state.value
@@ -53,10 +52,9 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   )
 }
 
-/** Returns true if the event is not JSON. It cannot be masked and shown, so the user writes it again. */
+/** Returns true if the user must write the event again, because only JSON can be masked. */
 const isNoJson = ({ entry }: DeadLetterDetail) => ['not-json', 'not-utf8'].includes(entry.reason)
 
-/** Links to the conversation and to other dead letters after a replay. */
 const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
   <p class="actions">
     {event && (

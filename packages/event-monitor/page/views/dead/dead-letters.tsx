@@ -22,7 +22,6 @@ import { Columns, useActiveRow } from '../../parts/tables.tsx'
 import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
-/** Shows groups of dead letters, the entries of one group, and replay jobs. */
 export const DeadLetters: View<'dead'> = () => {
   useTitle('Dead letters')
   const params = new URLSearchParams(search.value)
@@ -78,7 +77,6 @@ export const DeadLetters: View<'dead'> = () => {
   )
 }
 
-/** Lists groups of dead letters, those with most open entries first. */
 function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: string | null }) {
   const active = useActiveRow(groups.length, (index) => go(hrefs.group(groups[index]?.id ?? '')))
   return (
@@ -122,7 +120,6 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
   )
 }
 
-/** Lists the entries of a group, to open or replay them. */
 function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'replayed' }) {
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
@@ -203,7 +200,6 @@ interface Props {
   choose: ((id: string, isChosen: boolean) => void) | null
 }
 
-/** Lists the entries of a group. */
 function EntryTable({ items, chosen, choose }: Props) {
   const active = useActiveRow(items.length, (index) => go(hrefs.entry(items[index]?.id ?? '')))
   return (

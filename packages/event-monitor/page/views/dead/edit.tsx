@@ -28,14 +28,13 @@ interface Props {
   again: () => void
 }
 
-/** Pause in typing that starts a check, in milliseconds. */
+/** Pause in typing before a check, in milliseconds. */
 const pause = 400
 
-/** Renders an editor for the failed event, with checks while typing, a dry run and a replay. */
 export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
   const newest = positionText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
-  /** The edited attempt and its event. A newer attempt may exist. */
+  /** The edited attempt. A newer one may exist. */
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
@@ -93,7 +92,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
   }
-  /** Discards the edit and shows the newest attempt. */
+  /** Discards the edit. */
   const startOver = () => {
     base.value = { attempt, editable }
     change(editable)
@@ -109,7 +108,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       try {
         started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
-        // Shows the newer attempt with the refusal.
+        // Shows the newer attempt.
         if (asProblem(error).status === 409) again()
         throw error
       }
@@ -211,7 +210,7 @@ interface StaleProps {
   useForNewest: () => void
 }
 
-/** Asks the user what to do with the edit of an earlier attempt. */
+/** Asks what to do with the edit of an earlier attempt. */
 const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
   <div class="problem" role="alert">
     <h2>
@@ -244,13 +243,12 @@ function isJson(text: string): boolean {
 interface CheckProps {
   check: CheckResult | null
   isChecking: boolean
-  /** True if the text is JSON. Other texts are not checked. */
+  /** True if the text is JSON. */
   isReadable: boolean
-  /** Reasons why the original event was rejected, shown until the first check. */
+  /** Reasons why the original was rejected. */
   refusals: string[]
 }
 
-/** Shows if the event can be replayed, and the reasons if not. */
 function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   if (!isReadable) {
     return (

@@ -10,7 +10,6 @@ import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
-/** Replays a group or its selected entries, at a rate that the user sets. */
 export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
@@ -83,7 +82,6 @@ const states = {
   failed: ['bad', 'failed'],
 } as const
 
-/** Shows the progress of a replay job and the result for each entry. */
 export function JobView({ job }: { job: Job }) {
   const problem = useSignal<Problem | null>(null)
   const [kind, text] = states[job.state]

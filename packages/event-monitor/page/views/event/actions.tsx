@@ -15,7 +15,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 
-/** Renders the actions on a record. A disabled action names the missing scope. */
+/** A disabled action names the missing scope. */
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
@@ -95,7 +95,7 @@ interface Props {
   onRevealed: (revealed: Revealed) => void
 }
 
-/** Asks why the user needs personal values. The monitor records the reason before it returns them. */
+/** Asks for the reason, which the monitor records first. */
 function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
   const { busy, problem, run } = useTask<'recording'>()
@@ -138,7 +138,7 @@ function Reveal({ position, close, onRevealed }: Props) {
 
 const shownMs = 60_000
 
-/** Shows personal values for one minute, or until the user hides them, leaves the view or hides the tab. */
+/** Shows personal values for one minute, or until the user hides them or leaves. */
 function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void }) {
   useEffect(() => {
     const timer = setTimeout(hide, shownMs)

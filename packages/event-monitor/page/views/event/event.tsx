@@ -11,7 +11,6 @@ import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from './panel.tsx'
 
-/** Shows one record. */
 export const EventView: View<'event'> = ({ route: { position } }) => {
   const { state, again } = useLoad<EventDetail>(paths.event(position))
   const { data } = state.value

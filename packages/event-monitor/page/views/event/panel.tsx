@@ -5,7 +5,6 @@ import { FaultList, JsonView } from '../../parts/json-view.tsx'
 import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
-/** Shows all details of a record, in its own view or next to a conversation. */
 export function EventPanel({ detail }: { detail: EventDetail }) {
   const { row, document, documentNote, faults, headers, key } = detail
   return (
@@ -109,7 +108,6 @@ function Related({ title, rows, none }: { title: string; rows: EventRow[]; none:
   )
 }
 
-/** Lists the services that rejected the event, with a link to edit and replay it. */
 function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
   return (
     <section>
@@ -165,7 +163,6 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
   )
 }
 
-/** Lists a few events. */
 function EventLines({ rows }: { rows: EventRow[] }) {
   return (
     <ul class="event-lines">

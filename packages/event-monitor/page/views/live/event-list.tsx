@@ -15,11 +15,10 @@ import type { LiveSession } from './session.ts'
 
 const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversation']
 
-/** Lists events, newest first. Scrolling loads older ones. */
 export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const scroller = useRef<HTMLDivElement>(null)
-  /** Position of the active row, which stays active while others arrive. */
+  /** The position keeps the row active while others arrive. */
   const chosen = useSignal<string | null>(null)
   const lines = session.lines.value
   const active = useComputed(() => {
@@ -135,7 +134,6 @@ interface Props {
   filter: EventFilter
 }
 
-/** Renders a row of the list. A click opens its event. */
 function LineRow({ line, index, isActive, filter }: Props) {
   const attributes = { 'aria-rowindex': index + 2, id: `row-${index}` }
   if (!('row' in line)) {

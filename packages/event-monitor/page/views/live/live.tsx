@@ -18,7 +18,6 @@ import { LiveSession } from './session.ts'
 const spanOf = (query: string) =>
   Math.min(604_800, Math.max(60, Number(new URLSearchParams(query).get('seconds')) || 600))
 
-/** Shows events as they arrive. */
 export const Live: View<'live'> = () => {
   useTitle('Live')
   const filter = useComputed(() => filterOf(search.value))
@@ -49,7 +48,6 @@ export const Live: View<'live'> = () => {
   )
 }
 
-/** Shows the pause button, and the exact numbers of new and omitted events. */
 function Counters({ session }: { session: LiveSession }) {
   const { matched, invalid, lost, leftOut } = session.counters.value
   const waiting = session.waiting.value
@@ -87,7 +85,6 @@ const spans: [number, string][] = [
   [604_800, '7 d'],
 ]
 
-/** Shows the filters, with a link to remove each of them, and the time range. */
 function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   const chips = chipsOf(filter)
   const guid = filter.guid ?? parseGuid(filter.q)
@@ -157,7 +154,7 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-/** Returns the local time in the format of an input field. */
+/** Returns local time for an input field. */
 function localOf(iso: string | undefined): string {
   if (!iso) return ''
   const date = new Date(iso)
@@ -172,7 +169,7 @@ const titles: [FacetKey, string][] = [
   ['why', 'Reason'],
 ]
 
-/** Shows the number of events for each value of a property. A click on a value filters by it. */
+/** Shows counts of values. A click filters by the value. */
 function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const facets = session.facets.value

@@ -20,30 +20,30 @@ import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
 import { positionText } from '../../lib/route.ts'
 import { type Line, RowBuffer } from '../../lib/rows.ts'
 
-/** Exact numbers of events since the view was opened. */
+/** Exact numbers since the view was opened. */
 export interface Counters {
   matched: number
   invalid: number
-  /** Events that arrived while this browser was too slow. */
+  /** Events missed by a slow browser. */
   lost: number
-  /** Events that have no row in this view. */
+  /** Events without a row. */
   leftOut: number
 }
 
 const pageSize = 100
 
-/** The state of an open live view for one filter. */
+/** State of an open live view. */
 export class LiveSession {
   readonly lines: Signal<readonly Line[]> = signal([])
   readonly facets: Signal<Facets | null> = signal(null)
   readonly strip: Signal<Strip | null> = signal(null)
   readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
   readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Completeness } | null> = signal(null)
-  /** Number of events since the user paused the view; null while it runs. */
+  /** New events since the pause; null while running. */
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)
   readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
-  /** True after the first page is loaded. */
+  /** True after the first page. */
   readonly isReady = signal(false)
 
   readonly #filter: EventFilter
@@ -60,7 +60,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** False for a filter with an end, which gets no new events. */
+  /** A filter with an end gets no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -93,7 +93,7 @@ export class LiveSession {
     if (missed > 0 || this.#buffer.lines.length > 4 * pageSize) void this.newest()
   }
 
-  /** Loads the newest page and replaces all rows. */
+  /** Replaces all rows by the newest page. */
   async newest(): Promise<void> {
     try {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })
@@ -111,7 +111,6 @@ export class LiveSession {
     }
   }
 
-  /** Loads the next older page. */
   async goBack(): Promise<void> {
     if (this.older.value !== 'more' || !this.isReady.value) return
     this.stop()
@@ -119,7 +118,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Both pages can have events of the same millisecond. The buffer skips known rows.
+      // Both pages can have events of the same millisecond.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
@@ -146,7 +145,7 @@ export class LiveSession {
     const wasFirst = this.#isFirstHello
     this.#isFirstHello = false
     if (wasFirst) return
-    // The index has the events that the view missed without a connection.
+    // Missed events are in the index.
     if (this.waiting.value === null) void this.newest()
     void this.#summaries()
   }
@@ -190,7 +189,6 @@ export class LiveSession {
     if (batches.some(({ invalid }) => invalid > 0)) void this.#whys()
   }
 
-  /** Loads the counts and the rate chart. */
   async #summaries(): Promise<void> {
     try {
       const { from, to } = this.#filter
@@ -212,7 +210,7 @@ export class LiveSession {
   }
 
   #reasonsLoadedAt = 0
-  /** Loads the counts by reason, which batches do not contain, at most every five seconds. */
+  /** Loads the counts by reason, which batches lack. */
   async #whys(): Promise<void> {
     if (Date.now() - this.#reasonsLoadedAt < 5000) return
     this.#reasonsLoadedAt = Date.now()
@@ -220,7 +218,7 @@ export class LiveSession {
       const facets = await this.#ask<Facets>(paths.facets, {})
       this.facets.value = facets
     } catch {
-      // The view keeps the old counts.
+      // The old counts stay.
     }
   }
 
