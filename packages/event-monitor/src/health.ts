@@ -7,7 +7,6 @@ import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/system.ts'
 import type { WatchedService } from './services.ts'
 
-/** The state of the broker and the services. */
 export interface SystemStatus {
   at: string
   kafka: HealthView['kafka']
@@ -20,16 +19,16 @@ export interface SystemStatus {
 const timeoutMs = 2_500
 /** Age up to which a status is used again. */
 const freshMs = 2_000
-/** Longest time that a caller waits for a newer status, unless the last one is stale. */
+/** Longest wait for a newer status, unless the last one is stale. */
 const patienceMs = 500
-/** Age from which a status is stale, so that callers always wait for a newer one. */
+/** Age from which a status is stale. */
 const staleMs = 5_000
 /** Longest time between two measurements of a rate. */
 const rateMs = 30_000
 
 /**
- * Reads the state of the broker and the services only on request, because each service then asks the broker if it is
- * ready. One connection to the broker is kept, because a login costs more than a request.
+ * Reads the state of the broker and the services on request only, because services then ask the broker, too. It keeps
+ * its connection, because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -52,7 +51,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** Returns a state that is at most two seconds old, or at most five seconds while a new one is slow. */
+  /** Returns a state that is at most two seconds old, or five while a new one is slow. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -72,7 +71,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loading the client blocks the thread once. The response times of the services must not include this.
+    // Loading the client blocks the thread, so this happens before the services' response times are measured.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -87,7 +86,7 @@ export class HealthProbe {
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
       return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
-      // A broker that returns may be another one, so its connection is closed.
+      // A broker that returns may be another one.
       void this.close()
       const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
@@ -117,7 +116,7 @@ async function probeService({ name, url }: WatchedService): Promise<ServiceHealt
   }
 }
 
-/** The answer of a service to `/readyz` (packages/service-kit/src/web/web.ts). */
+/** A service's answer to `/readyz` (packages/service-kit/src/web/web.ts). */
 interface Ready extends Pick<ServiceHealth, 'redelivered'> {
   missing: Record<string, string>
 }
@@ -163,14 +162,14 @@ async function streamAt(
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-/** Returns the number of new offsets in the partitions that could be read both times. */
+/** Returns the number of new offsets in partitions that were readable both times. */
 const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
   now.reduce((total, end, partition) => {
     const last = before[partition] ?? null
     return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
   }, 0)
 
-/** Returns the lag of groups in readable partitions, and an error that names the unreadable groups. */
+/** Returns the lag of groups, and an error for unreadable groups. */
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],
@@ -209,7 +208,7 @@ async function groupsOf(
   return { groups, error: errors.join('; ') || null }
 }
 
-/** Collects latencies of reactions, and returns those of the last minute. */
+/** Latencies of reactions in the last minute. */
 export class Latencies {
   readonly #samples = new Map<string, { at: number; ms: number }[]>()
 

@@ -9,18 +9,17 @@ import { type IngestBatch, maxRows } from './ingest/messages.ts'
 import { tally } from './model/counts.ts'
 import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
-/** Milliseconds between batches. Ten batches per second look smooth, and a browser can draw them easily. */
+/** Ten batches per second look smooth. */
 export const batchMs = 100
-/** Milliseconds by which a timer may fire early. */
+/** A timer may fire this early. */
 const toleranceMs = 5
-/** Interval of empty batches while no event arrives. */
+/** Interval of empty batches. */
 const quietMs = 1_000
 
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
   send: Send
-  /** Counts since the last batch. */
   pending: {
     received: number
     matched: number

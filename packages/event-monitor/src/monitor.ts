@@ -15,7 +15,6 @@ import { type MonitorSettings, type WatchedService, watchedServices } from './se
 
 const dayMs = 24 * 60 * 60 * 1_000
 
-/** The parts that the routes use. */
 export interface Monitor {
   index: MonitorIndex
   views: LiveViews
@@ -23,11 +22,10 @@ export interface Monitor {
   log: LogAccess
   replays: Replays
   services: readonly WatchedService[]
-  /** Expected reactions, by services.json. */
   reactions: readonly Reaction[]
   trust: Trust
   trustOf: (appId: string | null) => Listing
-  /** Returns the state of the broker and the services, at most a few seconds old. */
+  /** Returns a state that is at most a few seconds old. */
   status(): Promise<SystemStatus>
   latencies: Latencies
   tracePage: string
@@ -35,7 +33,7 @@ export interface Monitor {
   now: () => Date
 }
 
-/** Creates the monitor. It opens files and connections only when it is started. */
+/** Creates the monitor, without opening files or connections. */
 export function openMonitor(
   root: URL,
   context: Pick<ServiceContext<MonitorSettings>, 'settings' | 'log' | 'now' | 'newId'>,
@@ -71,7 +69,7 @@ export function openMonitor(
       },
       onFailure(err) {
         log.error({ err }, 'a thread of the index has failed; the monitor stops')
-        // This ends the process. The supervisor starts it again, and the stored data is consistent.
+        // Ends the process. Its supervisor restarts it with consistent data.
         setImmediate(() => {
           throw err
         })

@@ -4,19 +4,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ServiceParts } from '@orderflow/service-kit'
 
-/** A file of the page. */
 export interface PageFile {
   bytes: Buffer
-  /** Brotli-compressed bytes; undefined for the page itself, which is small. */
+  /** Brotli-compressed bytes; undefined for the page itself. */
   br?: Buffer | undefined
-  /** Content-Type. */
   type: string
   etag: string
-  /** True if the name contains a hash of the content, so that browsers may cache the file forever. */
+  /** True if the name contains a hash of the content. */
   immutable: boolean
 }
 
-/** The page's Content-Security-Policy, which allows only the page's own files. Tests of the page use it, too. */
+/** Allows only the page's own files. Tests of the page use it, too. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,9 +32,8 @@ const views = ['', 'index.html', 'c', 'e', 'id', 'dead', 'missing', 'publishers'
 /**
  * Reads the page that `page/build.ts` has built.
  * @param folder default: `packages/event-monitor/dist`
- * @returns a function that returns the file of a path. The status is 200 for files and views, and 404 for the page at
- * an unknown path. Unknown assets are undefined. The page's links are relative to a proxy's prefix if this is known,
- * and otherwise to the path
+ * @returns a function from a path to its file. The status is 200 for files and views, and 404 for the page at an
+ * unknown path. Links are relative to a proxy's prefix, or else to the path
  * @throws {Error} if the page was not built
  */
 export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.url))) {
@@ -54,13 +51,11 @@ export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.u
   }
 }
 
-/** Returns the page with links relative to a root. */
 function belowRoot({ bytes, type, immutable }: PageFile, root: string): PageFile {
   const html = bytes.toString().replace(/(?<=\s(?:href|src)=")\//g, root)
   return { bytes: Buffer.from(html), type, etag: etagOf(html), immutable }
 }
 
-/** Returns the entity tag of a file. */
 export const etagOf = (content: string | Buffer): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
@@ -79,7 +74,7 @@ function readFile(folder: string, { path, type, etag, immutable }: Entry): PageF
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
 }
 
-/** Returns the page if it was built. Otherwise the service has only the page of its API. */
+/** Returns the page if it was built. Otherwise the service has only its API page. */
 export function monitorPage(): Pick<ServiceParts, 'page'> {
   if (!existsSync(new URL('../dist/manifest.json', import.meta.url))) return {}
   return { page: { policy: pagePolicy, read: readPage() } }

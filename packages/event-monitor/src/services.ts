@@ -1,28 +1,26 @@
 import type { Application } from '@orderflow/service-kit/application'
 
-/** A service of the system, as the monitor uses it. */
 export interface WatchedService {
   name: string
   consumes: string[]
   /** Names of published events by topic. */
   publishes: Record<string, string[]>
-  /** Address of its health checks. */
   url: string
-  /** Address and token of its dry runs; undefined if it allows none. */
+  /** Undefined if it allows none. */
   dryRun: { url: string; token: string } | undefined
 }
 
 /** Section `Monitor` of the settings. */
 export interface MonitorSettings {
   Monitor: {
-    /** Folder of the index, relative to the service's folder. */
+    /** Relative to the service's folder. */
     Folder: string
-    /** Limits of the index: number of events, and days. */
+    /** Largest number of events, and days. */
     KeepEvents: number
     KeepDays: number
-    /** Addresses as `service=url`, separated by commas. Default: this machine, with the ports of services.json. */
+    /** `service=url`, separated by commas. Default: this machine, with the ports of services.json. */
     Addresses: string
-    /** Dry-run addresses as `service=url token`, separated by commas; only from the environment. */
+    /** `service=url token`, separated by commas; only from the environment. */
     DryRuns: string
   }
 }

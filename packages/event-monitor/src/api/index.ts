@@ -1,6 +1,6 @@
 import type { RecordPosition } from './events.ts'
 
-/** The types and paths of the monitor's API. A browser can import them. */
+/** Types and paths of the monitor's API, for browsers too. */
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
 export type * from './events.ts'

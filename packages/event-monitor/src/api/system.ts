@@ -1,36 +1,35 @@
 import type { Completeness, EventRow, Fault, Validity } from './events.ts'
 
 /**
- * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after some seconds, oldest first. `seconds` is
- * 1 to 86400; the default is the time allowed for the reaction.
+ * `GET /v1/missing?seconds=&limit=`: events without an expected reaction, oldest first. `seconds` is 1 to 86400; the
+ * default is the time allowed for the reaction.
  */
 export interface MissingReactions {
   items: MissingReaction[]
-  /** Number among the newest 20,000 waiting events. `isAtLeast` if more events wait. */
+  /** Number among the newest 20,000 waiting events. */
   total: number
   isAtLeast: boolean
-  /** Expected reactions, with the seconds that each may take. */
+  /** Expected reactions, with their time limits in seconds. */
   rules: { cause: string; effects: string[]; by: string; within: number }[]
   complete: Completeness
 }
 export interface MissingReaction {
   cause: EventRow
-  /** Waiting time in seconds. */
+  /** Seconds. */
   waiting: number
-  /** Names of the expected events. One of them is enough. */
+  /** Expected events. One of them is enough. */
   expected: string[]
-  /** The service that is expected to react. */
+  /** The service that should react. */
   by: string
   likely: {
     why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
     /** The reason in words: `a-service is 1,204 events behind in a-topic/2`. */
     text: string
-    /** Id of the dead letter's entry. */
     entry: string | null
   }
 }
 
-/** `GET /v1/publishers`: publishers of the indexed events. */
+/** `GET /v1/publishers` */
 export interface Publishers {
   items: Publisher[]
   complete: Completeness
@@ -50,7 +49,7 @@ export interface Publisher {
   lastSeen: string
 }
 
-/** `GET /v1/schemas`: event types, and their use. */
+/** `GET /v1/schemas` */
 export interface Schemas {
   items: SchemaUse[]
   complete: Completeness
@@ -60,11 +59,9 @@ export interface SchemaUse {
   type: string
   name: string
   version: number
-  /** True for the newest version of this name. */
   isNewest: boolean
   events: number
   lastSeen: string | null
-  /** Publishers with their number of events. */
   publishers: { appId: string | null; appName: string | null; count: number }[]
   /** Services that publish and handle it, by services.json and trust. */
   producedBy: string[]
@@ -73,7 +70,7 @@ export interface SchemaUse {
   /** JSON pointers of personal fields. */
   personal: string[]
   schema: unknown
-  /** Compatibility with the previous version; null for the first. */
+  /** Compatibility with the previous version. */
   compatibility: {
     isCompatible: boolean
     with: string
@@ -81,10 +78,7 @@ export interface SchemaUse {
   } | null
 }
 
-/**
- * `POST /v1/validate` with `{ text, as?: 'received' | 'full' }`, at most 256 KiB: validates a text as an event without
- * storing it.
- */
+/** `POST /v1/validate` with `{ text, as?: 'received' | 'full' }`, at most 256 KiB, stores nothing. */
 export interface Validated {
   isValid: boolean
   validity: Validity
@@ -98,15 +92,15 @@ export interface HealthView {
   kafka: {
     isUp: boolean
     brokers: { id: number; address: string; isController: boolean }[]
-    /** The reason why Kafka does not answer. If Kafka is up, the consumer groups with unreadable offsets. */
+    /** The reason why Kafka does not answer, or the consumer groups with unreadable offsets. */
     error: string | null
   }
   services: ServiceHealth[]
   groups: GroupLag[]
   topics: TopicHealth[]
-  /** A line for each topic setting that differs from the required one, with the command that fixes it. */
+  /** A line for each wrong topic setting, with the command that fixes it. */
   settings: string[]
-  /** Latencies of the last minute: milliseconds from the arrival of a cause to the arrival of its reaction. */
+  /** Milliseconds between the arrivals of a cause and its reaction, in the last minute. */
   latency: { reaction: string; p50: number; p95: number; count: number }[]
   index: {
     events: number
@@ -114,21 +108,21 @@ export interface HealthView {
     bytesOnDisk: number
     memoryBytes: number
     perSecond: number
-    /** Number of rows omitted from live views because clients or the machine were slow. */
+    /** Number of rows that slow clients or a slow machine lost. */
     liveRowsDropped: number
-    /** The reason why the log is not indexed now, with the next step; otherwise null. The index can still be read. */
+    /** The reason why the log is not indexed now, with the next step. The index can still be read. */
     error: string | null
   }
   complete: Completeness
 }
 export interface ServiceHealth {
   name: string
-  /** State that /readyz reports; `unreachable` without an answer. */
+  /** State by /readyz; `unreachable` without an answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
-  /** Records that were delivered more than ten times and are still not handled. */
+  /** Records that were delivered more than ten times without success. */
   redelivered: Redelivered[]
 }
 export interface Redelivered {
@@ -143,22 +137,18 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
-  /** Number of events that the group still has to handle. Offsets without an event are omitted.
-   */
+  /** Number of events that the group still has to handle. */
   lag: number
-  /** True if `lag` is an upper bound, because the events are too many to count. */
+  /** True if `lag` is an upper bound. */
   isAtMost: boolean
 }
 export interface TopicHealth {
   topic: string
   partitions: number
-  /**
-   * Offset of each partition; null if Kafka cannot serve it (`Completeness.unreadable`). Some offsets have no record,
-   * so the difference of both is the largest possible number of records.
-   */
+  /** Offset of each partition; null if it is unreadable. Some offsets have no record. */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
-  /** Rate of new offsets. The rate of records is at most as high. */
+  /** Rate of new offsets, which is at least the rate of records. */
   perSecond: number
   isDead: boolean
 }

@@ -5,10 +5,7 @@ import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBl
 import { bucketMs, factsOf, openForWriting, type SegmentFacts } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
-/**
- * Publishers choose event names and could use very many. A segment has at most this number of kinds, and one more for
- * all others.
- */
+/** Largest number of kinds in a segment, because publishers choose event names. Another kind represents all others. */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
   ...kind,
@@ -25,25 +22,22 @@ interface StoredKind {
   kind: Kind
 }
 
-/**
- * The segment that is written. Its memory has the same state as its file. After a failed transaction it reads the file
- * again.
- */
+/** The segment that is written. Its memory equals its file. */
 export class ActiveSegment {
   readonly facts: SegmentFacts
   readonly #database: DatabaseSync
   readonly #statements: Statements
-  /** False from the start of a transaction until it has succeeded. */
+  /** False after a failed transaction. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Keyed by the object, because most records of a kind share one object. */
+  /** Keyed by the object, which most records of a kind share. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
   #nextBlock = 1
 
-  /** @param positions start positions of a new segment; an existing file contains its own */
+  /** @param positions start positions of a new segment; an existing file has its own */
   constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
     this.#database = openForWriting(file, { firstSeq, now, positions })
     this.#statements = new Statements(this.#database)
@@ -57,7 +51,7 @@ export class ActiveSegment {
     }
   }
 
-  /** Restores the state from the file after a failed transaction. */
+  /** Restores the state from the file. */
   restore(): void {
     if (this.#isCurrent) return
     this.#kinds.clear()
@@ -80,9 +74,7 @@ export class ActiveSegment {
     return this.#all('SELECT topic, partition, topicId, next FROM parts') as unknown as Position[]
   }
 
-  /**
-   * Writes records, numbered from `seq`, and the read positions in one transaction. Returns the kind of each record.
-   */
+  /** Writes records, numbered from `seq`, and positions in one transaction. Returns the kind of each record. */
   write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
     const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
     const { facts } = this
@@ -98,8 +90,8 @@ export class ActiveSegment {
   /**
    * Prepares the segment for reading. It can still be written.
    *
-   * It moves the write-ahead log into the file, which may need disk space. Closing the file would do this too, but
-   * would hide a failure, and the reading thread could then not open the segment.
+   * It moves the write-ahead log into the file, which may need disk space. Closing the file would hide a failure of
+   * this.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())

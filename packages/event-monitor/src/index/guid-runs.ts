@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Statements } from './sqlite.ts'
 
 /**
- * Finds events by GUID with sorted, packed numbers. A number is a pair: 27 bits of the GUID's hash, and 26 bits of the
- * event's number in the segment. Readers verify each hit, because GUIDs can have the same hash. A transaction adds one
- * run of numbers. Several runs are merged into one, as in a log-structured merge tree. A table with a row for each GUID
- * would write fifty times as many bytes, in a fifth of the transaction's time.
+ * Finds events by GUID with sorted numbers. A number is 27 bits of the GUID's hash and 26 bits of the event's number in
+ * the segment. Readers verify each hit. A transaction adds one run of numbers, and several runs are merged into one, as
+ * in a log-structured merge tree. A table with a row for each GUID would write fifty times as many bytes, and take a
+ * fifth of the transaction's time.
  */
 export const guidSchema = `
 CREATE TABLE runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
@@ -15,16 +15,15 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** Largest distance between the numbers of a segment's events. Numbers of the other series lie in between. */
+/** Largest distance between numbers of a segment's events. Both series share one sequence of numbers. */
 export const maxSegmentSpan = seqRange
-/** Numbers per row, to fill one page of the file. */
+/** Numbers per row, to fill a page of the file. */
 const pageLength = 480
-/** Number of runs of a level that are merged into one run of the next level. */
+/** Number of runs that are merged into one run of the next level. */
 const fanIn = 8
 
 const lowest = (guid: string): number => (hashOf(guid) % hashRange) * seqRange
 
-/** Returns the number of a GUID and an event. */
 export const guidNumber = (guid: string, seqInSegment: number): number => lowest(guid) + seqInSegment
 
 /** Writes runs in the caller's transaction. */
@@ -32,7 +31,7 @@ export class GuidRuns {
   readonly #statements: Statements
   #runs: { id: number; level: number }[] = []
 
-  /** The object has no runs before `restore`. */
+  /** Call `restore` before use. */
   constructor(database: DatabaseSync) {
     this.#statements = new Statements(database)
   }
@@ -72,7 +71,7 @@ export class GuidRuns {
     this.#write(merged.sort(), level)
   }
 
-  /** Reads row by row, because all pages of a segment with their copies would use most of the thread's memory. */
+  /** Reads row by row, to save memory. */
   #numbersOf(runs: number[]): Float64Array {
     const lengthOf = this.#statements.get('SELECT ifnull(sum(length(body)), 0) AS bytes FROM guids WHERE run = ?')
     const numbers = new Uint8Array(runs.reduce((sum, run) => sum + Number(lengthOf.get(run)?.bytes), 0))
@@ -99,15 +98,14 @@ export class GuidRuns {
 }
 
 /**
- * Selects the pages that may contain a GUID: in each run the page that begins before its numbers, and the pages that
- * begin among them. One statement reads one snapshot. CROSS makes SQLite start with the runs. Otherwise it would read
- * all pages of the segment.
+ * Selects the pages that may contain a GUID: in each run the page that begins before its numbers, and those that begin
+ * among them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of reading all pages.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
   AND g.first >= ifnull((SELECT max(first) FROM guids WHERE run = r.id AND first <= ?1), ?1)`
 
-/** Returns the sorted numbers of a segment's events that may have a GUID. */
+/** Returns the sorted numbers of events that may have a GUID. */
 export function seqsOf(guid: string, all: <Row>(sql: string, ...values: number[]) => Row[]): number[] {
   const low = lowest(guid)
   const high = low + seqRange
@@ -131,15 +129,15 @@ function firstAtLeast(numbers: Float64Array, wanted: number): number {
   return low
 }
 
-/** Returns a copy of the bytes as numbers, because SQLite's buffer may not be aligned to eight bytes. */
+/** Copies the bytes, because SQLite's buffer may not be aligned. */
 const numbersIn = (body: Uint8Array): Float64Array => new Float64Array(body.slice().buffer)
 
-/** Constants of FNV-1a for 32 bits (RFC 9923). */
+/** FNV-1a for 32 bits (RFC 9923). */
 const [basis, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * Returns a hash of 53 bits for finding an id; readers verify each hit. It runs FNV-1a from both ends, because some
- * publishers' ids differ only in their first or last characters.
+ * Returns a hash of 53 bits. It runs FNV-1a from both ends, because some publishers' ids differ only in their first or
+ * last characters.
  */
 export function hashOf(text: string): number {
   let [forwards, backwards] = [basis, basis]

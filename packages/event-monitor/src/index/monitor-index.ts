@@ -8,7 +8,6 @@ import { iso } from '../model/row.ts'
 import type { Reads } from './read/reads.ts'
 import type { Question, Reply } from './read/worker.ts'
 
-/** Time that a stop waits for a running transaction. */
 const stopMs = 5_000
 
 export type Ask = <Method extends keyof Reads>(
@@ -16,9 +15,9 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** The index as the routes use it. One thread reads the log and writes the index, and another one answers queries. */
+/** The index. One thread reads the log and writes the index, and another one answers queries. */
 export interface MonitorIndex {
-  /** Starts both threads. Returns when they accept queries. */
+  /** Starts both threads. */
   start(): Promise<void>
   /** @throws {HttpProblem} 503 before `start` */
   requireOpen(): void
@@ -26,7 +25,7 @@ export interface MonitorIndex {
   ask: Ask
   completeness(): Completeness
   state(): IngestState
-  /** Calls a function for indexed batches. Returns a function that stops this. */
+  /** Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
   /** Sets if a live view is open, and the hashes of GUIDs that views filter by. */
   watch(isLive: boolean, hashes: number[]): void
@@ -43,20 +42,19 @@ const noState: IngestState = {
   segments: [],
 }
 
-/** Callbacks of an index. */
 export interface IndexEvents {
-  /** Reports that a thread ended unexpectedly, which is a bug. */
+  /** Receives an unexpected error, which is a bug. */
   onFailure(error: Error): void
-  /** Reports each change of the reason why the log is not read; null if it is read. */
+  /** Receives the reason why the log cannot be read; null when it is read again. */
   onTrouble(reason: string | null): void
-  /** Reports a partition or topic that cannot be read now, or can be read again. */
+  /** Receives a partition or topic that became unreadable, or readable again. */
   onPartition(partition: Unreadable, isRead: boolean): void
 }
 
 const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
   list.some((one) => one.topic === topic && one.partition === partition)
 
-/** Creates an index. `start` starts it. */
+/** Creates an index, without starting it. */
 export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
@@ -106,9 +104,8 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   /**
-   * Limits a thread's memory, so that the other services have enough.
    * @param initialHeapMb heap size at which V8 first collects old objects. A larger heap takes longer to collect.
-   * `resourceLimits` has no such setting, but a thread reads this flag of the process at its start
+   * `resourceLimits` lacks this setting, but a thread reads the flag at its start
    */
   function startThread(
     file: string,

@@ -8,23 +8,21 @@ export interface IndexRecord {
   topic: string
   partition: number
   offset: number
-  /** Arrival in the log, in milliseconds since 1970. */
+  /** Arrival in milliseconds since 1970. */
   at: number
   /** Size of its value. */
   bytes: number
   kind: Kind
-  /** Ids that find the record. */
   guids: Iterable<string>
   body: Body
   /** The event's subject (ingest/examine.ts); null without an expected reaction. */
   subject: string | null
 }
 
-/** The position up to which a partition was read. */
 export interface Position {
   topic: string
   partition: number
-  /** Id of the topic. A topic that is created again has a new id. */
+  /** A topic that is created again has a new id. */
   topicId: string
   /** The first offset that is not in the index. */
   next: number
@@ -40,36 +38,33 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** The indexed data of a record, except its row. It contains no personal data. */
+/** Indexed data of a record, without personal data. */
 export interface Body {
   /** Masked by `maskDocument`. */
   document: unknown
-  /** The reason for a missing document. */
+  /** Reason for a missing document. */
   note?: string
   masked?: string[]
   key?: string
   headers?: { name: string; value: string }[]
   faults?: Problem[]
-  /** Ids that are missing in its envelope and derive from its record, in the order `Id`, `CorrelationId`, `TraceId`. */
+  /** Derived ids: `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
   /** The event's origin, if this is another position. */
   origin?: RecordPosition
-  /** The record that a dead letter or note refers to, and its arrival in the log, if the dead letter states it. */
+  /** The record that a dead letter or note refers to, and its arrival if known. */
   of?: RecordPosition
   ofAt?: number
-  /** Only for a note: the position of the replay, and if the event was edited. */
+  /** The position of a note's replay, and if the event was edited. */
   as?: RecordPosition
   edited?: boolean
 }
 
-/**
- * Number of bodies in a block. A larger block is hardly smaller per body, and reading one body costs the whole block.
- */
+/** Bodies in a block. Larger blocks hardly save space, and reading one body costs the whole block. */
 export const blockLength = 64
 
 /**
- * Text that occurs in events of all applications, so that a block of one event is also compressed. A change needs a new
- * version of segments (segment.ts).
+ * Common text of events, to compress blocks of one event, too. A change needs a new version of segments (segment.ts).
  */
 const dictionary = Buffer.from(
   JSON.stringify({
@@ -97,12 +92,10 @@ const dictionary = Buffer.from(
 )
 const writing = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, dictionary }
 
-/** Compresses several bodies into one block. */
 export function toBlock(bodies: readonly Body[]): Uint8Array {
   return zstdCompressSync(bodies.map((body) => JSON.stringify(body)).join('\n'), writing)
 }
 
-/** Returns the texts of the bodies in a block. */
 export function blockTexts(block: Uint8Array): string[] {
   return zstdDecompressSync(block, { dictionary }).toString().split('\n')
 }

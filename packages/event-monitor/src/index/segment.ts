@@ -7,8 +7,8 @@ import type { Position } from './record.ts'
 import { transaction } from './sqlite.ts'
 
 /**
- * A segment is one SQLite file. It contains events and the read positions of the log, written in the same transactions.
- * So both stay consistent after any crash.
+ * A segment is one SQLite file. Events and read positions are written in the same transactions, so both stay consistent
+ * after a crash.
  *
  * `parts` are partitions of topics, and `next` is the first offset that is not indexed. `at` is in milliseconds since
  * 1970. `slot` is the index in the block, and `subject` the hash of the event's subject (ingest/examine.ts). `counts`
@@ -37,10 +37,7 @@ export const bucketMs = 5_000
 /** Version of the files. Segments of other versions are removed, and their events are read from the log again. */
 const version = 4
 
-/**
- * Time to wait for a lock, in milliseconds. The last connection that closes a file, and the first one after a kill,
- * lock it for a moment. Without a timeout, SQLite fails at once.
- */
+/** Wait for a lock. The last connection that closes a file, and the first one after a kill, lock it for a moment. */
 export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
@@ -52,7 +49,7 @@ export function openForWriting(
 ): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
-    // NORMAL is enough. A power failure loses the newest rows with their offsets, so they are read again.
+    // A power failure loses the newest rows with their offsets, so they are read again.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
     if (versionOf(database) === 0) {
@@ -73,8 +70,8 @@ export function openForWriting(
 /**
  * Opens a segment for reading, in another thread than the writer.
  *
- * A segment that is being written has a write-ahead log. Other segments are opened as immutable. Otherwise SQLite would
- * create a write-ahead log, which fails on a full disk.
+ * A complete segment has no write-ahead log, and is opened as immutable. Otherwise SQLite would create the log, which
+ * fails on a full disk.
  */
 export function openForReading(file: string): DatabaseSync {
   const url = pathToFileURL(file)
@@ -85,7 +82,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Returns true if a file is a segment of the current version.
+ * Returns true for a segment of the current version.
  * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string): boolean {
@@ -104,15 +101,14 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Series of segments. Records of dead-letter topics are few, and kept longer than events. */
+/** Series of segments. Dead letters are few, and kept longer than events. */
 export type SeriesName = 'events' | 'dead'
 
-/** Facts about a segment. */
 export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** Highest number of its events, or `firstSeq` - 1. Both series share one sequence of numbers. */
+  /** Highest number of its events, or `firstSeq` - 1. Both series share one sequence. */
   lastSeq: number
   /** Times of its oldest and newest records; 0 without records. */
   first: number
@@ -123,7 +119,10 @@ const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(fir
 export const segmentFile = (folder: string, series: SeriesName, firstSeq: number): string =>
   join(folder, nameOf(series, firstSeq))
 
-/** Returns the segments of a folder, oldest first. Removes damaged and outdated ones: the log still has their events. */
+/**
+ * Returns the segments of a folder, oldest first. Removes damaged and outdated ones, because the log still has their
+ * events.
+ */
 
 export function segmentsIn(folder: string, series: SeriesName): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -2,12 +2,12 @@ import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
- * More statements than the monitor uses for a database. Its SQL texts have placeholders instead of values
+ * More statements than the monitor uses. SQL texts have placeholders instead of values
  * (packages/cli/lint/no-values-in-sql.grit).
  */
 const maxStatements = 50
 
-/** Prepares each statement of a database once. Keeps a bounded number of statements. */
+/** Prepares each statement once, and keeps a bounded number of them. */
 export class Statements {
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
@@ -31,11 +31,10 @@ export class Statements {
 }
 
 /**
- * Runs a function in a transaction, which stores all of its changes or nothing.
+ * Runs a function in a transaction.
  *
- * SQLite rolls back automatically after some errors, such as a full disk
- * (https://www.sqlite.org/lang_transaction.html). A second ROLLBACK would throw another error, which would hide the
- * first one.
+ * SQLite rolls back automatically after some errors (https://www.sqlite.org/lang_transaction.html). A second ROLLBACK
+ * would throw another error and hide the first one.
  */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
@@ -53,11 +52,11 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
 const sqliteFaults = new Set([8, 10, 13, 14])
 const systemFaults = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EMFILE', 'ENFILE'])
 
-/** Returns the problem of the disk below a folder, and the next step. Returns undefined for any other error. */
+/** Returns the problem of a folder's disk with the next step, or undefined for other errors. */
 export function storageFault(error: unknown, folder: string): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { errcode, code = '' } = error as Error & { errcode?: number; code?: string }
-  // The lowest byte of an extended code is the primary code.
+  // The lowest byte is the primary code.
   const primary = errcode === undefined ? undefined : errcode & 0xff
   const isFault = primary === undefined ? systemFaults.has(code) : sqliteFaults.has(primary)
   if (!isFault) return undefined
@@ -67,7 +66,7 @@ export function storageFault(error: unknown, folder: string): string | undefined
     : `${folder} cannot be written (${error.message}): check its disk and its permissions; the monitor tries again every second`
 }
 
-/** With less free space, an I/O error means a full disk: SQLite reports it so when it extends its shared memory. */
+/** On a full disk, SQLite cannot extend its shared memory and reports an I/O error. */
 const leastBytes = 64 * 1024
 
 function hasNoSpace(folder: string): boolean {

@@ -13,16 +13,16 @@ export interface WriterOptions {
   now: () => number
 }
 
-/** Dead letters are kept longer, because there are few and users need them weeks later. */
+/** Dead letters are kept longer, because users need them weeks later. */
 const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
 const dayMs = 24 * 60 * 60 * 1_000
 
 export interface IndexWriter {
-  /** Returns the read positions of the log, by `topic/partition`. */
+  /** Returns the read positions, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Writes records and their positions, those of each series in one transaction. Returns the number of the first
-   * record, and the kind that each record was counted under.
+   * Writes records and positions, each series in one transaction. Returns the first record's number, and the kind that
+   * each record was counted under.
    */
   write(
     records: readonly IndexRecord[],
@@ -122,7 +122,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        // Removing first frees space for the new segment.
+        // Removing first frees space.
         drop()
         roll(seq)
       }

@@ -34,7 +34,7 @@ import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
-/** The indexed form of a record. It contains no personal data. */
+/** Indexed form of a record, without personal data. */
 export interface Examined {
   kind: Kind
   ids: EventIds
@@ -44,15 +44,13 @@ export interface Examined {
   subject: string | null
 }
 
-/** A receiver's verdict on an event. */
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** The document as a receiver reads it; undefined if it is not JSON. */
+  /** Undefined if the value is not JSON. */
   document: unknown
 }
 
-/** Largest number of faults of a document. */
 const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
@@ -132,8 +130,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns the source of missing ids. A dead letter has the ids of its event, because it contains the event's value and
- * key. Ids of notes, and of dead letters without their event, derive from the position.
+ * Returns the source of missing ids. A dead letter has the ids of its event. Ids of notes, and of dead letters without
+ * their event, derive from the position.
  */
 function sourceOf(
   record: LogRecord,
@@ -172,7 +170,7 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
   }
 }
 
-/** Returns the faults of the envelope, with those of the Payload. */
+/** Returns faults of the envelope and the Payload. */
 function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
   if (first.code !== 'not-an-envelope') return first.problems
   try {
@@ -196,7 +194,7 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
   return { validity: 'dead-letter', faults: [problem, ...rest], document }
 }
 
-/** Returns the problems that the rejecting app reported. They contain no values of the event. */
+/** Returns the problems that the rejecting app reported, without values of the event. */
 function deadLetterProblems(record: LogRecord): Problem[] {
   try {
     const problems: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
@@ -214,7 +212,7 @@ function noteOf(value: Buffer): string {
     : `(${value.length} bytes that are not JSON, or more than can be shown)`
 }
 
-/** Returns a name, or a mask for texts that may be personal values. */
+/** Returns a name, or a mask for possible personal values. */
 const nameOf = (field: string, value: unknown): string | null =>
   typeof value === 'string' && mayShow(field, value)
     ? value
@@ -222,7 +220,7 @@ const nameOf = (field: string, value: unknown): string | null =>
       ? `*** (${value.length} characters)`
       : null
 
-/** Cache of kinds, by their properties. Most events have one of a few kinds. */
+/** Cache of kinds. Most events have one of a few kinds. */
 const madeKinds = new Map<string, Kind>()
 const maxMadeKinds = 5_000
 
@@ -232,13 +230,13 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const [problem] = verdict.faults
-  // Objects can be nested to any depth, so they are left out.
+  // Objects can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
   if (made) return made
   const kind = newKind(topic, verdict)
-  // Publishers choose the content and length of the cache's keys, so both are limited.
+  // Publishers choose the cache's keys.
   if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
   if (key.length < 1_000) madeKinds.set(key, kind)
   return kind
@@ -259,10 +257,10 @@ function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
   }
 }
 
-/** The longest spelling of a GUID, which begins with `urn:uuid:`. */
+/** The longest spelling begins with `urn:uuid:`. */
 const mostGuidLength = 45
 
-/** Returns a record key if it is a GUID, and otherwise its masked length. */
+/** Returns a record key if it is a GUID, or else its masked length. */
 function shownKey(key: Buffer | undefined): string | null {
   if (key === undefined) return null
   const text = key.length <= mostGuidLength ? key.toString('latin1') : ''
@@ -285,13 +283,13 @@ function guidsOf(
   return guids
 }
 
-/** Headers without personal values: they are written by this system, or contain only hexadecimal digits. */
+/** Headers without personal values. */
 const open =
   /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 
-/** Returns a record's headers for users. Values of other publishers' headers are replaced by their length. */
+/** Returns headers for users. Other publishers' values are replaced by their length. */
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''
@@ -303,15 +301,10 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
   })
 }
 
-/**
- * Returns the subject of a document, which it shares with its reactions; null for documents without expected reactions.
- */
+/** Returns the value that a document shares with its reactions; null without expected reactions. */
 type SubjectOf = (document: unknown) => string | null
 
-/**
- * Returns a function that reads the subject of a document: the field that services.json names for its event's
- * reactions.
- */
+/** Returns a function that reads the field that services.json names for an event's reactions. */
 export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers' | 'about'>[]): SubjectOf {
   const fields = new Map(
     reactions.flatMap(({ after, answers, about }) => [after, ...answers].map((event) => [event, about] as const)),
@@ -328,7 +321,7 @@ export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers
   }
 }
 
-/** Returns true if every event with this field has a GUID in it. */
+/** Returns true if all events have a GUID in this field. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

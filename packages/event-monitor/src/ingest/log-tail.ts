@@ -5,21 +5,18 @@ import type { Unreadable } from '../api/events.ts'
 import type { Gap, Position } from '../index/record.ts'
 import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './partitions.ts'
 
-/** Records that were read together. */
 export interface Read {
-  /** Records in the order of their partitions, merged by time. */
+  /** In the order of partitions, merged by time. */
   records: LogRecord[]
-  /**
-   * Positions of partitions after these records, including offsets without a record, such as a transaction's marker.
-   */
+  /** Positions after these records, including offsets without a record, such as a transaction's marker. */
   positions: Position[]
   gaps: Gap[]
 }
 
 interface Partition extends Position {
-  /** Undefined if the partition cannot be read until the next refresh. */
+  /** Undefined if the partition is unreadable until the next refresh. */
   leader: Leader | undefined
-  /** Last known end of the partition. */
+  /** Last known end. */
   end: number
 }
 
@@ -29,8 +26,8 @@ const refreshMs = 3_000
 const retryMs = 1_000
 
 /**
- * Reads all topics of a log from stored positions. It uses no consumer group, to avoid rebalances.
- * After an error, a new one is needed.
+ * Reads all topics from stored positions, without a consumer group and its rebalances. After an error, a new one is
+ * needed.
  */
 export class LogTail {
   readonly #admin: Admin
@@ -39,7 +36,7 @@ export class LogTail {
   readonly #newest: number
   readonly #now: () => number
   #refreshAt = Number.NEGATIVE_INFINITY
-  /** Reported problems by `topic/partition` or topic, kept until the next successful read, to report each only once. */
+  /** Reported problems by `topic/partition` or topic, to report each once. */
   readonly #unreadable = new Map<string, Unreadable>()
 
   /**
@@ -69,7 +66,7 @@ export class LogTail {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
 
-  /** Unreadable partitions, and topics that cannot be described. All others are read. */
+  /** Unreadable partitions and topics. */
   get unreadable(): Unreadable[] {
     return [...this.#unreadable.values()]
   }
@@ -123,7 +120,6 @@ export class LogTail {
     }
   }
 
-  /** Ignores a partition until the next refresh. */
   #lose(lost: Unreadable): void {
     const key = partitionKey(lost)
     this.#unreadable.set(key, lost)
@@ -132,7 +128,7 @@ export class LogTail {
     this.#refreshAt = Math.min(this.#refreshAt, this.#now() + retryMs)
   }
 
-  /** Refreshes the topics, partitions, ranges and leaders. */
+  /** Refreshes topics, partitions, ranges and leaders. */
   async #refresh(gaps: Gap[], moved: Map<string, Position>): Promise<void> {
     const { topics, led, unreadable } = await describeLog(this.#admin)
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)
@@ -142,7 +138,7 @@ export class LogTail {
     const share = isFirst && total > this.#newest ? this.#newest / total : 1
     this.#refreshAt = this.#now() + refreshMs
     for (const [key, { topic, partition }] of this.#partitions) {
-      // The partitions of a topic that cannot be described are unknown.
+      // The partitions of an unreadable topic are unknown.
       const count = topics.get(topic) ?? 0
       const isUnknown = unreadable.some((one) => one.topic === topic && one.partition === null)
       if (partition >= count && !isUnknown) this.#partitions.delete(key)
@@ -181,9 +177,7 @@ const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }
 
 const positionOf = ({ topic, partition, topicId, next }: Position): Position => ({ topic, partition, topicId, next })
 
-/**
- * Merges partitions by time, and keeps the order of each. A record is treated as at least as late as those before it.
- */
+/** Merges partitions by time, and keeps the order of each. */
 function byTime(fetched: { partition: Partition; records: LogRecord[] }[], moved: Map<string, Position>): LogRecord[] {
   for (const { partition } of fetched) moved.set(`${partition.topic}/${partition.partition}`, positionOf(partition))
   const [only] = fetched

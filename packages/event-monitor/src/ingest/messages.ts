@@ -8,15 +8,13 @@ import type { SegmentFacts } from '../index/segment.ts'
 import { type Kind, kindKey } from '../model/kind.ts'
 import { rowOf } from '../model/row.ts'
 
-/** Start options of the thread that reads the log. */
 export interface IngestData {
   kafka: KafkaConnection
-  /** Trust settings, and the folder of the service, to which their paths are relative. */
+  /** Trust settings, with the folder for their paths. */
   trust: TrustSettings
   /** The setting with the same name. */
   positionIdsBefore: string
   root: string
-  /** Expected reactions, by services.json. */
   reactions: readonly Reaction[]
   folder: string
   segmentEvents: number
@@ -26,20 +24,20 @@ export interface IngestData {
 
 /** A message to the thread. */
 export type ToIngest =
-  /** State of the live views: if one is open and needs rows, and the hashes of GUIDs that views filter by. */
+  /** If a live view is open, and the hashes of GUIDs that views filter by. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
 /** A message from the thread. */
 export type FromIngest = IngestBatch | IngestState | { type: 'stopped' }
 
-/** Indexed events: exact counts by kind, and the newest rows of each kind. */
+/** Exact counts by kind, and the newest rows of each kind. */
 export interface IngestBatch {
   type: 'batch'
   kinds: {
     kind: Kind
     count: number
     rows: EventRow[]
-    /** Latencies of the newest reactions: milliseconds between the arrivals of cause and reaction. */
+    /** Milliseconds between the arrivals of causes and the newest reactions. */
     delays: number[]
   }[]
   /** Rows and counts for each watched hash. */
@@ -49,17 +47,17 @@ export interface IngestBatch {
 export interface IngestState {
   type: 'state'
   isConnected: boolean
-  /** The reason if it is not connected; otherwise null. */
+  /** The reason if it is not connected. */
   error: string | null
   /** Null until Kafka has answered. */
   lag: number | null
-  /** Partitions that cannot be read, while others can. */
+  /** Unreadable partitions. */
   unreadable: Unreadable[]
   perSecond: number
   segments: SegmentFacts[]
 }
 
-/** The largest number of rows per kind in a batch (`LiveBatch.rows`). */
+/** The largest number of rows per kind in a batch. */
 export const maxRows = 20
 
 export interface Watch {
@@ -67,7 +65,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns the batch for live views. While a view is open, it has rows of the newest records. */
+/** Returns the batch for live views, with rows only while a view is open. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -104,10 +102,7 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
-/**
- * Returns the latency of a reaction, from the header with the arrival of its cause. The header can have any value on
- * topics with outside publishers.
- */
+/** Returns the latency of a reaction, by a header. On topics with outside publishers, the header can have any value. */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
   return cause > 0 && at >= cause ? at - cause : undefined

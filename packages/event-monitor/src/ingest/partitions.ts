@@ -2,10 +2,10 @@ import { answerOf, type Leader, metadataOf, requestAt } from '@orderflow/service
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'
 
-// Requests to Kafka that handle errors of single partitions, topics and brokers. The client's own methods fail as a
-// whole (@platformatic/kafka 2.12.1).
+// These requests report errors by partition, topic and broker. The client's methods fail as a whole
+// (@platformatic/kafka 2.12.1).
 
-/** A partition of a topic, and the broker that leads it. */
+/** A partition and its leader. */
 export interface LedPartition {
   topic: string
   topicId: string
@@ -16,7 +16,7 @@ export interface LedPartition {
 export interface LogMetadata {
   brokers: Leader[]
   controllerId: number
-  /** Number of partitions of each topic. It is unknown for a topic that cannot be described. */
+  /** Number of partitions by topic; 0 if it is unknown. */
   topics: Map<string, number>
   led: LedPartition[]
   unreadable: Unreadable[]
@@ -25,7 +25,7 @@ export interface LogMetadata {
 export const partitionKey = ({ topic, partition }: Pick<Unreadable, 'topic' | 'partition'>): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Returns all topics except internal ones, with partitions and leaders. @throws {Error} if no broker answers */
+/** Returns all topics except internal ones. @throws {Error} if no broker answers */
 export async function describeLog(admin: Admin): Promise<LogMetadata> {
   const { brokers, controllerId, topics } = await metadataOf(admin, null)
   const described: LogMetadata = { brokers, controllerId, topics: new Map(), led: [], unreadable: [] }
@@ -53,7 +53,7 @@ export interface Answers<Answer> {
   unreadable: Unreadable[]
 }
 
-/** Returns the offsets of partitions at a time, by `topic/partition`. */
+/** Returns offsets at a time, by `topic/partition`. */
 export async function offsetsAt(
   admin: Admin,
   partitions: readonly LedPartition[],
@@ -95,23 +95,23 @@ async function listOffsets(
   }
 }
 
-/** Largest answer in bytes for a partition and for a broker. As objects in memory it is several times larger. */
+/** Largest answer in bytes. As objects in memory it is several times larger. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
-/** Time that a broker waits for a first record. Other brokers' records wait for it, too. */
+/** Wait for a first record. Other brokers' records wait for it, too. */
 const maxWaitMs = 100
-/** The isolation level of sidecars, which includes records of open and aborted transactions. */
+/** The isolation level of sidecars: with records of open and aborted transactions. */
 const uncommitted = 0
-/** No fetch session (KIP-227), because an error in an answer would invalidate its epoch. */
+/** An error would invalidate a session's epoch (KIP-227). */
 const noSession = { id: 0, epoch: -1 }
 
-/** Kafka's error for an offset outside of the log (OFFSET_OUT_OF_RANGE). */
+/** OFFSET_OUT_OF_RANGE: the offset is outside of the log. */
 const outOfRange = 1
 
-/** A broker's records of a partition, from an offset. */
+/** A broker's records of a partition. */
 export interface Fetched {
   batches: RecordsBatch[]
-  /** End offset of the partition. */
+  /** End of the partition. */
   end: bigint
 }
 
@@ -124,7 +124,7 @@ interface FetchResponse {
 }
 
 /**
- * Returns the next records of partitions with the same leader, by `topic/partition`.
+ * Returns the next records of partitions with one leader, by `topic/partition`.
  * @throws if the broker does not answer
  */
 export async function fetchFrom(
@@ -132,7 +132,7 @@ export async function fetchFrom(
   leader: Leader,
   partitions: readonly (Omit<LedPartition, 'leader'> & { next: number })[],
 ): Promise<Answers<Fetched> & { isOutOfRange: boolean }> {
-  // Requests name topics up to version 12, and use their ids in later versions.
+  // Requests have topic ids from version 13.
   const names = new Map(
     partitions.flatMap(({ topic, topicId }) => [[topic, topic] as const, [topicId, topic] as const]),
   )
@@ -173,5 +173,5 @@ const whyOf = (errorCode: number): string => {
 export const unreachable = ({ nodeId, host, port }: Leader, error: unknown): string =>
   `broker ${nodeId} at ${host}:${port} leads it and does not answer: ${(error as Error).message}`
 
-/** Returns true for topics other than Kafka's internal ones, whose names begin with two underscores. */
+/** Internal topics begin with two underscores. */
 const isOwnTopic = (topic: string): boolean => !topic.startsWith('__')

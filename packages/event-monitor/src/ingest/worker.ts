@@ -11,19 +11,19 @@ import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
 /**
- * Number of records in a transaction. Larger transactions are not cheaper: queries wait longer, and long-lived objects
- * are costly to collect. With 2,000 records, this took a third of the thread's time.
+ * Records per transaction. Larger transactions are not cheaper, and long-lived objects are costly to collect: a third
+ * of the thread's time with 2,000 records.
  */
 const chunkLength = 320
 /**
- * Pause when few records are left, to gather more of them. A transaction and a fetch cost the same for one record or a
- * hundred. Existing records are indexed at once, and live views get ten batches per second.
+ * Pause when few records are left, because a transaction and a fetch cost the same for one record or a hundred. Live
+ * views get ten batches per second.
  */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The largest valid date, in milliseconds. Publishers choose the times of records on topics with CreateTime. */
+/** The largest valid date. Publishers choose the times of records on topics with CreateTime. */
 const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
@@ -33,7 +33,6 @@ const report = (message: FromIngest) => port.postMessage(message)
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
 const subjectOf = subjectsOf(data.reactions)
-/** Undefined until the files are open. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
@@ -118,7 +117,7 @@ function indexRecordOf(record: LogRecord): IndexRecord {
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
-/** Returns a partition's position before the read records. */
+/** Returns a partition's position before these records. */
 function beginOf(position: Position, records: readonly LogRecord[]): Position {
   const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
   return first ? { ...position, next: Number(first.offset) } : position

@@ -7,47 +7,43 @@ import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
 import { Statements, storageFault, transaction } from '../index/sqlite.ts'
 
-/** A dead letter to replay. */
 export interface ChosenEntry {
   id: string
-  /** Position of the newest attempt at the time of the request, as text; null in jobs of version 0.1.0. */
+  /** Position of the newest attempt at the time of the request; null in jobs of version 0.1.0. */
   attempt: string | null
 }
 
 /** A job with its remaining work. */
 export interface KeptJob {
   job: Job
-  /** Entries in the order of their replays. */
+  /** Sorted in the order of their replays. */
   entries: ChosenEntry[]
-  /** The number of finished entries. */
+  /** Number of finished entries. */
   next: number
-  /** The edited event of a single entry. It has personal values, so it is deleted at the end of the job. */
+  /** The edited event of a single entry, deleted at the end of the job. */
   edited: string | null
-  /** Digest of the request. A request with the same Idempotency-Key must have the same digest. */
+  /** Digest of the request, for its Idempotency-Key. */
   fingerprint: string | null
 }
 
 export type AuditItem = Audit['items'][number]
 
-/** Results of some replays. */
 export interface ReplayResults {
   audit: AuditItem[]
-  /** Positions of finished replays, as text. */
+  /** Positions of finished replays. */
   positions: string[]
 }
 
 /**
- * Stores jobs and the audit in a file next to the index, so that both survive a restart. Each change is stored before
- * the caller gets an answer. Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be
- * used.
+ * Stores jobs and the audit in a file next to the index. Callers get answers after their changes are stored. Each
+ * function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
  */
 export interface Ledger extends ReplayJournal {
   /** Saves a job together with the results of its latest replays. */
   save(kept: KeptJob, results?: ReplayResults): void
   find(id: string): KeptJob | undefined
-  /** Sorted from the newest. */
+  /** Newest first. */
   jobs(limit: number): Job[]
-  /** Returns the jobs that a stop interrupted. */
   running(): KeptJob[]
   record(item: AuditItem): void
   audit(limit: number): AuditItem[]
@@ -102,7 +98,7 @@ function openLedger(folder: string): Ledger {
 }
 
 /**
- * Renames fields and values of version 0.1.0. These patterns match only keys and whole values, because quotes inside of
+ * Renames fields and values of version 0.1.0. The patterns match only keys and whole values, because quotes inside of
  * JSON texts are escaped.
  */
 function rename(database: DatabaseSync): void {
@@ -133,7 +129,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
         for (const position of results.positions) settle.run(position)
         save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
       })
-      // An edited event has personal values. This removes them from all files after the end of the job.
+      // Removes the personal values of an edited event from all files.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
     begin(intents) {
@@ -155,7 +151,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
   }
 }
 
-/** Reads a job. Version 0.1.0 stored no fingerprint, and only the ids of entries. */
+/** Reads a job, also of version 0.1.0, which stored only the ids of entries. */
 function keptJob(body: unknown): KeptJob {
   const {
     entries,

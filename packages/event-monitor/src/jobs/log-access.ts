@@ -2,13 +2,12 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
 import type { Client, Outcome, ReplayOptions } from '@orderflow/service-kit/operations'
 
-/** Loads the operations on first use, because replays are rare and the client's modules need 55 MB. */
+/** Loaded on first use: replays are rare, and the client's modules need 55 MB. */
 const operations = () => import('@orderflow/service-kit/operations')
 
 /** Time after which an idle connection is closed. */
 const idleMs = 30_000
 
-/** Access to the log for replays and unmasked events. */
 export interface LogAccess {
   /** Runs a function with the log. The next call can use the same connection. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>

@@ -24,12 +24,11 @@ const stepMs = 200
 /** Interval at which a failed write to the ledger is repeated. */
 const retryMs = 1_000
 
-/** The request of a job. */
 export interface JobRequest {
   by: string
-  /** The Idempotency-Key. Requests of one caller with the same key start one job. */
+  /** Requests of one caller with the same Idempotency-Key start one job. */
   key: string | undefined
-  /** Digest of the request's body. Requests with the same key must have the same digest. */
+  /** Digest of the request's body. */
   fingerprint: string
 }
 
@@ -40,19 +39,18 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Replays dead letters in jobs, as `make dead-letters` does. One job runs at a time, and continues after a restart. */
+/** Replays dead letters in jobs, as `make dead-letters` does. One job runs at a time. */
 export interface Replays {
   /**
-   * Starts a job, or returns the job that an earlier request with the same key started.
-   * @param prepare checks the request and creates its job; called only for a new key
-   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; also the errors of
-   * `prepare`
+   * Starts a job, or returns the job of an earlier request with the same key.
+   * @param prepare checks a new request and creates its job
+   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; also errors of `prepare`
    */
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
   /**
-   * Continues interrupted jobs. Each waits until the index contains the events that were replayed before the stop.
-   * Returns after the ledger has been read.
+   * Continues interrupted jobs. Each waits until the index contains all replays before the stop. Returns after the
+   * ledger has been read.
    */
   resume(): Promise<void>
   close(): Promise<void>
@@ -85,7 +83,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   /**
-   * Writes to the ledger. While this fails, for example on a full disk, the job waits and states the reason.
+   * Writes to the ledger. While this fails, the job waits and states the reason.
    * @throws {HttpProblem} if the monitor stops before; the job continues after the next start
    */
   async function written({ job }: KeptJob, write: () => void): Promise<void> {
@@ -103,7 +101,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   function enqueue(kept: KeptJob): void {
-    // A job that starts while the ledger is unreadable is also in the later list.
+    // This list also has a job that was started while the ledger was unreadable.
     if (unfinished.has(kept.job.id)) return
     unfinished.add(kept.job.id)
     queue.push(kept)
@@ -117,7 +115,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // This runs in the same turn as the last check of the queue, so it sees every added job.
+      // In the same turn as the last check of the queue, so it sees every added job.
 
       running = undefined
     }
@@ -142,10 +140,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /**
-   * Runs a step. Returns false, before it publishes, if the ledger cannot be written, for
-   * example on a full disk.
-   */
+  /** Runs a step. Returns false, before it publishes, if the ledger cannot be written. */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)
@@ -162,7 +157,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   /** Returns the entries when the index has all of them or is complete; undefined if the job ends before. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // The order matters: an answer from an incomplete index may lack entries.
+      // Checked first, because an incomplete index may lack entries.
       const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
@@ -287,7 +282,7 @@ function add(job: Job, outcome: Job['outcomes'][number]): void {
   job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
 }
 
-/** Returns true if an interrupted job has published this replay itself, without saving it. */
+/** Returns true if an interrupted job has published this replay without saving it. */
 function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: RecordPosition | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }

@@ -3,24 +3,23 @@ import type { Conversation, ConversationColumn, Step } from '../api/conversation
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
 
-/** A service by services.json, with the positions of its consumer group. */
+/** A service, with the positions of its consumer group. */
 export interface ServiceRole {
   name: string
   /** Consumed topics. A consumer has a store. */
   consumes: readonly string[]
-  /** The known next offsets of its group, by `topic/partition`. */
+  /** Next offsets of its group, by `topic/partition`. */
   positions: ReadonlyMap<string, string>
 }
 
-/** An event and its cause. */
 interface LinkedEvent extends Indexed {
   row: EventRow
   cause: LinkedEvent | undefined
 }
 
 /**
- * Returns the steps of a conversation in the order of cause and effect, and the columns between which the steps go.
- * @param isWhole true if the index has all events and dead letters of the conversation
+ * Returns the steps of a conversation and their columns.
+ * @param isWhole true if all events and dead letters are indexed
  */
 export function conversationOf(
   correlationId: string,
@@ -83,7 +82,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/** Links events to their causes. Notes of replays only mark the replayed record as edited, and are left out. */
+/** Links events to their causes. Notes only mark replayed records as edited. */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
@@ -101,7 +100,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const byPosition = new Map<string, LinkedEvent>()
   const deadLetters = new Map<string, LinkedEvent>()
   for (const one of events) {
-    // Later events are effects of the replay, not of the rejected event.
+    // Later events are effects of the replay.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
     byPosition.set(positionText(one.position), one)
@@ -117,7 +116,6 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   return events
 }
 
-/** Returns true if every receiver rejects the event. */
 const isRejected = ({ kind: { validity } }: LinkedEvent) => validity !== 'valid' && validity !== 'foreign'
 
 function stepKind({ kind, body }: Pick<Indexed, 'kind' | 'body'>): Step['kind'] {
@@ -163,7 +161,6 @@ function consumersOf(
     })
 }
 
-/** Adds a reaction to the consumer that published it. */
 function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index: number): void {
   if (cause === null || kind !== 'event') return
   const consumer = steps[cause]?.consumers.find(({ column }) => column === from)
@@ -196,7 +193,6 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
   ]
 }
 
-/** Causes and order of things. */
 interface Causality<T> {
   cause: (one: T) => T | undefined
   /** A partition, whose things keep their order. */
@@ -206,8 +202,8 @@ interface Causality<T> {
 }
 
 /**
- * Returns things in the order of time, but each after its cause and after earlier things of its partition. Forged
- * causes can form a circle, which is cut at its oldest thing.
+ * Returns things in the order of time, but each after its cause and its predecessors in the partition. A circle of
+ * forged causes is cut at its oldest thing.
  */
 export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
@@ -264,7 +260,7 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 
 /**
  * Adds requests and handled events, which are not in the log. A request precedes an event of our own services that has
- * no cause. The times of these steps are unknown, so they are next to their event.
+ * no cause.
  * @param wasRejected returns true if a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {

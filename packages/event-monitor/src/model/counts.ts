@@ -19,7 +19,6 @@ interface Counted {
   count: number
 }
 
-/** Returns the facets of kinds. */
 export function facetsOf(kinds: readonly Counted[]): Omit<Facets, 'isAtLeast' | 'complete'> {
   const by = (text: (kind: Kind) => string | null) =>
     tally(kinds.map(({ kind, count }) => [text(kind), count] as const))

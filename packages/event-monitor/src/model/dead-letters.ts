@@ -4,7 +4,6 @@ import { type Attempt, type Entry, isReplayable, openAttempt, recordOf } from '@
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
-/** Indexed facts about a dead letter. */
 export interface DeadLetterFacts {
   kind: Kind
   /** Faults that its app reported. */
@@ -21,15 +20,15 @@ interface Rejection {
 
 /** A failed record, with the dead letters of all services that rejected it. */
 export interface Cause {
-  /** All dead letters as one entry, which is replayed once. It has the id of the first one. */
+  /** All dead letters as one entry, with the id of the first one. */
   entry: Entry
   /** Entries of the services, oldest first. */
   entries: Entry[]
-  /** Rejections of each attempt of `entry`, sorted by service. */
+  /** Rejections of each attempt, sorted by service. */
   rejections: Rejection[][]
 }
 
-/** Returns dead letters by the record that failed first. Several services may have rejected it. */
+/** Returns dead letters by the record that failed first. */
 export function causesOf(entries: readonly Entry[]): Cause[] {
   const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, position: origin }))
   return [...byRecord.values()].map(causeOf)
@@ -40,7 +39,7 @@ function causeOf(entries: Entry[]): Cause {
   for (const entry of entries) {
     const counts = new Map<string, number>()
     for (const attempt of entry.attempts) {
-      // Version 0.1.0 identified attempts by their positions, and one service may have several at a position.
+      // Version 0.1.0 identified attempts by position, which one service may have several times.
       const record = recordOf(attempt)
       const count = counts.get(record) ?? 0
       counts.set(record, count + 1)
@@ -60,8 +59,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns the attempt to replay for all services. It is open while one of its dead letters is open. If possible, its
- * reason permits a replay. It has the newest dead letter, which the log keeps longest.
+ * Returns the attempt to replay for all services, with the newest dead letter. It is open while one dead letter is
+ * open. If possible, its reason permits a replay.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -75,10 +74,7 @@ function attemptOf(rejections: Rejection[]): Attempt {
 const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
   rejections.at(-1) as [Rejection, ...Rejection[]]
 
-/**
- * Returns a message without the service and reason at its beginning (ingest/examine.ts), for views that show these
- * separately.
- */
+/** Returns a message without the service and reason at its beginning (ingest/examine.ts). */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
   const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
   return message === description ? '' : message.replace(`${description}: `, '')
@@ -95,10 +91,7 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
-/**
- * Returns the shared properties of a group's entries: those of the newest attempt, as rejected by the first service by
- * name.
- */
+/** Returns the shared properties of a group's entries, by the newest attempt and the first service by name. */
 function groupFields(
   cause: Cause,
   factsOf: FactsOf,
@@ -115,7 +108,6 @@ function groupFields(
   }
 }
 
-/** Returns a group's id: a short digest of the shared properties. */
 export function groupId(cause: Cause, factsOf: FactsOf): string {
   const text = JSON.stringify(Object.values(groupFields(cause, factsOf)))
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
@@ -142,7 +134,6 @@ export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetter
     .sort((one, other) => other.open - one.open || other.entries - one.entries)
 }
 
-/** Returns an entry in the form of the API. */
 export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   const { name, version, publisher, reason } = groupFields(cause, factsOf)
   const { entry } = cause

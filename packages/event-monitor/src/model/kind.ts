@@ -2,8 +2,8 @@ import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**
- * Properties that many events share. A row refers to its kind by a number. So a property to filter by costs four bytes
- * per row, and counting a million events means adding the counts of a few kinds.
+ * Properties that many events share. A row refers to its kind by a number, so filters cost four bytes per row, and
+ * counts are sums over a few kinds.
  */
 export interface Kind {
   topic: string
@@ -13,7 +13,7 @@ export interface Kind {
   appName: string | null
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** The first problem, or the reason and app of a dead letter. It contains no value of the event. */
+  /** The first problem, or the reason and app of a dead letter. */
   problem: Problem | null
 }
 
@@ -28,7 +28,7 @@ export const typeText = ({ name, version }: Kind): string | null => (name === nu
 /** Returns a publisher's name, or else its id. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
-/** Returns the reason why an event is invalid, such as `invalid-payload /Payload/Field`; null for a valid event. */
+/** Returns the reason of an invalid event: `invalid-payload /Payload/Field`. */
 export function whyText(kind: Kind): string | null {
   if (!isFaulty(kind)) return null
   const pointer = kind.problem?.pointer
@@ -40,7 +40,6 @@ export type KindFilter = Pick<EventFilter, 'topic' | 'name' | 'version' | 'publi
   words?: readonly string[]
 }
 
-/** Returns a function that tests kinds by a filter. */
 export function kindTest({
   topic,
   name,
@@ -62,7 +61,7 @@ export function kindTest({
     (words.length === 0 || hasWords(kind, words))
 }
 
-/** Returns true if each word begins a word of the kind. For example, `field` finds `invalid-payload /Payload/Field`. */
+/** Returns true if each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]
@@ -70,10 +69,7 @@ function hasWords(kind: Kind, words: readonly string[]): boolean {
   return words.every((word) => parts.some((part) => part.startsWith(word)))
 }
 
-/**
- * Returns the words of a text for the search: its parts between separators, and the parts that begin with capital
- * letters.
- */
+/** Returns the words of a text: parts between separators, and parts that begin with capital letters. */
 function partsOf(text: string): string[] {
   const split = text.split(/[^\p{L}\p{N}]+/u)
   const words = text.split(/\s+/).map((word) => word.replace(/^[^\p{L}\p{N}]+/u, ''))

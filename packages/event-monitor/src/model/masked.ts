@@ -2,11 +2,11 @@ import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 
-/** Returns the placeholder of a hidden value: `***{/Payload/Field}***`. */
+/** Returns a placeholder: `***{/Payload/Field}***`. */
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-/** Returns the pointer that a placeholder names; undefined for any other text. */
+/** Returns the pointer of a placeholder; undefined for any other text. */
 const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
 /** A masked document, and the pointers of hidden values. */
@@ -16,17 +16,14 @@ interface Masked {
 }
 
 /**
- * Number of levels of a document to show. The first value is that of all events
- * (packages/envelope/src/validation/check.ts), and the last one shows only the document's own fields.
+ * Numbers of levels to show: from those of any event (packages/envelope/src/validation/check.ts) to only the document's
+ * own fields.
  */
 const levelsShown = [64, 3, 2, 1]
-/**
- * The largest size of all pointers in characters. A publisher can cause pointers a thousand times as large as the
- * document.
- */
+/** Largest size of all pointers in characters. They can be a thousand times as large as the document. */
 const maxPointers = 250_000
 
-/** Hidden values and names of a masked document, by pointer. */
+/** Hidden values and names, by pointer. */
 interface Hidden {
   values: ReadonlyMap<string, unknown>
   /** Hidden names of fields. */
@@ -36,21 +33,20 @@ interface Hidden {
 interface Walk {
   values: Map<string, unknown>
   names: Map<string, string>
-  /** Number of characters left for pointers. The walk stops below zero. */
+  /** Characters left for pointers. */
   left: number
 }
 
 /**
- * Returns a publisher's document with placeholders for the values that the contract hides (`mayShow`). Field names that
- * may be personal are replaced by their number. A branch below the allowed levels has one placeholder. A document that
- * would need too many placeholders shows fewer levels, and is undefined if even its own fields are too many.
+ * Returns a document with placeholders for the values that the contract hides (`mayShow`), and numbers for possibly
+ * personal names. A branch below the allowed levels has one placeholder. With too many placeholders, fewer levels are
+ * shown. Undefined if even the document's own fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
   return { document, masked: [...values.keys()] }
 }
 
-/** Returns the hidden values and names of a document. */
 function hiddenIn(value: unknown): Hidden {
   return maskedWith(value)
 }
@@ -98,14 +94,14 @@ function hidden(value: unknown, pointer: string, walk: Walk): string {
   return placeholder(pointer)
 }
 
-/** Sets a property, even if its name has a meaning in JavaScript, such as `__proto__`. */
+/** Sets a property, also `__proto__`. */
 function set(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
   else object[key] = value
 }
 
-/** Returns the JSON document in a text; undefined if it is not JSON. */
+/** Returns the JSON document in a text, or undefined. */
 export function documentIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -114,13 +110,10 @@ export function documentIn(text: string): unknown {
   }
 }
 
-/** The largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
+/** Largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
 export const maxEditable = 512 * 1024
 
-/**
- * Returns the event as indented JSON text to edit, with placeholders for hidden values. Undefined if the event is too
- * large or not JSON.
- */
+/** Returns the event as indented JSON text with placeholders. Undefined if the event is too large or not JSON. */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
   if (document === undefined) return undefined
@@ -128,8 +121,7 @@ export function editableText(value: Uint8Array): string | undefined {
 }
 
 /**
- * Returns the event that an edited text describes. The original's values replace the placeholders wherever they are,
- * and fields with hidden names get their names back.
+ * Returns the event of an edited text. The original's values and names replace the placeholders, wherever they are.
  * @throws {SyntaxError} if the text is not JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
@@ -157,7 +149,7 @@ interface Change {
   after: unknown
 }
 
-/** Returns the smallest differing parts of two masked documents. */
+/** Returns the smallest differing parts of two documents. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]
@@ -192,7 +184,6 @@ export function fixtureOf({
   return { fileName: `${fileName}.json`, folder: isValid ? 'valid' : 'invalid', document: madeUp(body.document) }
 }
 
-/** Returns the example of the field in a schema. */
 function madeUpField(field: string): unknown {
   return exampleOfField(field) ?? 'made up'
 }

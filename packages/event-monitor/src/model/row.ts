@@ -15,7 +15,7 @@ import type { Kind } from './kind.ts'
 export interface Indexed {
   seq: number
   position: RecordPosition
-  /** Arrival in the log, in milliseconds since 1970. */
+  /** Arrival in milliseconds since 1970. */
   at: number
   bytes: number
   kind: Kind
@@ -24,13 +24,12 @@ export interface Indexed {
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Returns CreationDate if it is a valid time. */
+/** Returns CreationDate if it is valid. */
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
   return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
 }
 
-/** Returns a record as a row of a list. */
 export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>): EventRow {
   const { name, version, appId, appName, variant, validity, problem } = kind
   return {
@@ -52,7 +51,6 @@ export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>)
 
 const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
 
-/** Ids that find an event. */
 export interface EventIds {
   id: string
   correlationId: string
@@ -62,7 +60,7 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** Returns the ids of an indexed event: those of its envelope, or else the derived ones. */
+/** Returns the ids of an indexed event, from its envelope or derived. */
 export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
   const { Headers, ...own } = Object(document) as Named
   if (!ids) return idsOf({ ...own, Headers }, none)
@@ -71,10 +69,7 @@ export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): E
 }
 const none: IdSource = { value: new Uint8Array() }
 
-/**
- * Returns the ids that every receiver uses for a document: those of the envelope, or else those that derive from its
- * record.
- */
+/** Returns the ids that receivers use for a document, from its envelope or derived from its record. */
 export function idsOf(document: unknown, source: IdSource): EventIds {
   const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
   const { CausationId } = Object(Headers) as { CausationId?: unknown }
@@ -90,13 +85,13 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** Returns the misspelled ids of a document, which receivers refuse. They find the event nevertheless. */
+/** Returns misspelled ids, which receivers refuse. They still find the event. */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
 }
 
-/** Returns the GUIDs in fields of a document's Payload, in any usual spelling, up to a limit. */
+/** Returns the GUIDs in fields of the Payload, up to a limit. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
   const guids: string[] = []

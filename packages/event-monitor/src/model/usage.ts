@@ -14,10 +14,7 @@ interface UsedKind {
 const sum = (kinds: readonly UsedKind[], test: (kind: Kind) => boolean = () => true) =>
   kinds.reduce((total, { kind, count }) => total + (test(kind) ? count : 0), 0)
 
-/**
- * Returns publishers and their events. A publisher is a pair of AppId and AppName, so an AppId with two names is listed
- * twice.
- */
+/** Returns publishers and their events. An AppId with two AppNames is listed twice. */
 export function publishersOf(
   kinds: readonly UsedKind[],
   trustOf: (appId: string | null) => Publisher['trust'],
@@ -62,7 +59,7 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-/** Returns event types, with their versions and users. */
+/** Returns event types, their versions and their users. */
 export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')
@@ -114,8 +111,8 @@ interface Schema {
 type Compatibility = NonNullable<SchemaUse['compatibility']>
 
 /**
- * Returns the changes in a newer version of an event. A change breaks readers of the older version if a field that they
- * need can be missing or have another type.
+ * Returns the changes in a newer version. A change breaks older readers if a field that they need can be missing or
+ * have another type.
  */
 function compatibilityOf(older: Schema, newer: Schema, olderType: string): Compatibility {
   const [before, after] = [older.properties ?? {}, newer.properties ?? {}]

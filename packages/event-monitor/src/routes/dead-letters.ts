@@ -108,7 +108,7 @@ const dryRunInput = eventBody(
   },
 )
 
-/** Returns the routes that check original or edited events. They change nothing. */
+/** Returns the routes that check events, without any change. */
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 

@@ -16,7 +16,7 @@ import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { notKept } from './events.ts'
 
-/** Returns the index's entry of a dead letter. @throws {MonitorError} `not-kept` */
+/** Returns the entry of a dead letter. @throws {MonitorError} `not-kept` */
 export async function entryOf({ index }: Monitor, id: string) {
   const { entries, readUpTo } = await index.ask('rawEntries', [id])
   if (entries[0]) return { ...entries[0], readUpTo }
@@ -24,8 +24,7 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * Returns a dead letter if the edited attempt is still its newest one. The notes in the log decide this, because the
- * index may be behind.
+ * Returns a dead letter if the edited attempt is still its newest one, by the notes in the log.
  * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {
@@ -53,12 +52,12 @@ async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   })
 }
 
-/** Returns the bytes of an entry's event from its dead letter or the log; undefined if they are lost. */
+/** Returns the event's bytes from the dead letter or the log; undefined if they are lost. */
 export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
   return (await log.read((reader) => readEvent(reader, currentAttempt(entry))))?.value
 }
 
-/** Returns the bytes of an entry's event. @throws {MonitorError} `not-in-log` */
+/** @throws {MonitorError} `not-in-log` */
 export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8Array> {
   const original = await bytesOf(monitor, entry)
   if (!original) throw lost()
@@ -72,15 +71,14 @@ export const lost = () =>
   )
 
 /**
- * Returns the reasons why a replay of these bytes would be rejected; empty if it would be accepted.
- * @param reason reason of the dead letter, if the bytes are its unedited event
+ * Returns the reasons why a replay of these bytes would be rejected.
+ * @param reason reason of the dead letter, if the event is unedited
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {
   const checked = checkReplay({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
   return 'why' in checked ? checked.why : []
 }
 
-/** Returns the edited text of a request's body, or undefined. */
 export function editedIn(edited: unknown): string | undefined {
   if (edited === undefined) return undefined
   const { text } = Object(edited) as { text?: unknown }
@@ -88,7 +86,6 @@ export function editedIn(edited: unknown): string | undefined {
   throw invalid([{ pointer: '/edited/text', detail: `must be a JSON text of at most ${maxEditable / 1024} KiB` }])
 }
 
-/** Returns the edited attempt of a request's body, or undefined. */
 export function attemptIn(attempt: unknown): RecordPosition | undefined {
   if (attempt === undefined) return undefined
   const { topic, partition, offset } = Object(attempt) as Partial<RecordPosition>

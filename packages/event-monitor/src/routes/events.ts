@@ -66,7 +66,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
   ]
 }
 
-/** Returns the details of an event, or undefined. `at` distinguishes events at one position (`Reads.event`). */
+/** Returns the details of an event. `at` distinguishes events at one position (`Reads.event`). */
 export async function detailOf(
   { index, trustOf, tracePage, isSigned }: Monitor,
   position: RecordPosition,
@@ -108,7 +108,6 @@ export async function detailOf(
 }
 
 export function conversationRoutes({ index, services, status }: Monitor): Route[] {
-  /** Returns the services with the positions of their groups. */
   const rolesNow = async (): Promise<ServiceRole[]> => {
     const { groups } = await status()
     return services.map(({ name, consumes }) => {

@@ -6,7 +6,7 @@ import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
-/** Shortest step. Steps are multiples of the buckets in which events are counted (index/segment.ts). */
+/** Shortest step: a multiple of the buckets of counted events (index/segment.ts). */
 const finestMs = 5_000
 
 export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {

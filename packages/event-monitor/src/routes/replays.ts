@@ -63,10 +63,8 @@ const replayInput = eventBody(
   },
 )
 
-/** Returns the same digest for the same request. */
 const fingerprintOf = (request: object) => createHash('sha256').update(JSON.stringify(request)).digest('hex')
 
-/** Returns the routes of jobs that replay dead letters. */
 export function replayRoutes(monitor: Monitor): Route[] {
   const { index, ledger, replays } = monitor
 

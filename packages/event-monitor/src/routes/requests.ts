@@ -19,7 +19,7 @@ interface Operation<I extends Inputs, T> {
   handle(input: Values<I>, context: Context): Promise<T> | T
 }
 
-/** Defines an operation of the monitor. The type of its answer is in src/api, which the page shares. */
+/** Defines an operation. The type of its answer is in src/api, which the page shares. */
 export function answer<I extends Inputs, T extends object>({
   method = 'get',
   scope = 'events:read',
@@ -157,7 +157,6 @@ export const filterInput: Input<EventFilter> = {
   problems: [400],
 }
 
-/** Reads a whole number of the query, with a default. */
 export function numberInput(name: string, from: number, to: number, usual: number): Input<number> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to) ?? usual,
@@ -168,10 +167,7 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/**
- * Reads `limit` and `cursor` of a list. The cursor is the number of the last row, or the number of entries on earlier
- * pages.
- */
+/** Reads `limit` and `cursor` of a list. The cursor is the last row's number, or the number of earlier entries. */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {
@@ -185,7 +181,6 @@ export const pageInputs = {
   } satisfies Input<number | undefined>,
 }
 
-/** Reads an optional whole number of the query. */
 export function optionalNumber(name: string, from: number, to: number, description: string): Input<number | undefined> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to),
@@ -198,7 +193,6 @@ export function textInput(name: string, description: string): Input<string | und
   return { read: ({ query }) => one(query as Query, name), parameters: [single(name, description)], problems: [400] }
 }
 
-/** Reads a record position from the path. */
 export const positionInput: Input<RecordPosition> = {
   read({ params }) {
     const { topic, partition, offset } = params as unknown as Record<string, string>
@@ -217,7 +211,6 @@ export const positionInput: Input<RecordPosition> = {
   problems: [400, 404],
 }
 
-/** Reads a JSON body. */
 export function bodyInput<T>(
   name: string,
   properties: Record<string, object>,
@@ -231,9 +224,7 @@ export function bodyInput<T>(
   }
 }
 
-/**
- * Reads a body with an edited event (model/masked.ts). It may be larger, because JSON text within JSON needs escapes.
- */
+/** Reads a body with an edited event (model/masked.ts). It may be larger, because its JSON text is escaped. */
 export function eventBody<T>(
   name: string,
   properties: Record<string, object>,

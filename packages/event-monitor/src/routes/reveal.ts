@@ -26,8 +26,7 @@ const reasonInput = bodyInput(
 )
 
 /**
- * Returns the routes for personal values and their audit. Personal values are read from the log, because the index
- * never contains them. Each view is recorded first.
+ * Returns the routes for personal values, which are read from the log, and their audit. Each view is recorded first.
  */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [

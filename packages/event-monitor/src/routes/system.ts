@@ -113,7 +113,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   ]
 }
 
-/** Returns the type of a known event. Other texts may have any name. */
+/** Returns the type of a known event. */
 function typeIn(bytes: Buffer): string | null {
   try {
     const { Name, Version } = parseFullEnvelope(bytes)
@@ -156,16 +156,15 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** State of the system around a missing reaction. */
 interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** Returns the dead letter of an event in an app, if it exists. */
+  /** Returns the dead letter of an event in an app. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
-/** Returns the likely reason of a missing reaction: the first problem on the way of the event. */
+/** Returns the first problem on the way of the event. */
 export function likelyReason(
   row: EventRow,
   by: string,
@@ -182,7 +181,7 @@ export function likelyReason(
   const { topic, partition, offset } = row.position
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
-    // A lag of 0 was measured before the event arrived, so the text omits it.
+    // With a lag of 0, the event arrived later than the measurement.
     const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
     const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
     return { why: 'lag', text: `${by} has not read it yet${behind}`, entry: null }

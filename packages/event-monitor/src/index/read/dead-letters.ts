@@ -11,21 +11,18 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/**
- * The largest number of dead letters that are grouped, newest first. `make dead-letters` reads all of them from their
- * topics.
- */
+/** The largest number of grouped dead letters, newest first. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
-/** Contains the record, because the topic may have been created again. */
+/** Contains the record, because a topic can be created again. */
 const deadLetterKey = ({
   deadLetterPosition,
   record = '',
 }: Pick<DeadLetter, 'deadLetterPosition' | 'record'>): string => `${positionText(deadLetterPosition)} ${record}`
 
 /**
- * The dead letters in the index, oldest first and grouped by the failed record. `make dead-letters` reads the same from
- * the log (`readDeadLetters`).
+ * Dead letters in the index, oldest first, grouped by the failed record, as `readDeadLetters` returns them from the
+ * log.
  */
 export class DeadLetterBook {
   #seq = 0
@@ -37,14 +34,14 @@ export class DeadLetterBook {
   #causes: Cause[] | undefined
 
   /**
-   * Reads new dead letters. `readUpTo` returns the positions of the dead-letter topics. It runs before the rows are
-   * read. The writer commits both together, so no earlier record is missing.
+   * Reads new dead letters. `readUpTo` runs before the rows are read. The writer commits both together, so no earlier
+   * record is missing.
    */
   read(segments: Segments): { causes: Cause[]; others: number; readUpTo: ReadUpTo } {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
-      // The writer reports facts of the active segment only twice a second, so newer rows may exist.
+      // The writer reports facts of the active segment only twice a second.
       if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))
@@ -59,7 +56,6 @@ export class DeadLetterBook {
 
   readonly factsOf = (attempt: Attempt): DeadLetterFacts | undefined => this.#facts.get(deadLetterKey(attempt))
 
-  /** Removes the oldest dead letters. */
   #forget(count: number): void {
     if (count <= 0) return
     let left = count

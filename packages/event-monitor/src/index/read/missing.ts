@@ -6,18 +6,18 @@ interface Entry {
   seq: number
   at: number
 }
-/** An event, and a reaction that it waits for. */
+/** An event and its expected reaction. */
 interface Waiting extends Entry {
   reaction: Reaction
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
-/** The largest number of remembered reactions that arrived before their cause, from another topic. */
+/** The largest number of remembered reactions that arrived before their cause. */
 const maxEarly = 100_000
-/** The largest number of waiting events, newest first. If more events wait, the first ones already show the failure. */
+/** The largest number of waiting events, newest first. */
 const maxWaiting = 20_000
 
-/** Finds events without their reactions, in one pass over the rows of the index. */
+/** Finds events without their reactions, in one pass over the index. */
 export class Unanswered {
   #seq = 0
   readonly #books: readonly Book[]
@@ -52,15 +52,12 @@ export class Unanswered {
     return left === 0
   }
 
-  /** True if more events may wait than are remembered. */
+  /** True if more events may wait. */
   get isFull(): boolean {
     return this.#books.some(({ isFull }) => isFull)
   }
 
-  /**
-   * Returns events that have waited longer than a number of seconds, oldest first. The default is the time allowed for
-   * their reaction.
-   */
+  /** Returns events that have waited longer, oldest first. The default is the time allowed for their reaction. */
   at(moment: number, seconds?: number): Waiting[] {
     return this.#books
       .flatMap((book) => book.before(moment - (seconds ?? book.reaction.within) * 1_000))
@@ -112,8 +109,8 @@ class Book {
 }
 
 /**
- * Removes the oldest entries, but keeps up to a tenth more than `kept`. To find its first entry, a Map walks over all
- * deleted entries. Removing one entry per row would cost a hundred thousand steps each time.
+ * Removes the oldest entries, a tenth of `kept` at a time. To find its first entry, a Map walks over all deleted
+ * entries.
  */
 function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): void {
   if (added.size <= kept * 1.1) return
@@ -123,7 +120,6 @@ function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): vo
   }
 }
 
-/** Returns the event with this number. */
 export function eventOf(segments: Segments, seq: number): Indexed | undefined {
   for (const segment of segments.all()) {
     if (segment.facts.firstSeq > seq) continue

@@ -21,7 +21,7 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/** Creates the queries of the index. They are synchronous, because they have a thread of their own. */
+/** Creates the queries of the index. They are synchronous, because they have their own thread. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -37,7 +37,7 @@ export function createReads(reactions: readonly Reaction[]) {
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
-      // A search by GUID or position returns all matches, so their number is the total.
+      // A search by GUID or position returns all matches.
 
       const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
@@ -61,9 +61,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns all indexed data of a record, or undefined.
-     * @param at arrival in the log, to distinguish records at one position after their topic was created again; the
-     * default is the newest record
+     * Returns all indexed data of a record.
+     * @param at arrival in the log, because a new topic can have the same positions; default: the newest record
      */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
@@ -99,7 +98,6 @@ export function createReads(reactions: readonly Reaction[]) {
       }
     },
 
-    /** Returns the dead-letter entries of these rows. */
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
       const positions = new Set(rows.map(({ position }) => positionText(position)))
@@ -150,7 +148,6 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /** Returns the number of indexed events of each kind. */
     kinds: (): KindCount[] => countKinds(segments, queryOf({})).kinds,
 
     missing(moment: number, seconds: number | undefined, limit: number) {
@@ -179,8 +176,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns replayable entries in the form of service-kit, the faults of each, and the read positions of dead-letter
-     * topics. Each dead letter's id finds its entry, under this id.
+     * Returns replayable entries of service-kit, their faults, and the read positions of dead-letter topics. Any dead
+     * letter's id finds its entry, under this id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
@@ -200,8 +197,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns the entries with these ids, without duplicates, or all open entries of a group. They are sorted from the
-     * oldest, with their current attempts. Also returns an id without an entry.
+     * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts.
+     * Also returns an unknown id.
      */
     chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
       chosen: ChosenEntry[]
@@ -238,10 +235,7 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /**
-     * Reads a few new rows for missing reactions, so that other queries wait only shortly. Returns true if there are
-     * more.
-     */
+    /** Reads a few new rows for missing reactions. Returns true if there are more. */
     prepare: (): boolean => unanswered.read(segments, 250),
 
     close: () => segments.close(),
@@ -252,7 +246,7 @@ export function createReads(reactions: readonly Reaction[]) {
 const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
   new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
-/** Returns the notes of a dead letter's replays. They show if it was edited. */
+/** Returns the notes of a dead letter's replays. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
   return withGuid(segments, positionText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')

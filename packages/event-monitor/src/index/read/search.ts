@@ -47,8 +47,8 @@ export function queryOf(filter: EventFilter): Query {
 const maxLookups = 40
 
 /**
- * Selects the newest rows below a number, up to a limit; -1 means all. The plus stops SQLite from using the index of
- * offsets, which would sort all rows of the partition.
+ * Selects the newest rows below a number, up to a limit (-1: all). The plus stops SQLite from using the index of
+ * offsets, which would sort all rows.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
@@ -98,7 +98,7 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
     .map((row) => segment.indexed(row))
 }
 
-/** Returns the records at a position, newest first. There are several if the topic was created again. */
+/** Returns the records at a position, newest first. A topic that was created again has several. */
 export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
@@ -114,12 +114,12 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Recor
   )
 }
 
-/** The largest accepted difference between clocks of services and brokers. */
+/** The largest accepted difference between clocks. */
 const maxSkewMs = 60_000
 
 /**
- * Returns the record of a dead letter. If its topic was created again, other records may have the same position. For a
- * dead letter without a time, it is the newest record before the dead letter.
+ * Returns the record of a dead letter. Positions are ambiguous if the topic was created again. Without a time, it is
+ * the newest record before the dead letter.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
@@ -132,11 +132,11 @@ interface GuidOptions {
   query?: Query
   before?: number
   limit: number
-  /** Sorted from the oldest. */
+  /** Oldest first. */
   ascending?: boolean
 }
 
-/** Returns events that have a GUID, or refer to a position. Hashes find candidates, and their text confirms them. */
+/** Returns events that have a GUID or refer to a position. Their texts confirm the hits of hashes. */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -161,10 +161,7 @@ export function withGuid(
   return records
 }
 
-/**
- * Returns rows in the order of their numbers. It reads them in batches, because a query takes as long as reading ten
- * rows.
- */
+/** Returns rows in the order of numbers, in batches: a query costs as much as reading ten rows. */
 function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
   for (let at = 0; at < seqs.length; at += atOnce) {
     const some = seqs.slice(at, at + atOnce)
@@ -197,7 +194,7 @@ export interface KindCount {
 /** The largest number of counted events of a GUID. */
 const maxOfGuid = 5_000
 
-/** Counts the indexed events that match a query, by kind. With `isAtLeast`, there may be more. */
+/** Counts the events that match a query, by kind. */
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
   if (query.guid) {
     const records = withGuid(segments, query.guid, { query, limit: maxOfGuid })
@@ -223,7 +220,7 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Whole buckets are counted, so the time depends only on their number.
+  // Counting whole buckets takes the same time for any number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }

@@ -6,7 +6,6 @@ import { type Body, blockTexts } from '../record.ts'
 import { openForReading, type SegmentFacts } from '../segment.ts'
 import { Statements } from '../sqlite.ts'
 
-/** A kind in a segment. */
 export interface CountedKind {
   id: number
   kind: Kind
@@ -38,10 +37,10 @@ interface Part {
   partition: number
 }
 
-/** Number of cached blocks. A block has tens of kilobytes of text, and a page of rows needs fewer blocks than this. */
+/** Number of cached blocks: enough for the rows of a page. */
 const maxBlocks = 12
 
-/** A segment as the reading thread sees it. The writer may change it at the same time. */
+/** A segment as the reading thread sees it, while it is written. */
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
@@ -60,7 +59,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Returns the kinds and their number of events. They are read again after the segment has grown. */
+  /** Returns the kinds with their number of events, cached until the segment grows. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -71,10 +70,7 @@ export class ReadSegment {
     return this.#kinds
   }
 
-  /**
-   * Returns the number of events of each kind in a partition and time range. It scans rows, so counts of whole segments
-   * are cached.
-   */
+  /** Counts the events of each kind in a partition and time range, by a scan. */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
@@ -99,12 +95,12 @@ export class ReadSegment {
     return lookUp() as Kind
   }
 
-  /** Returns the first offset of each partition that is not indexed, by `topic/partition`. */
+  /** Returns the first offset of each partition that is not indexed. */
   positions(): { partition: string; next: number }[] {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** Returns the ids of a partition. There are several if its topic was created again. */
+  /** Returns the ids of a partition. A topic that was created again has several. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
@@ -160,7 +156,7 @@ export class ReadSegment {
 export class Segments {
   #open = new Map<string, ReadSegment>()
 
-  /** Opens new segments and closes dropped ones, as the writer reports. */
+  /** Opens new segments and closes dropped ones. */
   follow(facts: readonly SegmentFacts[]): void {
     const files = new Map(facts.map((one) => [one.file, one]))
     for (const [file, segment] of this.#open) {
@@ -176,7 +172,7 @@ export class Segments {
       try {
         this.#open.set(one.file, new ReadSegment(one))
       } catch (error) {
-        // The writer may have dropped the segment in the meantime.
+        // The writer may have dropped it in the meantime.
         if (existsSync(one.file)) throw error
       }
     }
@@ -186,7 +182,7 @@ export class Segments {
     return this.all().filter(({ file }) => (file.split('/').at(-1) ?? '').startsWith(`${series}-`))
   }
 
-  /** Sorted from the newest. */
+  /** Newest first. */
   all(): ReadSegment[] {
     return [...this.#open.values()].sort((one, other) => other.facts.firstSeq - one.facts.firstSeq)
   }
