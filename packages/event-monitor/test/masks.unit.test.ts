@@ -56,10 +56,7 @@ describe('masking of personal values', () => {
           'deadletter-offset': '0',
         },
       }),
-      indexRecord(
-        { ...orderCreated(), Name: 'StockCounted', Payload: { Person: m('event that nobody knows') } },
-        { offset: 6 },
-      ),
+      indexRecord({ ...orderCreated(), Name: 'StockCounted', Payload: { Person: m('unknown event') } }, { offset: 6 }),
     ]
   }
 

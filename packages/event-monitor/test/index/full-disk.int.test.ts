@@ -54,7 +54,7 @@ describe('the index on a full disk', () => {
       } catch {
         const before = contents(index)
         expect(() => index.writer.write(records, positionAfter(records))).to.throw('full')
-        expect(contents(index), 'what a failed write left').to.deep.equal(before)
+        expect(contents(index), 'after a failed write').to.deep.equal(before)
         return number
       }
     }
@@ -62,9 +62,9 @@ describe('the index on a full disk', () => {
 
   for (const [title, segmentEvents] of [
     ['within a segment', 100_000],
-    ['where a segment ends', 40],
+    ['at the end of a segment', 40],
   ] as const) {
-    it(`equals an index on a good disk after space is freed ${title}`, async () => {
+    it(`equals an index on a good disk after its own disk was full ${title}`, async () => {
       const topics = ['orderevents', 'orderevents.dead']
       const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
       const good = testIndex({ segmentEvents, keepEvents: 100_000 })
