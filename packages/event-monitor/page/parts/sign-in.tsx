@@ -31,7 +31,7 @@ export function SignIn() {
   return (
     <Dialog title="Sign in" close={() => (isSigningIn.value = false)}>
       <form onSubmit={submit}>
-        <p>This monitor requires a sign-in. Then it shows the page that you opened.</p>
+        <p>Sign in to see the page that you opened.</p>
         <label class="field">
           API key or token
           <input
@@ -56,9 +56,9 @@ export function SignIn() {
           <p>An operator can create a key. This command shows it once:</p>
           <pre>{command}</pre>
           <p class="quiet">
-            The scope <code>events:read</code> shows events, <code>events:operate</code> edits and replays them, and{' '}
-            <code>events:reveal</code> shows personal values. You can also use a token of your identity provider with
-            these scopes (docs/access.md).
+            With the scope <code>events:read</code> you can view events, with <code>events:operate</code> edit and
+            replay them, and with <code>events:reveal</code> view personal values. You can also use a token of your
+            identity provider with these scopes (docs/access.md).
           </p>
         </div>
       </form>

@@ -45,7 +45,7 @@ export const Missing: View<'missing'> = () => {
             <ul class="quiet">
               {rules.map(({ cause, effects, by }) => (
                 <li key={cause + by}>
-                  {cause} must be followed by {effects.join(' or ')} of {by}
+                  {cause} must be followed by {effects.join(' or ')}, published by {by}
                 </li>
               ))}
             </ul>

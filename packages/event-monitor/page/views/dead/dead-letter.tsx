@@ -32,7 +32,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
                 <State kind="warn">
-                  This event cannot be edited. It is gone from the log and from its dead letter.
+                  This event cannot be edited. Its dead letter and the log no longer contain it.
                 </State>{' '}
                 Ask its publisher to send it again.
               </p>

@@ -51,9 +51,7 @@ export const DeadLetters: View<'dead'> = () => {
               <GroupTable groups={groups} chosen={id} />
             )}
             {others > 0 && (
-              <p class="quiet">
-                {counted(others, 'record')} in dead-letter topics came from elsewhere, not from these services.
-              </p>
+              <p class="quiet">{counted(others, 'record')} in dead-letter topics were written by other programs.</p>
             )}
             {id !== null && !group && groups.length > 0 && (
               <p>This group no longer exists. Choose another one above.</p>

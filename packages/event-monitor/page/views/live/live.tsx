@@ -177,7 +177,7 @@ function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFi
     <aside class="facets" aria-label="Filters">
       <details open={!isNarrow} key={String(isNarrow)}>
         <summary>Filters</summary>
-        {facets?.isAtLeast && <p class="quiet">Numbers of the newest {count(facets.total)} events.</p>}
+        {facets?.isAtLeast && <p class="quiet">Counts of the newest {count(facets.total)} events.</p>}
         {titles.map(([key, title]) => (
           <Facet key={key} name={key} title={title} values={facets?.[key] ?? []} filter={filter} />
         ))}
