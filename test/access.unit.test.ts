@@ -28,7 +28,7 @@ for (const service of await testedServices()) {
   const scopes = [...new Set(parts.routes.map(({ operation }) => operation.scope))]
   const keyOf = (tenant: string, ...granted: string[]) => createApiKey({ name: 'test', scopes: granted, tenant }, now())
 
-  describe(`${service.name} when it is closed`, () => {
+  describe(`access control of ${service.name} in closed mode`, () => {
     let issuer: TestIssuer
     let app: ReturnType<typeof createApp>
     const known = keyOf('acme', ...scopes)
@@ -78,20 +78,20 @@ for (const service of await testedServices()) {
           'half a key': async () => known.key.slice(0, 30),
         }
         for (const [what, credential] of Object.entries(refused)) {
-          it(`is refused with ${what}`, async () => {
+          it(`rejects a request with ${what}`, async () => {
             const answer = await request(route, await credential())
             expect(codeOf(answer)).to.equal('401 unauthenticated')
             expect(answer.headers.get('www-authenticate')).to.match(/^Bearer( error="invalid_token")?$/)
           })
         }
 
-        it('tells no unknown key from a wrong one', async () => {
+        it('gives the same answer for an unknown key and a wrong key', async () => {
           const wrong = `${known.key.slice(0, -4)}AAAA`
           const [one, other] = [await request(route, wrong), await request(route, keyOf('', scope).key)]
           expect([one.status, one.body.detail]).to.deep.equal([other.status, other.body.detail])
         })
 
-        it(`is refused with a token or a key that may do all but ${scope}`, async () => {
+        it(`rejects a token or key with every scope except ${scope}`, async () => {
           const others = scopes.filter((other) => other !== scope).join(' ')
           for (const credential of [await issuer.token({ scope: others }), keys.get(scope)?.key]) {
             const answer = await request(route, credential)
@@ -100,13 +100,13 @@ for (const service of await testedServices()) {
           }
         })
 
-        it(`is open to a token or a key that may ${scope}`, async () => {
+        it(`accepts a token or key with the scope ${scope}`, async () => {
           for (const credential of [await issuer.token({ scope }), known.key]) {
             expect((await request(route, credential)).status).not.to.be.oneOf([401, 403])
           }
         })
 
-        it('says on the page what it needs', async () => {
+        it('documents its scope in the OpenAPI page', async () => {
           const { body } = await withServer(app.web, (url) => send<OpenApi>(`${url}/openapi.json`))
           const operation = body.paths[path]?.[method]
           expect(operation?.security).to.deep.equal([{ key: [] }, { token: [] }])
@@ -116,20 +116,20 @@ for (const service of await testedServices()) {
       })
     }
 
-    it('says whether it is well to anybody, and shows its page', async () => {
+    it('serves its health and its API page without authentication', async () => {
       await withServer(app.web, async (url) => {
         for (const path of ['/healthz', '/openapi.json']) expect((await send(url + path)).status, path).to.equal(200)
         expect((await fetch(`${url}/docs/`)).status).to.equal(200)
       })
     })
 
-    it('tells a stranger of no path, whether there is one or not', async () => {
+    it('answers 401 for every other path without a token, even for unknown paths', async () => {
       await withServer(app.web, async (url) => {
         for (const path of ['/v1', '/admin']) expect((await send(url + path)).status, path).to.equal(401)
       })
     })
 
-    it('answers 503 while it cannot ask the issuer', async () => {
+    it('answers 503 while the issuer is unreachable', async () => {
       const lonely = await startIssuer()
       const env = { ...tokens, Auth__Mode: 'closed', Auth__Issuer: lonely.url, Auth__Audience: audience }
       const dependencies = { log: capturedLog().log, sidecar: new FakeSidecar(), now, newId: randomUUID }
@@ -145,7 +145,7 @@ for (const service of await testedServices()) {
 
     if (reacting([service]).length === 0) return
 
-    describe('to a tenant', () => {
+    describe('isolation of tenants', () => {
       const tenantKeys = { acme: known, rival: keyOf('rival', ...scopes), nobody: keyOf('', ...scopes) }
       const asTenant = (name: keyof typeof tenantKeys) => ({ authorization: `Bearer ${tenantKeys[name].key}` })
       let tenantApp: typeof app
@@ -170,14 +170,14 @@ for (const service of await testedServices()) {
         ;[id = ''] = await listed('acme')
       })
 
-      it('lists what is its own, and nothing of another', async () => {
+      it('lists only the data of the caller’s tenant', async () => {
         expect(id).to.match(/^[\da-f-]{36}$/)
         expect(await listed('rival')).to.deep.equal([])
         expect(await listed('nobody')).to.deep.equal([])
       })
 
       for (const { operation } of parts.routes.filter(({ operation: { path } }) => path.includes('{id}'))) {
-        it(`answers ${operation.method} ${operation.path} of another as of nothing`, async () => {
+        it(`answers 404 for ${operation.method} ${operation.path} with an id of another tenant`, async () => {
           await withServer(tenantApp.web, async (url) => {
             const path = url + operation.path.replace('{id}', id)
             const as = (tenant: keyof typeof tenantKeys) =>
@@ -190,10 +190,10 @@ for (const service of await testedServices()) {
     })
   })
 
-  describe(`${service.name} when it is open`, () => {
+  describe(`access control of ${service.name} in open mode`, () => {
     if (reacting([service]).length === 0) return
 
-    it('asks nobody, and takes no notice of tenants', async () => {
+    it('returns the data of all tenants without authentication', async () => {
       const dependencies = { log: capturedLog().log, sidecar: new FakeSidecar(), now, newId: randomUUID }
       const app = createApp(definition, { ...dependencies, settings: service.settings })
       const { topic, key, envelope } = subject.event()
@@ -208,7 +208,7 @@ for (const service of await testedServices()) {
 }
 
 describe('every route of every service', () => {
-  it('says which scope it needs', async () => {
+  it('declares its scope', async () => {
     for (const { name, parts } of await testedServices()) {
       for (const { operation } of parts.routes) {
         expect(operation.scope, `${name} ${operation.path}`).to.match(/^[a-z][a-z-]*:(read|write|operate|reveal)$/)

@@ -18,7 +18,7 @@ import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 const tested = await testedServices()
 const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]
 
-/** That each operation asks for its scope, and what else is refused, is in access.unit.test.ts. */
+/** Tests the parts of access control that need a running system. access.unit.test.ts tests the scope of every operation. */
 describe('a closed stack', () => {
   let checkout: LocalCheckout
   let signIn: SignIn
@@ -55,13 +55,13 @@ describe('a closed stack', () => {
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
-  it('shows a stranger nothing, and tells make demo what it lacks', async () => {
+  it('answers 401 without credentials, and makes make demo suggest an API key', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
     expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)
   })
 
-  it('takes a key from the moment it is made, another beside it, and none that was revoked', async () => {
+  it('accepts a new key at once next to an older one, and rejects a revoked key', async () => {
     expect(succeeded(await apiKey())).to.contain('there are no API keys')
     const [old, fresh] = [await newKey('shop', 'orders:read'), await newKey('shop', 'orders:read')]
     for (const key of [old, fresh]) expect((await send(orders(), { headers: as(key) })).status).to.equal(200)
@@ -74,7 +74,7 @@ describe('a closed stack', () => {
     expect((await send(orders(), { headers: as(fresh) })).status).to.equal(200)
   })
 
-  it('refuses to make or revoke what is none', async () => {
+  it('refuses to create an invalid key or to revoke an unknown one', async () => {
     expect(orderflowFailed(await apiKey('create', 'shop'))).to.match(
       /--scopes is missing.*\nnext: \.\/orderflow api-key create/,
     )
@@ -85,7 +85,7 @@ describe('a closed stack', () => {
     expect(orderflowFailed(await apiKey('revoke', 'nothing'))).to.contain('no key has the prefix nothing')
   })
 
-  it('runs make demo with a key, of an order that another tenant knows nothing of', async () => {
+  it('runs make demo with a key, and hides its order from other tenants', async () => {
     const all = scopes.join(' ')
     const [own, rival] = [
       await newKey('demo', all, '--tenant', 'acme'),
@@ -108,7 +108,7 @@ describe('a closed stack', () => {
     expect((await post<Order>(`${orders()}/${id}/cancel`, undefined, as(own))).body.status).to.equal('Cancelled')
   })
 
-  it('makes another order of another tenant of the same Idempotency-Key', async () => {
+  it('creates separate orders for two tenants with the same Idempotency-Key', async () => {
     const all = scopes.join(' ')
     const [own, rival] = [await newKey('a', all, '--tenant', 'acme'), await newKey('b', all, '--tenant', 'rival')]
     const place = async (key: string) =>
@@ -117,7 +117,7 @@ describe('a closed stack', () => {
     expect(ids[0]).to.equal(ids[2]).and.not.equal(ids[1])
   })
 
-  describe('has a gateway that', () => {
+  describe('event-gateway in closed mode', () => {
     const url = () => `${urlOf(stack, 'event-gateway')}/v1/events/orderevents`
     let legacy: string
     let other: string
@@ -138,7 +138,7 @@ describe('a closed stack', () => {
       return `${status} ${body.items?.[0]?.errors[0]?.message ?? ''}`
     }
 
-    it('takes an application’s order with its key, and it is paid', async () => {
+    it('publishes an application’s order with the application’s key, and the order is paid', async () => {
       const envelope = { ...full(), TenantID: '' }
       expect(await told(envelope, legacy)).to.equal('202 ')
       const reader = await newKey('reader', 'orders:read')
@@ -149,7 +149,7 @@ describe('a closed stack', () => {
       await eventually(isPaid, 'the order to be Paid')
     })
 
-    it('refuses another’s key, no key, another AppId, a tenant, a service’s name, and a topic of ours', async () => {
+    it('rejects a wrong or missing key, an unlisted AppId, a tenant, the AppId of a service, and a topic of the services', async () => {
       const AppId = crypto.randomUUID()
       const { id, name } = publisherOf('OrderCreated')
       expect(await told(full(), other)).to.match(/^403 .*another apiKey/)
@@ -161,7 +161,7 @@ describe('a closed stack', () => {
     })
   })
 
-  describe('in a browser', () => {
+  describe('the pages of a closed stack in a browser', () => {
     let browser: Browser
     let page: Page
     const refused: string[] = []
@@ -180,14 +180,14 @@ describe('a closed stack', () => {
     })
     afterEach(() => page.close())
 
-    /** Presses Execute of an operation with its example, and reads the status of the answer. */
+    /** Executes an operation with its example and returns the HTTP status. */
     async function statusOf(operation: string): Promise<number> {
       await page.locator('.dialog-ux .close-modal').click()
       const status = (await execute(page, operation)).locator('.live-responses-table .response-col_status').last()
       return Number.parseInt((await status.textContent()) ?? '', 10)
     }
 
-    it('a person signs in at the issuer, which asks for PKCE, and places an order for her tenant', async () => {
+    it('lets a user sign in at the issuer with PKCE and place an order for the user’s tenant', async () => {
       const popup = page.context().waitForEvent('page')
       const form = page.locator('.auth-container', { hasText: 'authorizationCode' })
       await form.locator('button', { hasText: 'Authorize' }).click()
@@ -207,7 +207,7 @@ describe('a closed stack', () => {
       expect(refused).to.deep.equal([])
     })
 
-    it('somebody signs in to the monitor’s page with a key, and sees what its address says, live', async () => {
+    it('lets a user sign in to the monitor with a key, and shows live events for the filters in the address', async () => {
       const monitor = urlOf(stack, 'event-monitor')
       const key = await newKey('looks', 'events:read')
       const dialog = page.getByRole('dialog', { name: 'Sign in' })
@@ -224,7 +224,7 @@ describe('a closed stack', () => {
       expect(refused).to.deep.equal([])
     })
 
-    it('a program’s key is tried out', async () => {
+    it('lets a user try an operation with an API key', async () => {
       const key = await newKey('page', 'orders:write')
       const form = page.locator('.auth-container', { hasText: 'API key' })
       await form.locator('input').fill(key)

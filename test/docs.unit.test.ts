@@ -10,19 +10,19 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['--no-print-directory', '-C', join(repository, folder), ...args], { encoding: 'utf8' })
 const documents = markdownFiles().map((path) => ({ path, text: read(path) }))
-/** What a document says of the present. Released versions of the changelog name the commands that they had. */
+/** Documents without the released versions of the changelog, which name commands of their time. */
 const present = documents.map(({ path, text }) => ({
   path,
   text: path === 'CHANGELOG.md' ? text.slice(0, text.search(/^## \d/m)) : text,
 }))
-/** The targets that the Makefile of a folder declares; all are phony, since some have the names of folders. */
+/** Returns the targets of a folder’s Makefile. All are phony, because some have the names of folders. */
 const targetsOf = (folder: string) =>
   [...make(folder, '-pn', 'help').matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
 const targets: Record<string, string[]> = { '.': targetsOf('.'), tools: targetsOf('tools') }
 const commands = new Map(Object.values(commandGroups).flatMap((group) => Object.entries(group)))
 
-describe('the documents', () => {
-  it('link to files and headings that there are', () => {
+describe('the Markdown documents', () => {
+  it('links only to existing files and headings', () => {
     expect(documents.map(({ path }) => path)).to.include.members(['README.md', 'docs/orders.md'])
     const broken = documents.flatMap(({ path, text }) =>
       linksIn(text)
@@ -32,19 +32,19 @@ describe('the documents', () => {
     expect(broken).to.deep.equal([])
   })
 
-  it('name targets of make that there are', () => {
+  it('contains only existing targets of make', () => {
     expect(targets['.']).to.include.members(['up', 'release-order'])
     expect(targets.tools).to.include.members(['unit', 'bench'])
     const unknown = present.flatMap(({ path, text }) =>
       makeTargetsIn(text)
-        // docs/new-service.md makes a service, whose targets follow.
+        // docs/new-service.md creates a service that adds these targets.
         .filter(({ folder, target }) => !targets[folder]?.includes(target.replace(/-shipping$/, '-order')))
         .map(({ folder, target }) => `${path}: make -C ${folder} ${target}`),
     )
     expect(unknown).to.deep.equal([])
   })
 
-  it('name commands and options of ./orderflow that exist', () => {
+  it('contains only existing commands and options of ./orderflow', () => {
     const used = present.flatMap(({ path, text }) => orderflowCommandsIn(text).map((words) => ({ path, words })))
     expect(used.map(({ words }) => words.join(' '))).to.include('scale payment-service 3')
     expect(used.flatMap(({ words }) => words)).to.include.members(['--raw', '--rotate', '--days'])
@@ -52,7 +52,7 @@ describe('the documents', () => {
     expect(unknown).to.deep.equal([])
   })
 
-  it('are checked for unknown commands and options of ./orderflow', () => {
+  it('finds unknown commands and options of ./orderflow in a text', () => {
     const text =
       'Run `./orderflow fly`, or `./orderflow help`:\n\n```sh\nA=1 ./orderflow scale x 3 --up # --no\n./orderflow envelope new --no\n```\n'
     expect(orderflowCommandsIn(text).flatMap(mistakesIn).toSorted()).to.deep.equal([
@@ -62,7 +62,7 @@ describe('the documents', () => {
     ])
   })
 
-  it('show JSON in docs/own-domain.md as the formatter leaves it', () => {
+  it('shows JSON in docs/own-domain.md as the formatter writes it', () => {
     const blocks = [...read('docs/own-domain.md').matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => text)
     expect(blocks).to.have.length.above(1)
     const biome = join(repository, 'node_modules/.bin/biome')
@@ -71,14 +71,14 @@ describe('the documents', () => {
       expect(execFileSync(biome, args, { cwd: repository, input, encoding: 'utf8' })).to.equal(input)
   })
 
-  it('are each in the index, docs/README.md', () => {
+  it('lists all documents in docs/README.md', () => {
     const all = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
     expect(linksIn(read('docs/README.md'))).to.include.members([...all, 'adr/README.md'])
   })
 })
 
 describe('the states of an order in docs/orders.md', () => {
-  /** Every set of facts that shows an order, and what one more event makes of its status. */
+  /** Returns the status changes that one more event causes, for every set of facts of an order. */
   function transitions(facts: OrderFacts = {}, names: readonly OrderEvent['Name'][] = factNames): Set<string> {
     const all = new Set<string>()
     for (const name of names) {
@@ -94,7 +94,7 @@ describe('the states of an order in docs/orders.md', () => {
     return all
   }
 
-  it('change as the code changes them', () => {
+  it('matches the transitions in the code', () => {
     const [, diagram = ''] = /stateDiagram-v2\n([\s\S]*?)```/.exec(read('docs/orders.md')) ?? []
     const drawn = diagram
       .split('\n')
@@ -104,8 +104,8 @@ describe('the states of an order in docs/orders.md', () => {
   })
 })
 
-describe('the decisions', () => {
-  it('are each in the index, docs/adr/README.md, in their order, with title, status and date as they say', () => {
+describe('the decisions in docs/adr', () => {
+  it('lists all decisions in docs/adr/README.md in order, with their title, status and date', () => {
     const rows = read('docs/adr/README.md').matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \| (.+) \| (.+) \|$/gm)
     const listed = [...rows].map(([, number, title, file, status, date]) => ({
       file,
@@ -136,7 +136,7 @@ describe('make help', () => {
   })
 })
 
-/** What is wrong with the words of a command line of ./orderflow. */
+/** Returns the errors in a command line of ./orderflow. */
 function mistakesIn([name, ...words]: string[]): string[] {
   if (name === undefined || ['help', 'COMMAND', '...'].includes(name) || name.startsWith('--')) return []
   const command = commands.get(name)
@@ -148,7 +148,7 @@ function mistakesIn([name, ...words]: string[]): string[] {
     .map((option) => `./orderflow ${name} has no ${option}`)
 }
 
-/** The help of each command of `envelope` names its options. */
+/** Checks options of `envelope` against the help of its commands. */
 function mistakesInEnvelope(name: string | undefined, options: string[]): string[] {
   if (name === undefined || !/^[a-z]+$/.test(name)) return []
   const help = execFileSync(process.execPath, [join(repository, 'packages/envelope/src/cli/main.ts'), name, '--help'], {

@@ -45,7 +45,7 @@ describe('the index of a real log', function () {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('names in the health view each setting of a topic that differs from what the system relies on', async () => {
+  it('reports each topic setting that differs from the required one in the health view', async () => {
     const kafka = localKafka(ports.kafka)
     const lines = async () => {
       const watched = { name: 'a-service', url: '', consumes: ['orderevents'], publishes: {}, dryRun: undefined }
@@ -82,7 +82,7 @@ describe('the index of a real log', function () {
   }
 
   let published: Promise<void> | undefined
-  /** Publishes the events that several tests read, once. */
+  /** Publishes the events that several tests read. Later calls publish nothing. */
   const publishAll = () => (published ??= publish('orderevents', total))
 
   async function publish(topic: string, count: number): Promise<void> {
@@ -112,12 +112,12 @@ describe('the index of a real log', function () {
     return found
   }
 
-  it('has each event once, however often the monitor is killed while it reads', async () => {
+  it('contains each event once although the monitor is killed several times while it reads', async () => {
     const publishing = publishAll()
     let kills = 0
     for (; kills < 6; kills += 1) {
       const running = start()
-      // Each time a little later: at its start, in its first transaction, in the middle of many.
+      // Kill later each time: at the start, in the first transaction, and among later ones.
       await delay(900 + 250 * kills)
       await kill(running)
     }
@@ -130,12 +130,12 @@ describe('the index of a real log', function () {
     expect(found).to.have.length(total)
   })
 
-  it('stays up on a full disk, reports it, and is complete once there is room again', async () => {
+  it('stays up on a full disk, reports it, and becomes complete when there is space again', async () => {
     await publishAll()
-    // The index of all events takes several times as much.
+    // The index of all events needs several times as much.
     const disk = await mountDisk(folder, '4m')
     const first = start()
-    // Events can be read meanwhile: all that are kept. A report asks for them first.
+    // All stored events stay readable. The program reads them before each report.
     const full = await until(
       first,
       ({ kept, total, error }) => total === kept && kept > 0 && error?.includes(folder) === true,
@@ -153,7 +153,7 @@ describe('the index of a real log', function () {
     expect(found).to.have.length(total)
   })
 
-  it('tells of records that the log had dropped before they were read', async () => {
+  it('reports records that the log dropped before they were read', async () => {
     await publishAll()
     await withAdmin(localKafka(ports.kafka), async (admin) => {
       await admin.createTopics({ topics: ['cut'], partitions: 1, replicas: 1 })
@@ -177,23 +177,23 @@ describe('the index of a real log', function () {
   })
 })
 
-/** @throws {Error} when it ended by itself before */
+/** @throws {Error} if the process has already exited */
 async function kill(running: ChildProcess): Promise<void> {
-  if (running.exitCode !== null) throw new Error(`the index ended by itself, with ${running.exitCode}`)
+  if (running.exitCode !== null) throw new Error(`the index exited with ${running.exitCode} before the test stopped it`)
   running.kill('SIGKILL')
   await once(running, 'exit')
 }
 
-/** @throws {Error} when it ended by itself before it kept so many events */
+/** @throws {Error} if the process exits before it has stored `count` events */
 async function untilKept(running: ChildProcess, count: number): Promise<void> {
   await until(running, ({ kept }) => kept === count)
 }
 
 /**
- * Returns the first report that a condition holds for.
- * @throws {Error} when the index ended by itself before that
+ * Returns the first report that meets a condition.
+ * @throws {Error} if the process exits earlier
  */
 async function until(running: ChildProcess, holds: (report: Report) => boolean): Promise<Report> {
   for await (const [report] of on(running, 'message', { close: ['exit'] })) if (holds(report)) return report
-  throw new Error(`the index ended by itself, with ${running.exitCode}, before it reported what was waited for`)
+  throw new Error(`the index exited with ${running.exitCode} before the expected report`)
 }

@@ -30,11 +30,11 @@ import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testi
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 
-/** An order, or why there is none. */
+/** An order, or the problem that prevented it. */
 type Answer = Pick<Order, 'id'> & Pick<ProblemBody, 'detail' | 'orderId'>
 
-/** Needs a user who may mount a tmpfs. */
-describe('on a full disk', () => {
+/** Needs the right to mount a tmpfs. */
+describe('a system on a full disk', () => {
   const folder = testFolder('full-disk')
   let ports: StackPorts
   let disks: { kafka: Disk; state: Disk; logs: Disk }
@@ -47,7 +47,7 @@ describe('on a full disk', () => {
       state: await mountDisk(join(folder, 'state')),
       logs: await mountDisk(join(folder, 'logs')),
     }
-    // On a disk of their own, apart from Kafka's. SQLite follows the links.
+    // The databases get a disk of their own. SQLite follows the links.
     for (const service of storedServices) {
       symlinkSync(join(disks.state.path, `${service.role}.db`), databaseFile(folder, service))
     }
@@ -62,7 +62,7 @@ describe('on a full disk', () => {
 
   afterEach(() => Promise.all(Object.values(disks).map((disk) => disk.relieve())))
 
-  /** As `make up`. */
+  /** Starts the system, as `make up` does. */
   async function up(): Promise<void> {
     stack = await startStack({ folder, ports })
   }
@@ -70,7 +70,7 @@ describe('on a full disk', () => {
   const place = (key?: string) =>
     post<Answer>(`${orderUrl(stack)}/v1/orders`, anOrder, key === undefined ? {} : { 'idempotency-key': key })
 
-  /** Places orders until one is refused: the last pages of files still take some after the disk is full. */
+  /** Places orders until one is refused. Files accept a few more pages after the disk is full. */
   async function untilRefused() {
     const accepted: string[] = []
     return await eventually(async () => {
@@ -101,7 +101,7 @@ describe('on a full disk', () => {
     expect(counts).to.have.members(['orderevents.dead: 0', 'paymentevents.dead: 0'])
   }
 
-  it('services and servers continue when their logs cannot be written', async () => {
+  it('handles orders although services and servers cannot write their logs', async () => {
     await disks.logs.fill()
     const placed = await Promise.all(Array.from({ length: 20 }, () => place()))
     expect(placed.map(({ status }) => status)).to.deep.equal(placed.map(() => 201))
@@ -109,7 +109,7 @@ describe('on a full disk', () => {
     await disks.logs.relieve()
   })
 
-  it('the state store refuses what it cannot store, answers reads, and has everything once there is room', async () => {
+  it('rejects new data while the store’s disk is full, answers reads, and completes all orders afterwards', async () => {
     const before = (await place()).body.id
     await expectPaidOnce(before)
     await disks.state.fill()
@@ -127,7 +127,7 @@ describe('on a full disk', () => {
     await expectNoDeadLetters()
   })
 
-  it('Kafka ends, make up names the disk, and continues with everything once there is room', async () => {
+  it('stops Kafka when its disk is full, names the disk in make up, and continues when there is space', async () => {
     await disks.kafka.fill()
     const { key, refused, accepted } = await untilRefused()
     expect(refused.body.detail).to.contain('It is not known whether')

@@ -20,11 +20,11 @@ import { deliverLarge } from './support/hostile/large-ends.ts'
 import { combinations, largeRecords, largestRecords } from './support/hostile/large-records.ts'
 import { documentsIn, strictTrust, World } from './support/world.ts'
 
-describe('any hostile record that event-gateway lets in', () => {
+describe('a hostile record that event-gateway accepts', () => {
   const env = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
   const settings = readSettings(gateway, env)
 
-  /** Those of the records that the gateway publishes, as it publishes them. */
+  /** Returns the records that the gateway accepts, as it publishes them. */
   async function letIn(records: HostileRecord[]): Promise<HostileRecord[]> {
     const sidecar = new FakeSidecar()
     const log = createLog('test', 'silent')
@@ -51,7 +51,7 @@ describe('any hostile record that event-gateway lets in', () => {
     })
   }
 
-  it('is a dead letter of nobody', async () => {
+  it('never becomes a dead letter', async () => {
     let count = 0
     const property = fc.asyncProperty(hostileRecords(1, 20), async (records) => {
       const accepted = await letIn(records)
@@ -61,13 +61,13 @@ describe('any hostile record that event-gateway lets in', () => {
       expect(entries).to.deep.equal([])
     })
     await fc.assert(property, { numRuns: 60 })
-    // Were none let in, it would prove nothing.
+    // The test proves something only if the gateway accepts some records.
     expect(count).to.be.at.least(5)
   })
 })
 
-describe('any hostile record', () => {
-  it('ends as a state change or a dead letter of each service, and holds up no other', async () => {
+describe('a hostile record', () => {
+  it('ends as a state change or a dead letter of each service, and blocks no other record', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
       const { world, positions, stopped } = await deliverHostile(records)
@@ -91,15 +91,15 @@ describe('any hostile record', () => {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (packages/service-kit/src/stream/topic-settings.ts).
+        // Protocol buffers need well-formed texts. packages/service-kit/src/stream/topic-settings.ts limits the size of dead letters.
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
       }
     })
     await fc.assert(property, { numRuns: 300 })
-    // Records that are all refused, or all taken, would prove little. Expected are some 25 of the rarest, so that less than
-    // five by chance is one run in a million.
+    // The test proves little if all records are rejected, or all accepted. The rarest result is expected about 25 times, so a run with
+    // fewer than five is one in a million.
     const seen = (end: string) => ends.filter((each) => each.endsWith(end)).length
     for (const [role, topic] of new World().subscriptions) {
       for (const what of ['taken', 'refused']) {
@@ -111,8 +111,8 @@ describe('any hostile record', () => {
   })
 })
 
-describe('any hostile record, or dead letter of one,', () => {
-  it('can be shown by the monitor', () => {
+describe('the monitor’s view of hostile records and their dead letters', () => {
+  it('contains every record', () => {
     const property = fc.property(hostileRecords(1, 20), (records) => {
       for (const { topic, key, value, headers } of records) {
         const record = {
@@ -134,21 +134,21 @@ describe('any hostile record, or dead letter of one,', () => {
   })
 })
 
-describe('any valid envelope that is wide, deep, long or repetitive, up to what a topic takes,', () => {
+describe('a valid envelope of extreme size or shape', () => {
   for (const combination of combinations) {
     const { topic, shape, refusal } = combination
-    it(`ends as its refusal says in each service (${topic}, ${shape}, ${refusal})`, async () => {
+    it(`ends as expected in each service (${topic}, ${shape}, ${refusal})`, async () => {
       const records = largestRecords(combination, 1)
       const { ends, stopped, world } = await deliverLarge(records)
       const wrong = ends.filter(({ isExpected }) => !isExpected)
       expect(stopped).to.deep.equal([])
       expect(wrong.map(({ role, end, record }) => `${role}-service ended as ${end}: ${record.title}`)).to.deep.equal([])
-      // What the dead-letter topic takes (packages/service-kit/src/stream/topic-settings.ts).
+      // The size limit of the dead-letter topic (packages/service-kit/src/stream/topic-settings.ts).
       for (const { value } of world.log.records) expect(value.length).to.be.below(800_000)
     })
   }
 
-  it('is masked and shown by the monitor within a second, and so is its dead letter', () => {
+  it('appears masked in the monitor within a second, like its dead letter', () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'unlisted')) {
       for (const { topic, key, value, title } of largestRecords(combination, 1)) {
         const record = { key, value, headers: [], partition: 0, offset: 0n, timestamp: 0, appendedAt: 0 }
@@ -164,7 +164,7 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
     }
   })
 
-  it('does not fail a rebuild of a service’s store', async () => {
+  it('keeps a rebuild of a service’s store working', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'conflict')) {
       const { world } = await deliverLarge(largeRecords(combination, 8, 2))
       const stored = Object.keys(documentsIn(world.stores.order))
@@ -172,7 +172,7 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
     }
   })
 
-  it('is told of by make dead-letters, as a list and one by one', async () => {
+  it('appears in make dead-letters as an entry of the list and alone', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'conflict')) {
       const { world } = await deliverLarge(largestRecords(combination, 3))
       const deadLetters = await readDeadLetters(world.log)

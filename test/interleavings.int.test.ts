@@ -24,13 +24,16 @@ const dates = [
   '2026-11-21T09:00:00.0000003Z',
   '2026-11-21T12:00:00.5Z',
 ]
-/** Nanoseconds since 1970, which a Date does not hold. */
+/** Returns nanoseconds since 1970, which are more precise than a Date. */
 function instantOf(date: string): bigint {
   const [, fraction = ''] = /\.(\d+)/.exec(date) ?? []
   return BigInt(Date.parse(date.replace(/\.\d+/, ''))) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** What applications publish: orders told twice in different ways, contradictions, cancellations, full and reduced. */
+/**
+ * Generates events as applications publish them: repeated orders with differences, contradictions, cancellations, full and reduced
+ * envelopes.
+ */
 const anyEvent = fc.record({
   name: fc.constantFrom('OrderCreated' as const, 'OrderCreated' as const, 'OrderCancelled' as const),
   order: fc.constantFrom(...outsideOrders),
@@ -57,19 +60,19 @@ const anyFailure = fc.option(
   fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
-/** A delivery: some of what is due or was delivered before, in any order. Kafka promises more; nothing may need it. */
+/** Generates a delivery: any events, new or repeated, in any order. Kafka guarantees more, but the services must not depend on it. */
 const anyDelivery = fc.record({
   replica: fc.nat(1),
   subscription: fc.nat(2),
   picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
 })
-/** A request of the API. The order of a key is a third one, since nobody outside knows its id. */
+/** Generates a request of the API. The order that is created with a key is `three`, because other publishers cannot name its id. */
 const anyRequest = fc.record({
   replica: fc.nat(1),
   request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
   order: fc.constantFrom('one' as const, 'three' as const),
 })
-/** A step, or two at once. */
+/** Generates a step, or two at the same time. */
 const anyTurn = fc.record({
   steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { minLength: 1, maxLength: 2 }),
   failure: anyFailure,
@@ -94,7 +97,7 @@ function answer(world: World, { replica, request, order }: Generated<typeof anyR
   }
 }
 
-/** What a request is answered, or that it fails, is not of interest here. */
+/** Sends a request and ignores its answer or refusal. */
 async function send(world: World, request: Generated<typeof anyRequest>): Promise<void> {
   await answer(world, request).catch((error: unknown) => {
     const isRefusal = error instanceof OrderError || error instanceof PaymentError
@@ -119,7 +122,7 @@ async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<
     return deliver(role, topic, [...new Set(picked)], world.replicas[step.replica])
   }
   for (const { steps, failure } of turns) await world.failing(failure, () => Promise.all(steps.map(take)))
-  // Whoever was told that his payment may not be announced asks again (docs/adr/0001).
+  // A client repeats its payment if the answer was that it may not be announced (docs/adr/0001).
   for (const step of turns.flatMap(({ steps }) => steps)) {
     if ('request' in step && step.request === 'pay') await send(world, step)
   }
@@ -128,7 +131,7 @@ async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<
     for (const [role, topic] of world.subscriptions) {
       const due = recordsOf(topic).filter((record) => !handled.has(name(role, record)))
       left += due.length
-      // A partition is one replica's.
+      // One replica reads each partition.
       await Promise.all(
         world.replicas.map((replica, index) =>
           deliver(
@@ -161,8 +164,8 @@ function paymentState(world: World, id: string): PaymentState {
 }
 
 /**
- * The same log, whose partitions are read in another order, each in its own. Records keep their times, since their ids derive from them
- * (docs/adr/0032).
+ * Returns the same log with its partitions interleaved differently. Records keep their order within a partition, and their times, because
+ * their ids derive from these (docs/adr/0032).
  */
 function shuffled({ log }: World, random: Iterator<number>): FakeLog {
   const other = new FakeLog()
@@ -196,7 +199,7 @@ describe('any interleaving and duplication of events, with failures', () => {
         const facts = orderFacts(world, id)
         const told = [...envelopesIn(world, orderEvents), ...envelopesIn(world, paymentEvents)]
         const own = told.filter(({ Payload }) => Payload.OrderId === id)
-        // Whatever was told is known, and what is known was told.
+        // The facts are exactly the events of the order.
         expect(new Set(Object.keys(facts))).to.deep.equal(new Set(own.map(({ Name }) => Name)))
         for (const fact of Object.values(facts)) {
           const same = own.filter(

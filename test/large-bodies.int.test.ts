@@ -44,11 +44,11 @@ describe('a request body that is wide, deep, long or repetitive', () => {
     'payment-service': [() => appOf(paymentService), '/v1/payments', { orderId: randomUUID(), amount: 1 }],
   }
   for (const [name, [create, path, fields]] of Object.entries(forms)) {
-    it(`is accepted or refused by ${name}, in the place of each field and beside them`, async () => {
+    it(`gets an answer from ${name} within two seconds, as the value of each field and as an additional field`, async () => {
       await withServer(create().web, async (url) => {
         const seen = new Set<number>()
         for (const { shape, variant } of variants) {
-          // The largest body that is read has 64 KiB.
+          // The services read at most 64 KiB of a body.
           for (const bytes of [2_000, 60_000, 250_000]) {
             const value = largeValue(shape, variant, bytes)
             const regular = Object.entries(fields).map(([field, one]) => [field, JSON.stringify(one)])
@@ -73,11 +73,11 @@ describe('a request body that is wide, deep, long or repetitive', () => {
   for (const combination of combinations.filter(({ topic }) => topic === 'orderevents')) {
     const { shape, refusal } = combination
     const isAdmitted = refusal !== 'version' && refusal !== 'impersonation'
-    it(`is ${isAdmitted ? 'published' : 'refused'} by event-gateway, alone, in a list and on lines (${shape}, ${refusal})`, async () => {
+    it(`gets ${isAdmitted ? 'published' : 'rejected'} by event-gateway, alone, in a list and on lines (${shape}, ${refusal})`, async () => {
       const sidecar = new FakeSidecar()
       await withServer(appOf(gateway, sidecar).web, async (url) => {
         const records = largestRecords(combination, 1, maxEnvelopeBytes)
-        // A name that comes twice is refused at the door, because readers differ in which of the two they take.
+        // The gateway rejects an envelope that has a name twice, because readers differ in which of the two they use.
         const [twice, once] = [true, false].map((isTwice) =>
           records.filter(({ title }) => title.includes('member again and again') === isTwice),
         ) as [LargeRecord[], LargeRecord[]]
@@ -101,7 +101,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
     })
   }
 
-  it('is judged by event-gateway without publishing it', async () => {
+  it('gets a verdict from event-gateway’s validation', async () => {
     const app = appOf(gateway)
     await withServer(app.web, async (url) => {
       for (const combination of refused) {

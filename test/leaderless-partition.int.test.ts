@@ -37,7 +37,7 @@ describe('the monitor while one partition has no leader', function () {
     const plan = await claimPlan('leaderless')
     kafka = await startOpenBroker(plan)
     writer = logWriter(kafka)
-    // The topic of consumer groups is created by the first commit, on the only broker.
+    // The first commit creates the topic of consumer groups, on the only broker.
     await writer.commit('payment-service', 'orderevents', 0, 0n)
     second = await secondBroker(plan, kafka)
     await second.start()
@@ -65,13 +65,13 @@ describe('the monitor while one partition has no leader', function () {
     return started
   }
 
-  /** Waits for a report of a monitor that fits. */
+  /** Returns the monitor’s first report that `fits`. */
   async function reported(process: ChildProcess, fits: (report: Report) => boolean): Promise<Report> {
     for await (const [report] of on(process, 'message', { close: ['exit'] })) if (fits(report)) return report
-    throw new Error('the monitor ended by itself')
+    throw new Error('the monitor exited before the expected report')
   }
 
-  /** Publishes to the partition of the first broker: the client's producer refuses a topic that has a partition without a leader. */
+  /** Publishes to the partition of the first broker. The client’s producer refuses a topic that has a partition without a leader. */
   const publishToFirst = (value: string) =>
     withAdmin(kafka, async (admin) => {
       const { brokers } = await admin.metadata({ topics: [], forceUpdate: true })
@@ -80,13 +80,13 @@ describe('the monitor while one partition has no leader', function () {
       await requestAt(admin, first, 'Produce', () => [-1, 5_000, [message], {}])
     })
 
-  it('indexes all other partitions, names that one, and reads it again once it has a leader', async () => {
+  it('indexes all other partitions, names the leaderless one, and reads it again when it has a leader', async () => {
     await second.kill()
     await writer.publish('orderevents', 0, event())
     await publishToFirst(event())
     const without = await reported(monitor, ({ kept }) => kept === 4)
     expect(without).to.include({ isConnected: true, error: null })
-    // First the monitor may find that the leader of old does not answer.
+    // The monitor may first find that the previous leader does not answer.
     const hasNoLeader = ({ unreadable: [one] }: Report) => one?.why.startsWith('it has no leader') ?? false
     const { unreadable } = await reported(monitor, hasNoLeader)
     expect(unreadable).to.deep.equal([

@@ -12,7 +12,7 @@ import { startOperator } from './support/operators/operate.ts'
 
 const tested = await testedServices()
 
-describe('as processes of one machine', () => {
+describe('the system as processes of one machine', () => {
   let checkout: LocalCheckout
   before(async () => {
     checkout = await localCheckout()
@@ -23,7 +23,7 @@ describe('as processes of one machine', () => {
 
   withoutStack(() => checkout)
 
-  describe('that make up has started', () => {
+  describe('a stack that make up has started', () => {
     let stack: StartedCheckout
     let warm: ReturnType<typeof startOperator>
     before(async () => {

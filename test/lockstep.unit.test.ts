@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { type Lockstep, openLockstep, type Protocol } from './support/lockstep.ts'
 import { mongodb, postgresql } from './support/wire.ts'
 
-/** A message of MongoDB's with a command of no arguments. */
+/** Builds a message of MongoDB with a command without arguments. */
 function command(name: string): Buffer {
   const document = Buffer.concat([
     Buffer.from([0, 0, 0, 0, 0x10]),
@@ -19,7 +19,7 @@ function command(name: string): Buffer {
   return message
 }
 
-/** Of PostgreSQL's. */
+/** Builds a message of PostgreSQL. */
 function message(letter: string, text = ''): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(4 + text.length)
@@ -30,7 +30,7 @@ describe('round trips counted on the wire', () => {
   let server: Server
   let lockstep: Lockstep
   const sockets: Socket[] = []
-  /** A server that says the same to whatever ends so, and a proxy before it. */
+  /** Starts a server that sends `answer` to each message with this end, and a proxy in front of it. */
   async function serve(answer: Buffer, protocol: Protocol, end: Buffer = Buffer.of()) {
     const answerTo = (socket: Socket) => (chunk: Buffer) => {
       if (chunk.subarray(chunk.length - end.length).equals(end)) socket.write(answer)
@@ -54,7 +54,7 @@ describe('round trips counted on the wire', () => {
     server.close()
   })
 
-  it('are as many as questions that wait for one another', async () => {
+  it('counts one for each of several requests that wait for each other', async () => {
     await serve(command('ok'), mongodb)
     const ask = await client()
     const work = async () => {
@@ -63,20 +63,20 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(work)).to.equal(3)
   })
 
-  it('are one for questions at the same time, on whatever connections', async () => {
+  it('counts one for requests at the same time on different connections', async () => {
     await serve(command('ok'), mongodb)
     const clients = await Promise.all(Array.from({ length: 20 }, client))
     expect(await lockstep.roundTripsOf(() => Promise.all(clients.map((ask) => ask(command('update')))))).to.equal(1)
   })
 
-  it("are none for a driver's greetings, also in pieces", async () => {
+  it('ignores the greetings of a driver, even in several packets', async () => {
     await serve(command('ok'), mongodb)
     const ask = await client()
     const hello = command('hello')
     expect(await lockstep.roundTripsOf(() => ask(hello.subarray(0, 9), hello.subarray(9)))).to.equal(0)
   })
 
-  it('of PostgreSQL end with its word that it is ready, and do not begin before a client has logged in', async () => {
+  it('counts those of PostgreSQL up to ReadyForQuery, and only after the login', async () => {
     await serve(Buffer.concat([message('C', 'INSERT'), message('Z', 'I')]), postgresql, message('S'))
     const ask = await client()
     const [statement, login] = [
@@ -87,14 +87,14 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(() => ask(statement))).to.equal(1)
   })
 
-  it("of PostgreSQL are none for its driver's question whether a connection lives", async () => {
+  it('ignores the PostgreSQL driver’s check of a connection', async () => {
     await serve(Buffer.concat([message('I'), message('Z', 'I')]), postgresql)
     const ask = await client()
     await ask(message('', 'user'))
     expect(await lockstep.roundTripsOf(() => ask(message('Q', '-- ping\0')))).to.equal(0)
   })
 
-  it('of PostgreSQL are one for statements that are sent together', async () => {
+  it('counts one for PostgreSQL statements that are sent together', async () => {
     const ready = message('Z', 'I')
     await serve(Buffer.concat([ready, ready]), postgresql, message('S'))
     const ask = await client()

@@ -38,7 +38,7 @@ describe('a log with offsets that hold no record', function () {
   before(async () => {
     kafka = await startOpenBroker(await claimPlan('log-gaps'))
     writer = logWriter(kafka)
-    // Partition 0 ends with the marker of a commit, partition 1 with that of an abort; partition 2 is empty once it is truncated.
+    // Partition 0 ends with the marker of a commit, and partition 1 with that of an abort. Partition 2 is empty after it is truncated.
     await writer.transact('commit', topic, 0, event(), event())
     await writer.transact('abort', topic, 1, event())
     await writer.publish(topic, 2, event(), event())
@@ -51,7 +51,7 @@ describe('a log with offsets that hold no record', function () {
   })
   after(() => releaseFolder(testFolder('log-gaps')))
 
-  it('has no lag, and no event that waits, for a group that has handled all records', async () => {
+  it('causes no lag for a group that has handled all records', async () => {
     const samples = await scrape(streamMetrics(kafka))
     expect(samples.get('orderflow_kafka_up')).to.equal(1)
     for (const partition of [0, 1, 2]) {
@@ -61,7 +61,7 @@ describe('a log with offsets that hold no record', function () {
     expect(samples.get(`orderflow_oldest_unhandled_seconds{group="${group}",topic="${topic}"}`)).to.equal(0)
   })
 
-  it('shows the monitor no lag', async () => {
+  it('causes no lag in the monitor', async () => {
     const watched = { name: group, url: 'http://127.0.0.1:1', consumes: [topic], publishes: {}, dryRun: undefined }
     const lookout = new HealthProbe(kafka, [watched], () => new Date())
     const { groups } = await lookout.status()
@@ -73,11 +73,11 @@ describe('a log with offsets that hold no record', function () {
     ])
   })
 
-  it('is settled for those who wait until the services are done with it', async () => {
+  it('causes no backlog for programs that wait for the services', async () => {
     expect((await readBacklog(kafka)).behind).to.equal(0)
   })
 
-  it('is read to its end by a rebuild, whose figures add up', async () => {
+  it('lets a rebuild read to the end, with correct counts', async () => {
     const log = openLog(kafka)
     const told: string[] = []
     const counts = await rebuildTopic(
@@ -98,7 +98,7 @@ describe('a log with offsets that hold no record', function () {
     expect(told[0]).to.equal('0 read, at most 5 to go')
   })
 
-  it('is read to its end by the ledger, and by a client that waits until it has caught up', async () => {
+  it('lets the chaos test’s ledger and an outside client read to the end', async () => {
     const book = openBook({})
     await readLog(kafka, book)
     expect(book.query('SELECT * FROM event')).to.have.length(3)
@@ -109,18 +109,18 @@ describe('a log with offsets that hold no record', function () {
     await log.close()
   })
 
-  it('has a lag again, and the age of the record behind a marker, once one is published', async () => {
+  it('shows the lag and the age of a record that is published after a marker', async () => {
     const publishedAt = Date.now()
     await writer.publish(topic, 0, event())
     await delay(1_200)
     const samples = await scrape(streamMetrics(kafka))
     expect(samples.get(`orderflow_consumer_lag_events{group="${group}",topic="${topic}",partition="0"}`)).to.equal(1)
     const age = samples.get(`orderflow_oldest_unhandled_seconds{group="${group}",topic="${topic}"}`)
-    // Not that of the marker.
+    // The age must not be that of the marker.
     expect(age).to.be.within(1.1, (Date.now() - publishedAt) / 1_000)
   })
 
-  describe('in the monitor', () => {
+  describe('a log with gaps in the monitor', () => {
     let index: string
     let monitor: ChildProcess
     before(() => {
@@ -132,7 +132,7 @@ describe('a log with offsets that hold no record', function () {
       rmSync(index, { recursive: true, force: true })
     })
 
-    it('is indexed completely: nothing is left to read, and nothing is missing', async () => {
+    it('appears in the index completely, and the monitor reports no gaps', async () => {
       const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
       monitor = fork(program, [new URL(`http://${kafka.bootstrapBrokers[0]}`).port, index], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -142,7 +142,7 @@ describe('a log with offsets that hold no record', function () {
         expect(report).to.deep.include({ kept: 4, indexLag: 0, gaps: [], isConnected: true })
         return
       }
-      throw new Error('the index ended by itself')
+      throw new Error('the index exited before the expected report')
     })
   })
 })

@@ -12,8 +12,8 @@ import { startOperator } from './support/operators/operate.ts'
 
 const tested = reacting(await testedServices())
 
-/** What depends on the store, with another one than the rest of the tests: `make -C tools test-stores` runs all of them with it. */
-describe('as processes of one machine with PostgreSQL', () => {
+/** Tests the parts that depend on the store. `make -C tools test-stores` runs all tests with PostgreSQL. */
+describe('the system as processes of one machine with PostgreSQL', () => {
   let checkout: LocalCheckout
   let stack: StartedCheckout
   let warm: ReturnType<typeof startOperator>
@@ -35,18 +35,18 @@ describe('as processes of one machine with PostgreSQL', () => {
   killedStore(running)
   rebuiltStores(running, operator)
 
-  describe('whose operator changes the store', () => {
+  describe('a change of the store', () => {
     const make = async (...args: string[]) => succeeded(await checkout.make(...args))
     const orderIs = async (id: string) => (await send(`${orderUrl(stack)}/v1/orders/${id}`)).status
 
-    it('is told to stop the stack first', async () => {
+    it('requires that the stack is stopped first', async () => {
       const refused = failed(await checkout.make('up', 'STORE=sqlite'))
       expect(refused).to.contain(
         'error: the stack runs already (STORE=postgresql)\nnext: make down, then make up STORE=sqlite',
       )
     })
 
-    it('is told where the data of the last one stays, and finds it there', async () => {
+    it('names the folder of the previous store’s data, and finds the data there later', async () => {
       const { id } = (await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)).body
       await orderWith(orderUrl(stack), id, 'Paid')
       await make('down')

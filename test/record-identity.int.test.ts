@@ -38,10 +38,10 @@ const reduced = (Total: unknown = 10) =>
     Payload: { OrderId: randomUUID(), CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total },
   })
 
-/** What a service reacted to, by its id. */
+/** The ids of an event that a service handled. */
 type Ids = Pick<FullEvent<'OrderCreated'>, 'Id' | 'CorrelationId' | 'TraceId'>
 
-/** A real Kafka, with the consumer of a service on it: records come to it as the sidecar hands them over. */
+/** A real Kafka and the consumer of a service, which receives records in the form of the sidecar. */
 class Cluster {
   readonly folder: string
   readonly kafka: ReturnType<typeof localKafka>
@@ -85,7 +85,7 @@ class Cluster {
   static async start(name: string): Promise<Cluster> {
     const { folder, ports } = await startKafka(name)
     const cluster = new Cluster(folder, ports.kafka)
-    // Those of the stack have as many partitions as it likes. These tests make their own.
+    // The topics of the stack have another number of partitions.
     await cluster.#delete(topic, deadTopic)
     return cluster
   }
@@ -134,7 +134,7 @@ class Cluster {
     return found
   }
 
-  /** Hands the service all records of the topic from an offset on. */
+  /** Delivers all records of the topic from an offset on to the service. */
   async consume(from = 0n): Promise<void> {
     const records = (await this.records(topic)).filter(({ offset }) => offset >= from)
     await this.#consume.deliver(records.map(entryOf))
@@ -151,7 +151,7 @@ class Cluster {
   }
 }
 
-/** As Dapr's Kafka component hands a record over, with `escapeHeaders`. */
+/** Converts a record as Dapr’s Kafka component does with `escapeHeaders`. */
 function entryOf({ partition, offset, timestamp, key, value, headers }: LogRecord) {
   const escaped = (bytes: Buffer) =>
     [...bytes].map((byte) => (/\w/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : hex(byte))).join('')
@@ -189,7 +189,7 @@ describe('the identity of records', function () {
   })
   after(() => cluster?.stop())
 
-  describe('after a topic was deleted and created again', () => {
+  describe('a topic that was deleted and created again', () => {
     const folder = mkdtempSync(join(tmpdir(), 'identity-'))
     let monitor: App
     before(async () => {
@@ -210,7 +210,7 @@ describe('the identity of records', function () {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** Entries as the monitor's API lists them, once it has so many dead letters. */
+    /** Returns the entries of the monitor’s API when it has the given number of dead letters. */
     const listed = (deadLetters: number) =>
       withServer(monitor.web, (url) =>
         eventually(async () => {
@@ -225,13 +225,13 @@ describe('the identity of records', function () {
         return body.event?.row.at
       })
 
-    it('a bad event at the position of a replayed one is open with its own reason, and the old one keeps its reason', async () => {
+    it('opens a new entry for a bad event at the position of a replayed one, and keeps the old entry’s reason', async () => {
       const bad = reduced('10')
       await cluster.publish(bad)
       await cluster.consume()
       expect(await cluster.replay(await cluster.entries())).to.deep.equal(['refused'])
       const first = await cluster.entries()
-      // As an edit of it: the test is about the note.
+      // This is treated as an edit, because the test is about the note.
       for await (const { result } of replayDeadLetters(cluster.kafka, first, {
         trust,
         edited: Buffer.from(reduced()),
@@ -260,7 +260,7 @@ describe('the identity of records', function () {
       expect(await detailOf(items[1]?.id ?? '')).to.equal(new Date(recent?.timestamp ?? 0).toISOString())
     })
 
-    it('the same bytes at the position where they failed before are open again', async () => {
+    it('opens a new entry for the same bytes at the same position', async () => {
       await cluster.createAgain()
       await cluster.publish('{')
       await cluster.consume()
@@ -272,14 +272,14 @@ describe('the identity of records', function () {
       expect((await listed(3)).map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
     })
 
-    it('a dead letter of 0.1.0 that is replayed into the new topic is the event that its content says', async () => {
+    it('identifies a dead letter of 0.1.0 by its content when it is replayed into the new topic', async () => {
       const event = reduced()
       const offset = await cluster.publish(event)
-      // A dead letter of 0.1.0, of a record at an offset that the new topic has not reached.
+      // Release 0.1.0 wrote this dead letter for a record at an offset that the new topic has not reached.
       const header = (name: string, text: string) => [Buffer.from(`deadletter-${name}`), Buffer.from(text)] as const
       const headers = [
         ...[header('app', 'order-service'), header('reason', 'handler-error'), header('topic', topic)],
-        // Of a key that is no text, as Dapr delivers it.
+        // The key is not text, so Dapr escapes it.
         ...[header('partition', '0'), header('offset', '500'), header('key', 'k%FF')],
       ]
       await cluster.producer.send({
@@ -290,7 +290,7 @@ describe('the identity of records', function () {
       expect(await cluster.replay(old)).to.deep.equal(['replayed'])
       const replayed = (await cluster.records(topic)).at(-1) as LogRecord
       expect([replayed.offset > offset, headerOf(replayed, 'replayed-from')]).to.deep.equal([true, `${topic}/0/500`])
-      // By its content it is the very event that was published.
+      // Its content makes it the event that was published.
       cluster.handled = []
       await cluster.consume(offset)
       expect(new Set(cluster.handled.map(({ Id }) => Id)).size).to.equal(1)
@@ -298,7 +298,7 @@ describe('the identity of records', function () {
   })
 
   describe('two identical reduced envelopes of one batch', () => {
-    it('are one event, and one dead letter that one replay answers', async () => {
+    it('make one event, or one dead letter that is resolved by one replay', async () => {
       await cluster.createAgain()
       const known = (await cluster.entries()).length
       const [good, bad] = [reduced(), reduced('10')]
@@ -314,7 +314,7 @@ describe('the identity of records', function () {
     })
   })
 
-  describe('in a mirrored cluster', () => {
+  describe('a mirrored cluster', () => {
     let mirror: Cluster
     before(async () => {
       mirror = await Cluster.start('identity-mirror')
@@ -322,7 +322,7 @@ describe('the identity of records', function () {
     })
     after(() => mirror?.stop())
 
-    /** Copies what a topic holds as MirrorMaker 2 does: value, key, headers and time of each record, behind what is there. */
+    /** Copies a topic as MirrorMaker 2 does: it appends value, key, headers and time of each record. */
     async function copy(name: string): Promise<void> {
       const messages = (await cluster.records(name)).map(({ key, value, headers, timestamp }) => ({
         ...{ topic: name, partition: 0, value, headers: new Map(headers), timestamp: BigInt(timestamp) },
@@ -332,7 +332,7 @@ describe('the identity of records', function () {
     }
 
     for (const timestamps of ['CreateTime', 'LogAppendTime'] as const) {
-      it(`events have the same ids at other positions of a topic with ${timestamps}`, async () => {
+      it(`gives events the same ids at other positions of a topic with ${timestamps}`, async () => {
         await cluster.createAgain()
         for (const total of [10, 11, 12]) await cluster.publish(reduced(total))
         cluster.handled = []
@@ -350,7 +350,7 @@ describe('the identity of records', function () {
       })
     }
 
-    it('a copied record that fails again is the copied entry where the target keeps the time', async () => {
+    it('gives a copied record that fails again the same entry if the target keeps the time', async () => {
       await cluster.createAgain()
       await cluster.publish('{"mirrored":')
       await cluster.consume()

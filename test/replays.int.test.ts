@@ -49,7 +49,7 @@ describe('replays of dead letters on a real log', function () {
     await releaseFolder(testFolder('replays'))
   })
 
-  /** Dead letters of one application's events, once the monitor lists them. */
+  /** Publishes dead letters of an application and returns them when the monitor lists them. */
   async function failed(count: number, appName: string): Promise<DeadLetterEntry[]> {
     const origins = new Set((await publishFailed(producer, count, appName)).map(positionText))
     return await eventually(async () => {
@@ -83,7 +83,7 @@ describe('replays of dead letters on a real log', function () {
       60_000,
     )
 
-  /** How many records replay each of these events. */
+  /** Returns the number of records that replay each event. */
   async function counts(entries: DeadLetterEntry[]): Promise<number[]> {
     const replays = await replaysIn(log)
     return entries.map(({ origin }) => replays.get(positionText(origin))?.length ?? 0)
@@ -91,7 +91,7 @@ describe('replays of dead letters on a real log', function () {
   const size = async () => Number((await log.spans('orderevents'))[0]?.end)
   const single = (entries: DeadLetterEntry[]) => entries.map(() => 1)
 
-  it('publishes an event once for two requests within 400 ms, and says in the second job where it was replayed', async () => {
+  it('publishes an event once for two requests within 400 ms, and reports the replay’s position in the second job', async () => {
     const entries = await failed(20, 'pairs')
     const jobs: [Job, Job][] = []
     for (const [index, { id }] of entries.entries()) {
@@ -109,7 +109,7 @@ describe('replays of dead letters on a real log', function () {
     }
   })
 
-  it('publishes an event once when its group and the dead letter alone are replayed at the same time', async () => {
+  it('publishes an event once when its group and its dead letter are replayed at the same time', async () => {
     const entries = await failed(60, 'groups')
     const group = entries[0]?.group
     const some = entries.filter((_, index) => index % 6 === 0).map(({ id }) => id)
@@ -118,7 +118,7 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
 
-  it('publishes an event once that was replayed on the command line before the index has the note', async () => {
+  it('publishes an event once if the command line replayed it before the index has the note', async () => {
     const entries = await failed(6, 'commands')
     for (const { id } of entries.slice(0, 3)) {
       await command('replay', id)
@@ -132,7 +132,7 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
 
-  it('lists a record that two services rejected once, and publishes its event once by whichever dead letter', async () => {
+  it('lists a record once that two services rejected, and publishes its event once for both dead letters', async () => {
     const positions = (await failed(3, 'both')).map(({ origin }) => origin)
     const failures = await Promise.all(
       positions.map(async (position) => ({ position, value: (await log.at(position))?.value ?? Buffer.alloc(0) })),
@@ -175,11 +175,11 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts([one])).to.deep.equal([1])
   })
 
-  it('publishes each event of a job once, however often the monitor is killed', async () => {
+  it('publishes each event of a job once although the monitor is killed several times', async () => {
     const entries = await failed(1_500, 'kills')
     const job = await start({ group: entries[0]?.group, perSecond: 1_000 })
     for (let kills = 1; kills <= 5; kills += 1) {
-      // In the middle of publishing: there is no better moment to be killed.
+      // The middle of publishing is the hardest moment.
       const before = await size()
       await eventually(async () => (await size()) > before + 37 * kills, 'some more to be published')
       await monitor.kill()
@@ -190,7 +190,7 @@ describe('replays of dead letters on a real log', function () {
     expect({ replayed, done, refused }).to.deep.equal({ replayed: 1_500, done: 0, refused: 0 })
   })
 
-  describe('with an edit', () => {
+  describe('replays with an edit', () => {
     const edited = { text: '{"AppName":"edited"}' }
     const conflicts = async (body: object) => {
       const { status, body: problem } = await monitor.post<Problem>('/v1/replays', body)
@@ -206,7 +206,7 @@ describe('replays of dead letters on a real log', function () {
       }
     }
 
-    it('refuses the edit of a replayed event before the index has the note', async () => {
+    it('rejects the edit of a replayed event before the index has the note', async () => {
       for (const entry of await failed(5, 'edits')) {
         const body = await edit(entry, 11)
         const { outcomes } = await ended(await start({ entries: [entry.id] }))
@@ -216,7 +216,7 @@ describe('replays of dead letters on a real log', function () {
       }
     })
 
-    it('refuses the edit of an earlier attempt, and takes one of the newest', async () => {
+    it('rejects the edit of an earlier attempt, and accepts one of the newest', async () => {
       const [entry] = (await failed(1, 'attempts')) as [DeadLetterEntry]
       const stale = await edit(entry, 11)
       const { outcomes } = await ended(await start({ entries: [entry.id] }))
@@ -238,8 +238,8 @@ describe('replays of dead letters on a real log', function () {
     })
   })
 
-  describe('with an Idempotency-Key', () => {
-    it('is one job for the same body, and 422 for another one, at once, afterwards and after a restart', async () => {
+  describe('replays with an Idempotency-Key', () => {
+    it('starts one job for equal bodies and answers 422 for another body, also after the job and after a restart', async () => {
       const [one, other] = (await failed(2, 'keys')) as [DeadLetterEntry, DeadLetterEntry]
       const headers = { 'Idempotency-Key': 'key-1' }
       const body = { group: one.group, perSecond: 20 }
@@ -247,7 +247,7 @@ describe('replays of dead letters on a real log', function () {
       const different = () => monitor.post<Problem>('/v1/replays', { entries: [other.id] }, headers)
       expect((await different()).status).to.equal(422)
       await ended(same[0] as Job)
-      // Nothing of the group is open any more, which a request without the key is told.
+      // All entries of the group are replayed now, so a request without the key gets 404.
       await eventually(async () => (await monitor.post('/v1/replays', body)).status === 404, 'the group to be done')
       same.push(await start(body, headers))
       await monitor.kill()
@@ -259,7 +259,7 @@ describe('replays of dead letters on a real log', function () {
       expect(await counts([one, other])).to.deep.equal([1, 1])
     })
 
-    it('starts one job when two bodies arrive with it at the same time', async () => {
+    it('starts one job for two different bodies at the same time', async () => {
       const entries = await failed(2, 'races')
       const headers = { 'Idempotency-Key': 'key-2' }
       const answers = await Promise.all(
@@ -269,14 +269,14 @@ describe('replays of dead letters on a real log', function () {
     })
   })
 
-  describe('on the command line with an edit', () => {
+  describe('replays on the command line with an edit', () => {
     let files: string
     beforeEach(() => {
       files = mkdtempSync(join(tmpdir(), 'replays-'))
     })
     afterEach(() => rmSync(files, { recursive: true }))
 
-    it('sends nothing when the event was replayed while the editor was open, and keeps the edit', async () => {
+    it('publishes nothing if the event was replayed while the editor was open, and keeps the edit', async () => {
       const [entry] = (await failed(1, 'editors')) as [DeadLetterEntry]
       const editor = join(files, 'editor')
       const replay = `"${process.execPath}" "${operate}" dead-letters replay ${entry.id} >&2`
@@ -289,7 +289,7 @@ describe('replays of dead letters on a real log', function () {
       expect(await counts([entry])).to.deep.equal([1])
     })
 
-    it('takes a file only for the attempt that it was made for', async () => {
+    it('accepts a file only for the attempt that it was made from', async () => {
       const [entry] = (await failed(1, 'files')) as [DeadLetterEntry]
       const file = join(files, 'event.json')
       await run(['replay', entry.id])

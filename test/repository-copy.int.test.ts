@@ -11,24 +11,24 @@ describe('a copy of the repository', () => {
   })
   after(() => copy?.remove())
 
-  it('has workspaces of its own, and the packages that are installed', async () => {
+  it('contains its own workspaces and links to the installed packages', async () => {
     const found = (name: string) => realpathSync(join(copy.folder, 'node_modules', name))
     expect(found('@orderflow/service-kit')).to.equal(join(copy.folder, 'packages/service-kit'))
     expect(found('express')).to.equal(join(repository, 'node_modules/express'))
     expect((await copy.load<{ repository: string }>('packages/cli/src/index.ts')).repository).to.equal(copy.folder)
   })
 
-  it('leaves out what git ignores', () => {
+  it('leaves out files that git ignores', () => {
     expect(existsSync(join(copy.folder, '.stack'))).to.equal(false)
     expect(existsSync(join(copy.folder, '.mocharc.json'))).to.equal(true)
   })
 
-  it('runs programs of its packages, and answers how they ended', async () => {
+  it('runs programs of its packages, and returns their exit codes', async () => {
     expect(await copy.run('tsc', ['--version'])).to.include({ code: 0, stderr: '' })
     expect((await copy.run('node', ['-e', 'process.exit(3)'])).code).to.equal(3)
   })
 
-  it('refuses a change that is for another text', () => {
+  it('refuses a change whose text occurs never or several times', () => {
     copy.replace('services.json', '"consumersPerReplica": 12', '"consumersPerReplica": 2')
     expect(() => copy.replace('services.json', '"consumersPerReplica": 12', '"consumersPerReplica": 2')).to.throw(
       '0 times, not once',

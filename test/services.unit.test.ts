@@ -7,36 +7,36 @@ import { expect } from 'chai'
 
 const services = await testedServices()
 
-// That each has a folder with settings of its name and ports is in packages/cli/test/generate/files.unit.test.ts.
-describe('the topics of services.json', () => {
-  it('have constants with the names under which they are created on the stream', () => {
+// packages/cli/test/generate/files.unit.test.ts checks that each service has a folder with settings.
+describe('the generated constants of topics', () => {
+  it('declares constants with the names of the topics in Kafka', () => {
     expect([orderEvents, paymentEvents]).to.deep.equal(['orderevents', 'paymentevents'])
   })
 })
 
-describe('the services of services.json', () => {
+describe('services.json', () => {
   for (const { name, consumes, produces, parts, definition } of services) {
-    it(`say the same of ${name} as it does: what it consumes is what it reacts to`, () => {
+    it(`declares for ${name} the topics that it reacts to`, () => {
       expect(Object.keys(parts.reactions)).to.have.members(Object.keys(consumes))
       for (const [topic, handlers] of Object.entries(parts.reactions)) {
         expect(Object.keys(handlers), topic).to.have.length.above(0)
       }
     })
 
-    it(`say the same of ${name} as it does: what it produces`, () => {
+    it(`declares for ${name} the events that it produces`, () => {
       expect(definition.produces).to.have.members(produces)
     })
 
-    it(`have an operation of ${name} refused for reasons only that it says of itself`, () => {
+    it(`declares every reason for which an operation of ${name} rejects a request`, () => {
       const reasons = parts.routes.flatMap(({ operation }) => operation.refusals)
       expect(Object.keys(definition.refusals)).to.include.members(reasons)
     })
   }
 
   for (const { name, consumes, hasStore, parts, definition, settings } of services) {
-    it(`have ${name} tell how it does, without a line of its own: each topic, each operation, and what it lacks`, async () => {
+    it(`makes ${name} export metrics for each topic, each operation and each dependency`, async () => {
       const app = createApp(definition, {
-        // Nobody is asked whether the stream is there.
+        // Brokers are empty, so the check of the stream is skipped.
         settings: { ...settings, Stream: { ...settings.Stream, Brokers: '' } },
         log: createLog(name, 'silent'),
         sidecar: new FakeSidecar(),
@@ -58,13 +58,13 @@ describe('the services of services.json', () => {
     })
   }
 
-  it('have one currency', () => {
+  it('gives all services the same currency', () => {
     const currencies = services.flatMap(({ settings }) => (settings as { Money?: { Currency: string } }).Money ?? [])
     expect(currencies.length).to.be.above(1)
     expect(new Set(currencies.map(({ Currency }) => Currency)).size).to.equal(1)
   })
 
-  it('have an AppId and ports of their own', () => {
+  it('gives each service its own AppId and ports', () => {
     const ids = services.map(({ settings }) => settings.App.Id)
     expect(new Set(ids).size).to.equal(services.length)
     const ports = Object.values(defaultPorts.services).flatMap((own) => Object.values(own))

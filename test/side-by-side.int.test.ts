@@ -7,7 +7,7 @@ import { expect } from 'chai'
 
 const program = fileURLToPath(new URL('side-by-side.ts', import.meta.url))
 
-/** Each of two waits for what the other writes: they end when they run at the same time. */
+/** The first two targets wait for each other’s file, so they end only if they run at the same time. */
 const makefile = `
 first:
 	@touch first; until [ -e second ]; do sleep 0.05; done; echo '3 passed, 0 failed'
@@ -19,7 +19,7 @@ broken:
 	@echo '  1 failing'; echo '  it broke'; echo '0 passed, 1 failed'; exit 1
 `
 
-describe('suites side by side', () => {
+describe('test/side-by-side.ts', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'orderflow-side-'))
@@ -28,7 +28,7 @@ describe('suites side by side', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   function run(...sequences: string[]) {
-    // A make that is started by another one tells of folders.
+    // Make started by another make prints the names of folders.
     const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
     const { status, stdout } = spawnSync(process.execPath, [program, ...sequences], {
       cwd: folder,
@@ -38,20 +38,20 @@ describe('suites side by side', () => {
     return { status, lines: stdout.split('\n').filter(Boolean) }
   }
 
-  it('run at the same time, or after one another where a comma says so, and are counted together', () => {
+  it('runs targets at the same time, or in turn if a comma joins them, and adds up the counts', () => {
     const { status, lines } = run('first,third', 'second')
     expect(status).to.equal(0)
     expect(lines).to.include.members(['third  | after the first', 'second | 2 passed, 0 failed'])
     expect(lines.slice(-2)).to.deep.equal(['not run: something (no engine)', '9 passed, 0 failed'])
   })
 
-  it('run targets of the folder that is named', () => {
+  it('runs targets of the given folder', () => {
     const { status, lines } = run('-C', folder, 'first', 'second', 'broken')
     expect(status).to.equal(1)
     expect(lines).to.include(`make -C ${folder} broken failed; alone it runs with that command`)
   })
 
-  it('say at the end what failed, and what was not run for that', () => {
+  it('reports at the end which targets failed, and which were skipped for that reason', () => {
     const { status, lines } = run('first,broken,third', 'second')
     expect(status).to.equal(1)
     expect(lines.slice(-6)).to.deep.equal([

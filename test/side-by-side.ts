@@ -1,7 +1,7 @@
-// side-by-side.ts [-C FOLDER] TARGET[,TARGET...]...
-// Runs targets of the Makefile (of FOLDER) at the same time, and those with a comma between them one after the other, each line after the
-// target's name: the suites wait for brokers and sidecars, too. What follows a target that failed is not run. Ends with what failed and what
-// was not run, once more, and one count of all; fails when one of them does.
+// Usage: node test/side-by-side.ts [-C FOLDER] TARGET[,TARGET...]...
+// Runs targets of the Makefile in FOLDER at the same time, because suites spend time waiting for brokers and sidecars. Targets joined by a
+// comma run in turn; after a failure the rest is skipped. Each line of output begins with its target.
+// Prints the failures, the skipped tests and the total at the end. Fails if a target fails.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -11,9 +11,9 @@ interface Outcome {
   code: number | null
   passed: number
   failed: number
-  /** What the report says of each failure, in its lines. */
+  /** The lines of the report about failed tests. */
   failures: string[]
-  /** What it left out, a line for each reason. */
+  /** One line for each reason to skip tests. */
   notRun: string[]
 }
 
@@ -49,7 +49,7 @@ function run(target: string): Promise<Outcome> {
   let failing = false
   const print = (line: string) => {
     const count = /^(\d+) passed, (\d+) failed$/.exec(line)
-    // The last of them is the suite's own: what its tests ran may have printed others.
+    // The suite prints its own count last. Its tests may print others earlier.
     if (count) Object.assign(outcome, { passed: Number(count[1]), failed: Number(count[2]) })
     if (/^\S* +\d+ failing/.test(line)) {
       outcome.failures = []

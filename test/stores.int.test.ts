@@ -7,8 +7,8 @@ import { appId, type StoreSidecar, startStoreSidecar } from './stores/store-side
 
 const folder = testFolder('stores')
 
-/** MongoDB, which takes containers, is tested with them (test/testcontainers.e2e.test.ts). */
-describe('the stores of a machine', () => {
+/** MongoDB needs containers, so test/testcontainers.e2e.test.ts tests it. */
+describe('stores without containers', () => {
   before(async () => {
     await provision({ onProgress: () => {}, store: 'postgresql' })
     await claimFolder(folder)

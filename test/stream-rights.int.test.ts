@@ -3,7 +3,7 @@ import { streamRights } from './specs/stream-rights.ts'
 import { streamUsers } from './specs/stream-users.ts'
 import { type SecuredKafka, startSecuredKafka } from './support/secured-kafka.ts'
 
-describe('a Kafka that asks everybody who he is', () => {
+describe('a Kafka that requires authentication', () => {
   let kafka: SecuredKafka
   before(async () => {
     kafka = await startSecuredKafka('stream-rights')

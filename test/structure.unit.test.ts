@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
 import { sourceFiles } from './support/source-files.ts'
 
-/** The rooms of a package: folders, and which others of them, or which files, each may use. */
+/** The folders of each package, with the other folders or files that each may import. */
 const rooms: Record<string, Record<string, string[]>> = {
   'packages/envelope/src': {
     schemas: [],
@@ -58,11 +58,11 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  // What goes into an image uses nothing but the service there.
+  // A file of the release image may use only the service in that image.
   'packages/cli': { 'release-image': [], src: ['release-image'], test: ['release-image', 'src'] },
 }
 
-/** Words of the domain, in code rather than in comments. `orderflow` is none, nor is the order of things. */
+/** Words of the domain. `orderflow` and “order” in the sense of sequence are allowed. */
 const domainWords = /customer|taxId|payment|order(?:s\b|Id|Created|Cancelled|-service|events)/i
 
 const applicationNames = namesPattern()
@@ -71,19 +71,19 @@ const packages = readPackages()
 const everyFile = packages.flatMap(({ files }) => files)
 const isTest = ({ path }: SourceFile) => /(^|\/)test\/|\.test\.ts$/.test(path)
 const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`)
-/** What does not hold, a line for each import of each file that `isWrong`. */
+/** Returns a line for each import that `isWrong` reports. */
 const wrongImports = (files: SourceFile[], isWrong: (imported: string, file: SourceFile) => boolean) =>
   files.flatMap((file) =>
     file.imports.filter((imported) => isWrong(imported, file)).map((imported) => `${file.path} imports ${imported}`),
   )
 
 describe('the structure of the code', () => {
-  it('lets no relative import leave its package', () => {
+  it('keeps relative imports within their package', () => {
     const leaks = packages.flatMap(({ folder, files }) => wrongImports(files, (imported) => !isIn(folder, imported)))
     expect(leaks).to.deep.equal([])
   })
 
-  it('lets a package import what its package.json declares, and its source only what is there at run time', () => {
+  it('lets a package import only packages that its package.json declares, and its source only dependencies', () => {
     const { devDependencies: forEveryTest } = declaredIn('.')
     function allowed({ name, dependencies, devDependencies }: Package, file: SourceFile): string[] {
       if (isTest(file)) return [name, ...dependencies, ...devDependencies, ...forEveryTest]
@@ -102,14 +102,14 @@ describe('the structure of the code', () => {
   it('lets a package declare only what it uses', () => {
     const unused = packages.flatMap(({ folder, files, ...declared }) =>
       [...declared.dependencies, ...declared.devDependencies]
-        // Types are used where what they describe is.
+        // A package of types is used if the described package is.
         .filter((name) => !files.some(({ text }) => text.includes(`'${name.replace(/^@types\//, '')}`)))
         .map((name) => `${folder} declares ${name}`),
     )
     expect(unused).to.deep.equal([])
   })
 
-  it('keeps the contract out of packages: only services, tests and tools import it', () => {
+  it('lets only services, tests and tools import the contract', () => {
     const importing = packages
       .filter(({ folder }) => isIn('packages', folder))
       .flatMap(({ folder, files, ...declared }) => [
@@ -123,7 +123,7 @@ describe('the structure of the code', () => {
     expect(importing).to.deep.equal([])
   })
 
-  it('has no packages that need each other', () => {
+  it('contains no circles of packages', () => {
     const needs = packages.map(({ name, ...declared }): [string, string[]] => [
       name,
       [...declared.dependencies, ...declared.devDependencies],
@@ -131,12 +131,12 @@ describe('the structure of the code', () => {
     expect(circlesIn(new Map(needs))).to.deep.equal([])
   })
 
-  it('has no files that import each other in a circle, of types neither', () => {
+  it('contains no circles of imports between files, even imports of types', () => {
     expect(circlesIn(new Map(everyFile.map(({ path, imports }) => [path, imports])))).to.deep.equal([])
   })
 
   for (const [base, uses] of Object.entries(rooms)) {
-    it(`lets the rooms of ${base} use each other in one direction`, () => {
+    it(`lets the folders of ${base} import each other in one direction only`, () => {
       const inRooms = everyFile.filter(({ path }) => isIn(base, path) && path.slice(base.length + 1).includes('/'))
       const against = wrongImports(inRooms, (imported, { path }) => {
         const [room = ''] = path.slice(base.length + 1).split('/')
@@ -148,7 +148,7 @@ describe('the structure of the code', () => {
     })
   }
 
-  it('keeps the domain of a service to itself and the contract', () => {
+  it('lets the domain of a service import only itself and the contract', () => {
     const domains = everyFile.filter(({ path }) => /^([^/]+-service|packages\/event-[^/]+)\/src\/domain\//.test(path))
     const others = domains.flatMap(({ path, specifiers }) =>
       specifiers
@@ -159,7 +159,7 @@ describe('the structure of the code', () => {
     expect([...others, ...strangers]).to.deep.equal([])
   })
 
-  it('keeps OpenTelemetry’s SDK in a file that is loaded only where there is a collector', () => {
+  it('imports OpenTelemetry’s SDK in one file, which is loaded only with a collector', () => {
     const [sdk, loader] = ['packages/service-kit/src/telemetry/otel.ts', 'packages/service-kit/src/runtime/run.ts']
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])
@@ -168,7 +168,7 @@ describe('the structure of the code', () => {
     expect(loading[0]?.text).to.match(/ = await import\S+otel\.ts/)
   })
 
-  it('lets the acceptance suite import nothing of the repository but itself', () => {
+  it('keeps the acceptance suite free of imports from the repository', () => {
     const suite = everyFile.filter(({ path }) => isIn('test/acceptance', path))
     expect(suite).not.to.deep.equal([])
     const own = suite.flatMap(({ path, specifiers }) =>
@@ -191,7 +191,7 @@ describe('the structure of the code', () => {
     expect(spoken).to.deep.equal([])
   })
 
-  it('keeps topics, events, services and fields of the application out of packages, comments and pages included', () => {
+  it('keeps names of the application’s topics, events, services and fields out of packages, also in comments and pages', () => {
     const generated = new Set(generatedFiles().keys())
     const files = sourceFiles(repository, 'packages', 'packages/envelope/src').filter(
       (path) => !generated.has(path) && !/(^|\/)test\/|\.test\.\w+$|\.gen\.ts$|\/package-lock\.json$/.test(path),
@@ -206,18 +206,18 @@ describe('the structure of the code', () => {
   })
 })
 
-/** `import.meta.resolve` finds a package, too. */
+/** `import.meta.resolve` also finds a package. */
 const resolvesContract = ({ text }: { text: string }) =>
   text.includes("import.meta.resolve('@orderflow/envelope-schema")
 
-/** Their lines stay, empty. */
+/** Removes comments. Their lines stay, empty. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, (comment) => comment.replace(/[^\n]/g, ''))
 }
 
 /**
- * Returns what finds a name of the application: that of a topic, an event, a service or its sidecar, or a field of a payload. A field whose
- * name is one word, such as Reason, is found where it is certainly a field: behind `Payload`, or as the key of an object.
+ * Returns a pattern for names of the application: topics, events, services, sidecars and fields of payloads. A field whose name is one
+ * word, such as Reason, must follow `Payload` or be the key of an object.
  */
 function namesPattern(): RegExp {
   const own = services.filter(({ folder }) => !folder.startsWith('packages/'))

@@ -18,10 +18,10 @@ import { transactionalProducers } from './specs/transactions.ts'
 
 const tested = reacting(await testedServices())
 
-describeInContainers('in containers', () => {
+describeInContainers('the system in containers', () => {
   images()
 
-  describe('of docker-compose.yml', () => {
+  describe('the stack of docker-compose.yml', () => {
     let started: RunningContainers | undefined
     before(async () => {
       started = await startContainers()
@@ -32,7 +32,7 @@ describeInContainers('in containers', () => {
     const stack = () => started as RunningContainers
     const operator = () => containersOperator(stack())
 
-    // First what takes longer the more there is in the log and the stores, last what stops the stack.
+    // Tests that become slower with a larger log run first, and tests that stop the stack run last.
     rebuiltStores(stack, operator)
     networkSpecs(stack)
     for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
@@ -41,7 +41,7 @@ describeInContainers('in containers', () => {
     isolation(stack)
     access(stack)
     storedDocuments(stack)
-    describe('of a database server', () => storeOfContainers(stack))
+    describe('a store on a database server', () => storeOfContainers(stack))
     survival(stack)
     replicas(stack)
     commands(stack)

@@ -7,7 +7,7 @@ import { expect } from 'chai'
 
 const program = fileURLToPath(new URL('unless-passed.ts', import.meta.url))
 
-describe('tests that are left out when they have passed', () => {
+describe('test/unless-passed.ts', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'orderflow-passed-'))
@@ -20,7 +20,7 @@ describe('tests that are left out when they have passed', () => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  /** Runs a command that says so and ends with this code. */
+  /** Runs a command that prints “tested” and exits with `code`. */
   function run(code = 0, path = 'part') {
     const command = [process.execPath, '-e', `console.log('tested'); process.exit(${code})`]
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'a part', path, '--', ...command], {
@@ -31,7 +31,7 @@ describe('tests that are left out when they have passed', () => {
     return { status, wasTested: stdout.includes('tested\n'), stdout, stderr }
   }
 
-  it('are not run again, and say so where the counts are, until a file has changed, come or gone', () => {
+  it('skips a command that has passed, and prints the reason, until a file changes, appears or is deleted', () => {
     expect(run()).to.include({ status: 0, wasTested: true })
     const again = run()
     expect(again).to.include({ status: 0, wasTested: false })
@@ -51,13 +51,13 @@ describe('tests that are left out when they have passed', () => {
     expect(run().wasTested).to.equal(false)
   })
 
-  it('are run again after they failed', () => {
+  it('runs a command again after a failure', () => {
     for (const status of [3, 3]) expect(run(status)).to.include({ status, wasTested: true })
   })
 
-  it('fail where there is nothing that they could depend on', () => {
+  it('fails if its paths contain no files', () => {
     const { status, stderr } = run(0, 'misspelt')
     expect(status).to.equal(1)
-    expect(stderr).to.contain('there are no files at misspelt')
+    expect(stderr).to.contain('no files found at misspelt')
   })
 })

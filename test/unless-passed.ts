@@ -1,5 +1,6 @@
-// node test/unless-passed.ts NAME PATH... -- COMMAND...: runs a command of tests, unless it has passed on this machine already with the
-// same files at these paths, the same Node and the same browser. Then it says so, and counts none.
+// Usage: node test/unless-passed.ts NAME PATH... -- COMMAND...
+// Runs tests, unless they passed on this machine with the same files at these paths, the same Node and the same browser. Then it prints the
+// reason and the count 0.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
@@ -24,7 +25,7 @@ if (reason === undefined) {
 function digestOf(): string {
   const hash = createHash('sha256').update(JSON.stringify([process.version, browser(), command, args]))
   const files = sourceFiles(process.cwd(), ...paths)
-  if (files.length === 0) throw new Error(`there are no files at ${paths.join(' ')}`)
+  if (files.length === 0) throw new Error(`no files found at ${paths.join(' ')}`)
   for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
   return hash.digest('hex')
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
 import { claimPlan } from './support/own-kafka.ts'
 
-describe('the unread records of a partition', function () {
+describe('unreadIn', function () {
   this.timeout(60_000)
   let kafka: KafkaConnection
   let writer: ReturnType<typeof logWriter>
@@ -23,7 +23,7 @@ describe('the unread records of a partition', function () {
     await writer.create(topic, 2)
   })
 
-  /** What is unread from an offset to the end, as an offset and a count. */
+  /** Returns the first unread record from an offset on, the count of unread records, and the end. */
   async function unread(next: bigint, partition = 0) {
     const end = await writer.endOf(topic, partition)
     const [found] = await withAdmin(kafka, (admin) => unreadIn(admin, [{ topic, partition, next, end }]))
@@ -31,7 +31,7 @@ describe('the unread records of a partition', function () {
   }
   const nothing = { first: undefined, count: 0, isAtMost: false }
 
-  it('are those from the position on, with the time of the first', async () => {
+  it('returns the first unread record with its time, and the count', async () => {
     await writer.publish(topic, 0, 'a')
     const before = Date.now()
     await writer.publish(topic, 0, 'b', 'c')
@@ -41,11 +41,11 @@ describe('the unread records of a partition', function () {
     expect(await unread(3n)).to.include(nothing)
   })
 
-  it('are none in an empty partition', async () => {
+  it('counts no records in an empty partition', async () => {
     expect(await unread(0n)).to.include({ ...nothing, end: 0n })
   })
 
-  it('are none at the marker of a transaction, and begin behind it', async () => {
+  it('skips the marker of a transaction', async () => {
     await writer.transact('commit', topic, 0, 'a', 'b')
     expect(await unread(2n)).to.include({ ...nothing, end: 3n })
     expect(await unread(0n)).to.include({ first: 0n, count: 2, isAtMost: false })
@@ -53,13 +53,13 @@ describe('the unread records of a partition', function () {
     expect(await unread(2n)).to.include({ first: 3n, count: 1, isAtMost: false })
   })
 
-  it('are those of an aborted transaction, too: they are delivered', async () => {
+  it('counts the records of an aborted transaction, because they are delivered', async () => {
     await writer.transact('abort', topic, 0, 'a', 'b')
     expect(await unread(0n)).to.include({ first: 0n, count: 2, end: 3n })
     expect(await unread(2n)).to.include(nothing)
   })
 
-  it('are those that compaction has left', async () => {
+  it('counts only the records that compaction has left', async () => {
     topic = `compacted-${topic}`
     await writer.compact(topic, 5)
     await eventually(async () => (await unread(0n)).first === 4n, 'the log to be compacted')
@@ -67,7 +67,7 @@ describe('the unread records of a partition', function () {
     expect(await unread(2n)).to.include({ first: 4n, count: 2 })
   })
 
-  it('are none below the beginning of the log, wherever it was truncated', async () => {
+  it('skips records below the beginning of a truncated log', async () => {
     await writer.publish(topic, 0, 'a', 'b', 'c')
     await writer.deleteBelow(topic, 0, 2n)
     expect(await unread(0n)).to.include({ first: 2n, count: 1, isAtMost: false })
@@ -75,14 +75,14 @@ describe('the unread records of a partition', function () {
     expect(await unread(0n)).to.include({ ...nothing, end: 3n })
   })
 
-  it('are counted up to a bound where they are many, and exactly where they are few', async () => {
+  it('counts few records exactly, and reports an upper bound for many', async () => {
     const batch = Array.from({ length: 20 }, () => 'x'.repeat(1_000))
     for (let batches = 0; batches < 10; batches += 1) await writer.publish(topic, 0, ...batch)
     expect(await unread(0n)).to.include({ first: 0n, count: 200, isAtMost: true })
     expect(await unread(190n)).to.include({ first: 190n, count: 10, isAtMost: false })
   })
 
-  it('are found in each of several partitions, also if each record is larger than what is fetched', async () => {
+  it('finds the first record in each of several partitions, even if a record is larger than one fetch', async () => {
     for (const partition of [0, 1]) await writer.publish(topic, partition, 'x'.repeat(200_000), 'y'.repeat(200_000))
     const stretches = [0, 1].flatMap((partition) => [0n, 1n].map((next) => ({ topic, partition, next, end: 2n })))
     const found = await withAdmin(kafka, (admin) => unreadIn(admin, stretches))
@@ -94,7 +94,7 @@ describe('the unread records of a partition', function () {
     ])
   })
 
-  it('are found behind more markers than one fetch brings', async () => {
+  it('finds records after more markers than one fetch returns', async () => {
     topic = `compacted-${topic}`
     await writer.compact(topic, 1_000, topic)
     // A record and its marker take two offsets.

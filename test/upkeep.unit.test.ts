@@ -7,8 +7,8 @@ const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const json = (file: string) => JSON.parse(read(file)) as Record<string, unknown>
 const workflows = globSync('.github/{workflows,actions}/**/*.yml', { cwd: repository })
 
-describe('what keeps the project up to date', () => {
-  it('has Renovate look at every version of packages/cli/versions.json, and at the digest of every image', () => {
+describe('the project’s upkeep', () => {
+  it('makes Renovate match every version in packages/cli/versions.json and every digest of an image', () => {
     interface Manager {
       managerFilePatterns: string[]
       matchStrings: string[]
@@ -25,7 +25,7 @@ describe('what keeps the project up to date', () => {
     }
   })
 
-  it('has each action at a commit, with its version beside it', () => {
+  it('pins each action to a commit, with its version in a comment', () => {
     expect(workflows).not.to.have.length(0)
     for (const file of workflows) {
       const uses = read(file).match(/(?<=uses: )(?!\.\/).*/g) ?? []
@@ -33,7 +33,7 @@ describe('what keeps the project up to date', () => {
     }
   })
 
-  it('has workflows with no rights but to read, whose jobs end', () => {
+  it('gives workflows only the right to read, and each job a timeout', () => {
     for (const file of workflows.filter((each) => each.includes('workflows/'))) {
       expect(read(file).match(/permissions:.*\n(?: +.*\n)*/g), file).to.deep.equal(['permissions:\n  contents: read\n'])
       expect(read(file), file).to.contain('\n  cancel-in-progress: true\n')
@@ -42,7 +42,7 @@ describe('what keeps the project up to date', () => {
     }
   })
 
-  it('has workflows that make only what there is to make', () => {
+  it('lets workflows run only existing targets of make', () => {
     const made = workflows.flatMap((file) =>
       [...read(file).matchAll(/run: make (-C tools )?((?:[a-z-]+ ?)+)/g)].flatMap(([, inTools, targets = '']) =>
         targets
@@ -55,14 +55,14 @@ describe('what keeps the project up to date', () => {
     for (const { target, makefile } of made) expect(read(makefile)).to.match(new RegExp(`^${target}:`, 'm'))
   })
 
-  it('has one version of Node', () => {
+  it('requires one version of Node everywhere', () => {
     const { node } = json('packages/cli/versions.json')
     expect(read('.node-version').trim()).to.equal(node)
     const [, minimum = ''] = /"node": ">=([\d.]+)"/.exec(read('package.json')) ?? []
     expect(String(node).localeCompare(minimum, undefined, { numeric: true })).to.be.at.least(0)
   })
 
-  it('lists each release with its version, its commit and its date, oldest first', () => {
+  it('lists each release with its version, commit and date, oldest first', () => {
     const releases = JSON.parse(read('releases.json')) as { version: string; commit: string; date: string }[]
     expect(releases.at(-1)?.version).to.equal(json('package.json').version)
     for (const { version, commit, date } of releases) {
@@ -71,7 +71,7 @@ describe('what keeps the project up to date', () => {
     }
   })
 
-  it('has a changelog that is kept', () => {
+  it('requires changelog sections for unreleased changes and the current version', () => {
     const changelog = read('CHANGELOG.md')
     expect(changelog).to.match(/^## \[?Unreleased\]?$/m)
     expect(changelog).to.contain(`\n## ${json('package.json').version}`)

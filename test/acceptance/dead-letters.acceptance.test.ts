@@ -38,11 +38,11 @@ describe('dead letters', () => {
     }
   })
 
-  it('are grouped by reason and service on the command line', async () => {
+  it('appear in groups by reason and service on the command line', async () => {
     expect(await make(commands.deadLetters)).to.contain(group)
   })
 
-  it('are the same in the list of the command line and in the list of the monitor', async () => {
+  it('appear the same in the command line and in the monitor', async () => {
     const ids = printed.deadLetterIds(await make(commands.listDeadLetters(group)))
     expect(ids).to.include(shortOf(letter))
     const listed = (await readAll(urls.deadLetters)).flatMap(readDeadLetters)
@@ -50,7 +50,7 @@ describe('dead letters', () => {
     expect(same.map(shortOf)).to.have.members(ids)
   })
 
-  it('show the fault and its place', async () => {
+  it('show the fault and its location', async () => {
     const shown = await make(commands.showDeadLetter(shortOf(letter)))
     expect(shown)
       .to.contain('/Payload/Total')
@@ -58,7 +58,7 @@ describe('dead letters', () => {
     expect(shown).not.to.contain('Grace Hopper')
   })
 
-  it('are refused when they are replayed with the fault', async () => {
+  it('stay unpublished if the replayed event still has the fault', async () => {
     const error = await replayed('still text').catch((failure: Error) => failure)
     expect(error).to.be.instanceOf(Error)
     expect((error as Error).message).to.contain('/Payload/Total')

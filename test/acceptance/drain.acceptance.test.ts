@@ -7,13 +7,16 @@ import { orderIsPaid, paymentsOf, placeOrder, post } from './orders.ts'
 import { readStack } from './running-stack.ts'
 import { commands, parts, printed, readOrder } from './system.ts'
 
-/** How a request may end. A reset is clean if the service never took the request: the kernel resets connections that wait to be accepted. */
+/**
+ * Lists the clean outcomes of a request. A reset is clean if the service never accepted the connection: the kernel resets waiting
+ * connections.
+ */
 const cleanOutcomes = ['201', '202', '503', 'ECONNREFUSED', 'ECONNRESET']
 
 const pidOf = (running: Map<string, string[]>) => printed.pid(running.get(parts.orders) ?? [])
 
 describe('a restart under load', () => {
-  it('answers each request with 201 or 202 or takes no order, and every accepted order is paid once', async () => {
+  it('answers each request with 201 or 202 or accepts no order, and each accepted order is paid once', async () => {
     const { runner, parts: before } = await readStack()
     const acceptedIds = new Set<string>()
     const resets: { key: string; at: number }[] = []

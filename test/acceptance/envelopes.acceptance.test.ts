@@ -8,7 +8,7 @@ import { accepted, fullEnvelope, readOutcomes, reducedEnvelope, topics, urls } f
 
 const newIds = () => ({ id: randomUUID(), correlationId: randomUUID(), traceId: randomUUID() })
 
-/** Ways to publish the text of an envelope. */
+/** Lists ways to publish the text of an envelope. */
 const ways: [string, (text: string, orderId: string) => Promise<unknown>][] = [
   ['by Kafka with the order as its key', (value, key) => publish({ value, key })],
   ['by Kafka with another key', (value) => publish({ value, key: 'another key' })],
@@ -23,16 +23,16 @@ const ways: [string, (text: string, orderId: string) => Promise<unknown>][] = [
   ],
 ]
 
-describe('envelopes of applications outside', () => {
+describe('envelopes of outside publishers', () => {
   for (const [way, publishText] of ways) {
-    it(`turn into a paid order when a reduced one is published ${way}`, async () => {
+    it(`create a paid order when a reduced envelope is published ${way}`, async () => {
       const orderId = randomUUID()
       await publishText(JSON.stringify(reducedEnvelope(orderId, 11)), orderId)
       expect((await orderIsPaid(orderId)).total).to.equal(11)
       expect(await paymentsOf(orderId)).to.have.length(1)
     })
 
-    it(`keep their ids when a full one is published ${way}`, async () => {
+    it(`keep their ids when a full envelope is published ${way}`, async () => {
       const [orderId, ids] = [randomUUID(), newIds()]
       await publishText(JSON.stringify(fullEnvelope(orderId, ids, 12)), orderId)
       const order = await orderIsPaid(orderId)
@@ -48,7 +48,7 @@ describe('envelopes of applications outside', () => {
     })
   }
 
-  it('are published over HTTP one by one: a faulty one holds up no other', async () => {
+  it('are published one by one over HTTP, so a faulty envelope blocks no other', async () => {
     const orderId = randomUUID()
     const body = [reducedEnvelope(randomUUID(), 'text'), reducedEnvelope(orderId)]
     const answer = await send(urls.publishing, { body })

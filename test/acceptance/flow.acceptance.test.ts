@@ -16,7 +16,7 @@ import {
 } from './system.ts'
 
 describe('the flow of an order', () => {
-  it('pays an order that was posted, once, with its total', async () => {
+  it('pays a new order once, with its total', async () => {
     const { id } = await placeOrder(42.5)
     expect((await orderIsPaid(id)).total).to.equal(42.5)
     expect(await paymentsOf(id)).to.deep.equal([{ orderId: id, amount: 42.5, status: paymentStatuses.approved }])
@@ -36,7 +36,7 @@ describe('the flow of an order', () => {
     expect((await paymentsOf(id)).map(({ status }) => status)).to.deep.equal([paymentStatuses.rejected])
   })
 
-  it('answers the same order for the same Idempotency-Key, and refuses the key with another body', async () => {
+  it('returns the same order for the same Idempotency-Key, and rejects the key with another body', async () => {
     const key = randomUUID()
     const [first, second] = [await placeOrder(7, key), await placeOrder(7, key)]
     expect(second.id).to.equal(first.id)
@@ -45,7 +45,7 @@ describe('the flow of an order', () => {
     expect(await paymentsOf(first.id)).to.have.length(1)
   })
 
-  it('lists a new order before older ones, page by page, and answers it by its id', async () => {
+  it('lists new orders before older ones, page by page, and returns each by its id', async () => {
     const placed = [await placeOrder(1), await placeOrder(2), await placeOrder(3)].map(({ id }) => id)
     await Promise.all(placed.map((id) => orderIsPaid(id)))
     const listed = await eventually('the list has the new orders', async () => {
@@ -70,11 +70,11 @@ describe('the flow of an order', () => {
       () => send(urls.orders, { body: { customerName: '', total: 1 } }),
       { '/customerName': /empty/, '/customerTaxId': /missing/ },
     ],
-    ['a page of no orders', () => send(pageUrl(urls.orders, 0)), { limit: /1 to 100/ }],
-    ['an id that is no GUID', () => send(`${urls.orders}/one`), { id: /GUID/ }],
+    ['a page size of 0', () => send(pageUrl(urls.orders, 0)), { limit: /1 to 100/ }],
+    ['an id that is not a GUID', () => send(`${urls.orders}/one`), { id: /GUID/ }],
   ]
   for (const [what, request, faults] of refused) {
-    it(`refuses ${what} with 400 and names the fault and its place`, async () => {
+    it(`rejects ${what} with 400 and names the fault and its location`, async () => {
       const { status, headers, body } = await request()
       expect(status).to.equal(400)
       expect(headers['content-type']).to.contain(problemType)
@@ -86,7 +86,7 @@ describe('the flow of an order', () => {
     })
   }
 
-  it('refuses a body that is not JSON with 400 and says so', async () => {
+  it('rejects a body that is not JSON with 400 and names the reason', async () => {
     const { status, headers, body } = await send(urls.orders, { body: `${JSON.stringify(unnamed).slice(0, -1)}` })
     expect(status).to.equal(400)
     expect(headers['content-type']).to.contain(problemType)

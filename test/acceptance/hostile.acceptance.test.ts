@@ -9,8 +9,8 @@ const partition = 1
 const secondsToWait = 20
 
 /**
- * Publishes records into one partition. An order right behind them must be paid, and another one that comes later: a sidecar delivers
- * records in batches, so that the first may be handled with the hostile ones.
+ * Publishes records into one partition, then an order, and later another one. Both orders must be paid. The second one is needed because a
+ * sidecar may deliver the first in the batch of the hostile records.
  */
 async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Promise<Position[]> {
   const behind = randomUUID()
@@ -26,7 +26,7 @@ async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Pr
 
 const text = (envelope: object) => JSON.stringify(envelope)
 
-/** Records that no service can handle. */
+/** Records that the services cannot handle. */
 const unusable: Record<string, () => Omit<OutgoingRecord, 'partition'>> = {
   'is a tombstone': () => ({ value: null, key: randomUUID() }),
   'is not JSON': () => ({ value: 'order please' }),
@@ -38,7 +38,7 @@ const unusable: Record<string, () => Omit<OutgoingRecord, 'partition'>> = {
   'has a binary key and is not JSON': () => ({ value: '{', key: Buffer.from([0xff, 0x00, 0xc3]) }),
 }
 
-/** JSON of an extra field of a valid envelope. */
+/** The JSON of an extra field of a valid envelope. */
 const shapes: Record<string, () => string> = {
   'has a list of 130,000 numbers': () => `[${'1,'.repeat(129_999)}1]`,
   'has an object of 20,000 keys': () => `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}}`,
@@ -50,27 +50,27 @@ const shapes: Record<string, () => string> = {
 
 describe('a hostile record', () => {
   for (const [what, make] of Object.entries(unusable)) {
-    it(`that ${what} becomes a dead letter, and the order behind it is paid`, async () => {
+    it(`becomes a dead letter and blocks no order behind it if it ${what}`, async () => {
       const [position] = await publishAhead(make())
       await deadLetterAt(position as Position, parts.orders)
     })
   }
 
-  it('that has a binary key and is a valid order is paid, and the order behind it too', async () => {
+  it('is paid, like the order behind it, if it is a valid order with a binary key', async () => {
     const orderId = randomUUID()
     await publishAhead({ value: text(reducedEnvelope(orderId)), key: Buffer.from([0xff, 0x00, 0xc3, 0x28]) })
     await orderIsPaid(orderId)
   })
 
   for (const [shape, extra] of Object.entries(shapes)) {
-    it(`that is valid and ${shape} becomes an order or a dead letter, and the order behind it is paid`, async () => {
+    it(`becomes an order or a dead letter and blocks no order behind it if it is valid and ${shape}`, async () => {
       const orderId = randomUUID()
       const [position] = await publishAhead({ value: withExtraField(reducedEnvelope(orderId), extra()) })
       if (await findOrder(orderId)) await orderIsPaid(orderId)
       else await deadLetterAt(position as Position, parts.orders)
     })
 
-    it(`that conflicts with an order and ${shape} becomes a dead letter, and the order behind it is paid`, async () => {
+    it(`becomes a dead letter and blocks no order behind it if it conflicts with an order and ${shape}`, async () => {
       const orderId = randomUUID()
       const [, position] = await publishAhead(
         { value: text(reducedEnvelope(orderId, 10)) },
@@ -81,7 +81,7 @@ describe('a hostile record', () => {
     })
   }
 
-  it('that conflicts with an order is named so in its dead letter', async () => {
+  it('gets the reason in its dead letter if it conflicts with an order', async () => {
     const orderId = randomUUID()
     const values = [10, 11].map((total) => ({ value: text(reducedEnvelope(orderId, total)) }))
     const [, position] = await publishAhead(...values)

@@ -5,22 +5,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The parsed JSON of the body; the text of a body that is no JSON. */
+  /** The parsed JSON of the body, or its text if it is not JSON. */
   body: Record<string, unknown>
 }
 
 interface Request {
   method?: string
-  /** Sent as it is if it is text, else as JSON. */
+  /** A string is sent unchanged, another value as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** Certificates of authorities to trust. */
+  /** The certificates of trusted authorities. */
   ca?: string
 }
 
 /**
- * Sends a request on a connection of its own, so that a restarted server never meets a reused connection.
- * @throws {Error} with a `code` if no answer comes
+ * Sends a request on a new connection, so that it never meets a connection of a restarted server.
+ * @throws {Error} with a `code` if no answer arrives
  */
 export async function send(url: string, { method, body, headers, ca }: Request = {}): Promise<Answer> {
   const content = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
@@ -33,7 +33,9 @@ export async function send(url: string, { method, body, headers, ca }: Request =
       timeout: 10_000,
       ...(ca !== undefined && { ca }),
     })
-    request.on('timeout', () => request.destroy(Object.assign(new Error(`no answer of ${url}`), { code: 'ETIMEDOUT' })))
+    request.on('timeout', () =>
+      request.destroy(Object.assign(new Error(`no answer from ${url}`), { code: 'ETIMEDOUT' })),
+    )
     request.on('error', reject)
     request.on('response', (response) => {
       const chunks: Buffer[] = []
@@ -56,8 +58,8 @@ function parsed(text: string): Answer['body'] {
 }
 
 /**
- * Asks again until there is a result.
- * @throws {Error} naming what did not come, with the last error of `probe`
+ * Calls `probe` until it returns a result.
+ * @throws {Error} with `what` and the last error of `probe` after the time is over
  */
 export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, seconds = 30): Promise<T> {
   const end = Date.now() + seconds * 1000

@@ -13,7 +13,7 @@ export interface OutgoingRecord {
   partition?: number
 }
 
-/** A plain Kafka client of an application outside. */
+/** A plain Kafka client, as an outside publisher uses it. */
 export interface Publisher {
   /** Returns the positions in the order of the records. */
   send(...records: OutgoingRecord[]): Promise<Position[]>
@@ -23,7 +23,7 @@ export interface Publisher {
 const user = 'acceptance'
 let settings: Promise<object> | undefined
 
-// A connection of this client reports a reset during the login twice; without a listener the second one ends the process.
+// This client reports a reset during login twice. The second one would end the process if nothing listened.
 subscribe('plt:kafka:instances', (message) => {
   const { type, instance } = message as { type: string; instance: EventEmitter }
   if (type === 'connection') instance.on('error', () => {})
@@ -52,7 +52,7 @@ export async function openPublisher(): Promise<Publisher> {
   }
 }
 
-/** Publishes records with a client of their own. */
+/** Publishes records with a new client. */
 export async function publish(...records: OutgoingRecord[]): Promise<Position[]> {
   const publisher = await openPublisher()
   try {
@@ -62,7 +62,7 @@ export async function publish(...records: OutgoingRecord[]): Promise<Position[]>
   }
 }
 
-/** In containers Kafka asks for a user, whose settings a command prints; else it asks for nothing. */
+/** Kafka in containers requires a user, whose settings a command prints. Kafka as a process requires nothing. */
 async function readSettings(): Promise<object> {
   const { runner } = await readStack()
   if (runner === 'processes') return {}

@@ -19,7 +19,7 @@ import {
   statuses,
 } from './system.ts'
 
-/** Everything that was accepted: the total of each order by its id. */
+/** The totals of all accepted orders by their ids. */
 type Ledger = Map<string, number>
 
 const totals = [10, 99.5, approvedUpTo + 1]
@@ -27,7 +27,7 @@ const victims = [parts.orders, parts.payments, parts.ordersSidecar, parts.kafka]
 const pause = 300
 
 describe('a system whose parts are killed', () => {
-  it('loses no accepted order and pays none twice', async () => {
+  it('keeps every accepted order and pays each once', async () => {
     const ledger: Ledger = new Map()
     let isOver = false
     const hasEnded = () => isOver
@@ -71,7 +71,7 @@ describe('a system whose parts are killed', () => {
   })
 })
 
-/** Kills it without a warning, and makes sure that it is gone. */
+/** Kills a part with SIGKILL and waits until it is gone. */
 async function kill(part: Part): Promise<void> {
   const { runner, parts: running } = await readStack()
   if (runner === 'containers') {
@@ -92,7 +92,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Sends each order again, with the same key, until it is accepted. */
+/** Places orders and sends each again with the same key until it is accepted. */
 async function placeByHttp(ledger: Ledger, hasEnded: () => boolean): Promise<void> {
   for (let count = 0; !hasEnded(); count += 1) {
     const [key, total] = [randomUUID(), totals[count % totals.length] ?? 0]
@@ -109,7 +109,7 @@ async function placeByHttp(ledger: Ledger, hasEnded: () => boolean): Promise<voi
   }
 }
 
-/** Sends each event again, with the same bytes, until Kafka confirms it. */
+/** Publishes events and sends each again with the same bytes until Kafka confirms it. */
 async function publishByKafka(ledger: Ledger, isFull: boolean, hasEnded: () => boolean): Promise<void> {
   let publisher: Publisher | undefined
   for (let count = 0; !hasEnded(); count += 1) {

@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 
-/** The checkout whose commands run: the one that started the stack. */
+/** The checkout that started the stack. Its commands run. */
 export const checkout = resolve(process.env.CHECKOUT || join(import.meta.dirname, '../..'))
 
-/** The environment for a command: without the variables of the make that runs these tests. */
+/** Returns the environment for a command, without the variables of the make that runs these tests. */
 export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { MAKEFLAGS, MFLAGS, MAKEOVERRIDES, MAKELEVEL, PART, ...env } = process.env
   return { ...env, NO_COLOR: '1', ...more }
 }
 
 /**
- * Runs a command of system.ts, and returns what it prints.
- * @throws {Error} with the output, if the command fails
+ * Runs a command of system.ts and returns its output.
+ * @throws {Error} with the output if the command fails
  */
 export const make = ([program = '', ...args]: string[], env?: NodeJS.ProcessEnv) => run(program, args, env)
 
-/** Runs any command in the checkout, and returns what it prints. */
+/** Runs a command in the checkout and returns its output. */
 export async function run(command: string, args: string[], env?: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn(command, args, {
     cwd: checkout,
@@ -27,5 +27,5 @@ export async function run(command: string, args: string[], env?: NodeJS.ProcessE
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
   if (code === 0) return output
-  throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`)
+  throw new Error(`${command} ${args.join(' ')} exited with ${code}:\n${output}`)
 }

@@ -25,14 +25,14 @@ import {
 export const post = (total: unknown, key?: string): Promise<Answer> =>
   send(urls.orders, { body: newOrder(total), ...(key !== undefined && { headers: { [idempotencyKey]: key } }) })
 
-/** Places an order that must be taken at once. */
+/** Places an order that must be accepted at once. */
 export async function placeOrder(total: number, key?: string): Promise<Order> {
   const { status, body } = await post(total, key)
   expect(status, JSON.stringify(body)).to.equal(201)
   return readOrder(body)
 }
 
-/** The order; undefined if there is none. */
+/** Returns an order, or undefined if it is unknown. */
 export async function findOrder(id: string): Promise<Order | undefined> {
   const { status, body } = await send(`${urls.orders}/${id}`)
   if (status === 404) return undefined
@@ -59,7 +59,7 @@ export async function paymentsOf(orderId: string): Promise<Payment[]> {
   return readPage((await send(paymentsOfOrder(orderId))).body).items.map(readPayment)
 }
 
-/** All items of a list, page by page. */
+/** Returns all items of a list, page by page. */
 export async function readAll(url: string): Promise<Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -70,17 +70,17 @@ export async function readAll(url: string): Promise<Record<string, unknown>[]> {
   return all
 }
 
-/** The events of an order that the monitor has. */
+/** Returns the events of an order from the monitor. */
 export const eventsOf = async (orderId: string): Promise<StoredEvent[]> =>
   (await readAll(eventsAbout(orderId))).map(readEvent)
 
-/** The Ids of the payment events of an order: several if it was paid more than once. */
+/** Returns the Ids of an order’s payment events. Several Ids mean that the order was paid several times. */
 export async function paymentEventIds(orderId: string): Promise<string[]> {
   const events = await eventsOf(orderId)
   return [...new Set(events.filter(({ name }) => paymentEvents.includes(name)).map(({ id }) => id))]
 }
 
-/** The dead letter that a service wrote for the record at a position, once the monitor has it. */
+/** Returns a service’s dead letter for a record position when the monitor has it. */
 export async function deadLetterAt(position: Position, service: string): Promise<DeadLetter> {
   return await eventually(`a dead letter of ${service} for ${Object.values(position).join('/')}`, async () => {
     const { status, body } = await send(eventAt(position))

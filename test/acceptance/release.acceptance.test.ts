@@ -21,8 +21,8 @@ import {
   statuses,
 } from './system.ts'
 
-/** Releases run against a rehearsal, which needs Docker and no running stack. */
-describe('releases on the rehearsal', function () {
+/** Releases services to a rehearsal, which needs Docker and no running stack. */
+describe('a release on the rehearsal', function () {
   this.timeout(900_000)
   let process: ChildProcess
   let settings: NodeJS.ProcessEnv
@@ -34,7 +34,7 @@ describe('releases on the rehearsal', function () {
     process = spawn('make', ['--no-print-directory', ...commands.rehearsal], {
       cwd: checkout,
       env: cleanEnvironment(),
-      // Its own group, which gets the signal of Ctrl-C.
+      // The process gets its own group, which receives the signal of Ctrl-C.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -63,7 +63,7 @@ describe('releases on the rehearsal', function () {
   })
 
   for (const [service, app] of Object.entries(releasedApps)) {
-    it(`put ${service} live`, async () => {
+    it(`puts ${service} live`, async () => {
       await make(commands.export(service), settings)
       await make(commands.release(service, app), settings)
       addresses[service] = address(await make(commands.address(service, app), settings))
@@ -72,16 +72,16 @@ describe('releases on the rehearsal', function () {
     })
   }
 
-  it('serve an order from its request to its payment', async () => {
+  it('handles an order from its request to its payment', async () => {
     expect(await statusOf(await place(approvedUpTo))).to.equal(statuses.paid)
     expect(await statusOf(await place(approvedUpTo + 1))).to.equal(statuses.rejected)
   })
 
-  it('refuse a caller without a key', async () => {
+  it('rejects a caller without a key', async () => {
     expect((await send(`${addresses.order}${ordersPath}`)).status).to.equal(401)
   })
 
-  it('change a setting, and a rollback takes the change back', async () => {
+  it('applies a changed setting, and a rollback restores the old one', async () => {
     const { payment } = releasedApps
     await make(commands.release('payment', payment), { ...settings, [releasedLimit]: '50' })
     expect(await statusOf(await place(51))).to.equal(statuses.rejected)
@@ -89,7 +89,7 @@ describe('releases on the rehearsal', function () {
     expect(await statusOf(await place(51))).to.equal(statuses.paid)
   })
 
-  it('leave nothing behind when the rehearsal is interrupted', async () => {
+  it('disappears completely when the rehearsal is interrupted', async () => {
     globalThis.process.kill(-(process.pid ?? 0), 'SIGINT')
     await eventually('the rehearsal ends', async () => process.exitCode ?? process.signalCode ?? undefined, 60)
     expect(existsSync(join(checkout, rehearsal.folder))).to.equal(false)
@@ -104,7 +104,7 @@ describe('releases on the rehearsal', function () {
     return readOrder(body).id
   }
 
-  /** The status that an order ends with. */
+  /** Returns the final status of an order. */
   async function statusOf(id: string): Promise<string> {
     return await eventually(
       `order ${id} ends`,
@@ -118,14 +118,14 @@ describe('releases on the rehearsal', function () {
   }
 })
 
-/** The address in what a command prints. */
+/** Returns the address in a command’s output. */
 function address(output: string): string {
   const [found] = /https?:\/\/[^\s/]+/.exec(output) ?? []
   if (found === undefined) throw new Error(`no address in:\n${output}`)
   return found
 }
 
-/** The variables that a shell has after it has read a file. */
+/** Returns the variables of a shell after it has read a file. */
 async function sourced(file: string): Promise<NodeJS.ProcessEnv> {
   const output = await run('bash', ['-c', '. "$0" && env -0', file])
   const pairs = output.split('\0').filter((line) => line.includes('='))

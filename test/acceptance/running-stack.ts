@@ -1,14 +1,14 @@
 import { make } from './make.ts'
 import { commands, type Part, printed } from './system.ts'
 
-/** A stack runs as processes of this machine or in containers. */
+/** A stack that runs as processes of this machine or in containers. */
 export interface RunningStack {
   runner: 'processes' | 'containers'
-  /** The columns of `make status` behind each name. */
+  /** The columns of `make status` by the name of the part. */
   parts: Map<string, string[]>
 }
 
-/** @throws {Error} saying `make up` unless everything runs */
+/** @throws {Error} that suggests `make up` unless everything runs */
 export async function readStack(): Promise<RunningStack> {
   const output = await make(commands.status).catch((error: Error) => error.message)
   const rows = output.split('\n').map((line) => line.trim().split(/\s{2,}/))
@@ -19,5 +19,5 @@ export async function readStack(): Promise<RunningStack> {
   throw new Error(`These tests need a running stack. Start it with: make up\n${output}`)
 }
 
-// Every file of tests imports this module, so mocha checks once, before the first test.
+// Every test file imports this module, so mocha checks once, before the first test.
 before(readStack)

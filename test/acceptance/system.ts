@@ -1,5 +1,5 @@
-// Everything of the system that a later version may rename: addresses, topics, commands, headers, fields and statuses.
-// The tests use only these names, so a renaming changes this file alone.
+// All names of the system that a later version may change: addresses, topics, commands, headers, fields and statuses. The tests use only
+// these names, so a renaming changes only this file.
 
 const port = (usual: number) => usual + Number(process.env.PORT_OFFSET || 0)
 const address = (variable: string, usual: number) => process.env[variable] || `http://localhost:${port(usual)}`
@@ -17,7 +17,7 @@ export const urls = {
 }
 export const brokers = [process.env.KAFKA_BROKERS || `localhost:${port(9092)}`]
 
-/** Names of `make status`. */
+/** The names of `make status`. */
 export const parts = {
   orders: 'order-service',
   payments: 'payment-service',
@@ -28,7 +28,7 @@ export type Part = (typeof parts)[keyof typeof parts]
 
 const orderflow = (...args: string[]) => ['./orderflow', ...args]
 
-/** Programs in the checkout, with their arguments. */
+/** The programs in the checkout with their arguments. */
 export const commands = {
   up: orderflow('up'),
   status: orderflow('status'),
@@ -44,7 +44,7 @@ export const commands = {
   replay: (id: string, file: string) => orderflow('dead-letters', 'replay', id, '--file', file),
   apiKey: (name: string, scopes: string) => orderflow('api-key', 'create', name, '--scopes', scopes),
   revokeApiKey: (prefix: string) => orderflow('api-key', 'revoke', prefix),
-  /** Arguments of make. */
+  /** The arguments of make. */
   rehearsal: ['-C', 'tools', 'release-rehearsal'],
   export: (service: string) => orderflow('export', service),
   release: (service: string, app: string) => orderflow('release', service, '--app', app),
@@ -52,19 +52,19 @@ export const commands = {
   address: (service: string, app: string) => orderflow('open', service, '--app', app),
 }
 
-/** What commands print. */
+/** Parsers of the output of commands. */
 export const printed = {
-  /** The columns after the name in `make status`. */
+  /** The columns are those after the name in `make status`. */
   isRunning: (columns: string[]) => /^running(, healthy)?$/.test(columns[0] ?? ''),
   pid: (columns: string[]) => Number(columns[1]),
   processes: /^PROCESS /m,
   containers: /^CONTAINER /m,
   deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
-  /** The first eight digits name a dead letter in a list. */
+  /** A list names a dead letter by its first eight digits. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
   replayedAs: /replayed as (\S+)\/(\d+)\/(\d+)/,
   rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) known already, (\d+) of no concern$/gm,
-  /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
+  /** Matches the skipped events of a topic by reason: `invalid-payload 1, not-json 2`. */
   rebuiltSkipped: (topic: string) =>
     new RegExp(`^${topic}: (?:left aside as dead letters|faulty, and no dead letters): (.+)$`, 'gm'),
 }
@@ -74,7 +74,7 @@ export const statuses = { paid: 'Paid', refunded: 'Refunded', rejected: 'Payment
 export const paymentStatuses = { approved: 'Approved', rejected: 'Rejected' } as const
 export const paymentEvents = ['PaymentApproved', 'PaymentRejected']
 export const reasons = { invalidPayload: 'invalid-payload', conflictingOrder: 'conflicting-order' }
-/** Totals above it are rejected. */
+/** A total above this value is rejected. */
 export const approvedUpTo = 10_000
 
 type Json = Record<string, unknown>
@@ -102,7 +102,7 @@ export const readPage = ({ items, next }: Json) => ({ items: items as Json[], ne
 export const pageUrl = (url: string, limit: number, cursor?: string) =>
   `${url}${url.includes('?') ? '&' : '?'}limit=${limit}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
 
-/** What is wrong in a request, by the place of each fault. */
+/** Problem details, whose errors are named by their location in the request. */
 export const problemType = 'application/problem+json'
 export const readProblem = ({ title, status, errors = [] }: Json) => ({
   title: title as string,
@@ -113,7 +113,7 @@ export const readProblem = ({ title, status, errors = [] }: Json) => ({
   >,
 })
 
-/** The outcomes that the gateway reports for the envelopes of a request. */
+/** Returns the outcomes that the gateway reports for the envelopes of a request. */
 export const readOutcomes = ({ items }: Json) => (items as Json[]).map(({ outcome }) => outcome as string)
 export const accepted = 'accepted'
 
@@ -145,12 +145,12 @@ export const deadLetterStates = { open: 'open', replayed: 'replayed' }
 /** The monitor lists a record once, with the dead letter of each service that rejected it. */
 export const readDeadLetters = ({ services, state }: Json): DeadLetter[] =>
   (services as Json[]).map(({ id, app, reason }) => ({ id, service: app, reason, state }) as DeadLetter)
-/** The dead letters of the event whose details the monitor returned. */
+/** Returns the dead letters of an event’s details. */
 export const deadLettersOf = ({ entries }: Json) => (entries as Json[]).flatMap(readDeadLetters)
 
 const publisher = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'acceptance' }
 
-/** An OrderCreated with the required fields. */
+/** Builds an OrderCreated with the required fields. */
 export const reducedEnvelope = (orderId: string, total: unknown = 10) => ({
   ...publisher,
   Version: 1,
@@ -172,28 +172,28 @@ export const fullEnvelope = (orderId: string, { id, correlationId, traceId }: En
   TraceId: traceId,
 })
 export const withVersion = (envelope: object, version: number) => ({ ...envelope, Version: version })
-/** The text of an envelope with a further field whose JSON is `extra`. */
+/** Returns the text of an envelope with an additional field whose JSON is `extra`. */
 export const withExtraField = (envelope: object, extra: string) =>
   `${JSON.stringify(envelope).slice(0, -1)},"x":${extra}}`
 
 export const readiness = '/readyz'
 
-/** How the rehearsal of releases names services and apps. */
+/** The names of apps in the rehearsal of releases. */
 export const releasedApps = { order: 'my-order', payment: 'my-payment' }
-/** A setting of payment-service that shows which release runs: totals above it are rejected. */
+/** A setting of payment-service that shows which release runs. Totals above it are rejected. */
 export const releasedLimit = 'Policy__ApproveUpTo'
 export const rehearsal = {
   isReady: /The rehearsal is ready/,
   folder: '.release/rehearsal',
   settings: '.release/rehearsal/env',
   login: 'printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"',
-  /** The services of a release refuse callers without a key. */
+  /** The services of a release reject callers without a key. */
   keys: {
     variable: 'Auth__ApiKeys',
     file: '.stack/auth/api-keys.json',
     scopes: 'orders:read orders:write payments:read',
   },
 }
-/** What `./orderflow api-key` prints. */
+/** Patterns for the output of `./orderflow api-key`. */
 export const printedKey = { key: /^(ofk_\S+)$/m, prefix: /api-key revoke (\w+)/ }
 export const authorization = (key: string) => ({ Authorization: `Bearer ${key}` })

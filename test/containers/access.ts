@@ -22,12 +22,9 @@ import { aclOf } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/**
- * That Kafka in containers asks and denies as the one does of which everything is tried (test/stream-rights.int.test.ts), and what an
- * operator does about it.
- */
+/** Tests that Kafka in containers has the access rules of test/stream-rights.int.test.ts, and the operator’s commands for them. */
 export function access(running: () => RunningContainers): void {
-  describe('Kafka', () => {
+  describe('Kafka in containers', () => {
     let stack: RunningContainers
     let folder: string
     before(() => {
@@ -38,7 +35,7 @@ export function access(running: () => RunningContainers): void {
 
     const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
 
-    it('asks everybody for his password, over TLS, and tells nobody whether there is such a user', async () => {
+    it('requires TLS and a password, and gives unknown users the same refusal', async () => {
       const { kafkaAs } = stack.settings
       const { bootstrapBrokers, sasl, tls } = stack.kafka
       for (const user of stackUsers) expect(await refusalOf(listTopics(kafkaAs(user))), user).to.equal(undefined)
@@ -58,12 +55,12 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('has made its users and given them their rights, and no others', async () => {
+    it('gives its users exactly the declared rights', async () => {
       const passwords = stackUsers.map((user) => [user, stack.settings.kafkaAs(user).sasl?.password ?? ''])
       expect(await ensureAccess(stack.kafka, Object.fromEntries(passwords))).to.deep.equal({ added: 0, removed: 0 })
     })
 
-    it('denies a sidecar to write what is not its service’s', async () => {
+    it('forbids a sidecar to write to topics of other services', async () => {
       for (const [service, topic] of [
         ['payment-service', 'orderevents'],
         ['payment-service', 'paymentevents.dead'],
@@ -79,7 +76,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('has a service say what it is denied, and make up give it back', async () => {
+    it('makes a service report a missing right, and make up restores it', async () => {
       const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
       const right = aclOf('order-service', 'orderevents', AclOperations.WRITE)
       await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
@@ -92,7 +89,7 @@ export function access(running: () => RunningContainers): void {
       await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
     })
 
-    it('lets an application outside publish once ./orderflow publisher has made its user, and until it is removed', async () => {
+    it('lets an outside publisher write after ./orderflow publisher has created its user, until it is removed', async () => {
       const printed = succeeded(await stack.orderflow(['publisher', 'legacy']))
       expect(printed).to.contain('legacy may write orderevents, and nothing else')
       const legacy = clientOf(printed, stack)
@@ -116,7 +113,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('tells ./orderflow publish that an application outside may not say what was paid', async () => {
+    it('makes ./orderflow publish refuse payment events of an outside publisher', async () => {
       const file = join(folder, `${randomUUID()}.json`)
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))
@@ -126,7 +123,7 @@ export function access(running: () => RunningContainers): void {
   })
 }
 
-/** The connection that ./orderflow publisher has told of. */
+/** Returns the connection that ./orderflow publisher printed. */
 function clientOf(printed: string, { kafka }: RunningContainers): KafkaConnection {
   const told = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1] ?? ''
   expect(told('bootstrap.servers').split(':').at(-1)).to.equal(kafka.bootstrapBrokers[0]?.split(':').at(-1))

@@ -9,13 +9,13 @@ import {
 } from '@orderflow/cli'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 
-/** Why this machine cannot run containers, or the error that came of trying. */
+/** The reason why this machine cannot run containers, or the error of the attempt. */
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Tests that need a Docker engine and the images, those of the services too, which are brought and built when a file of tests is loaded
- * (`./orderflow images` does it before). Where the machine cannot have them, these tests are named among what is not run; they fail where
- * CONTAINERS=required, and when bringing the images went wrong.
+ * Declares tests that need a Docker engine and the images, including those of the services. Loading a test file pulls or builds the images;
+ * `./orderflow images` does it earlier. If the machine cannot run containers, the tests are reported as skipped. They fail if
+ * CONTAINERS=required, or if getting the images failed.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
   const error =
@@ -24,7 +24,7 @@ export function describeInContainers(title: string, tests: (this: Mocha.Suite) =
   else if (typeof error === 'string') leaveOut(title, error)
   else {
     describe(title, () => {
-      it('have what they need', () => {
+      it('needs Docker and all images', () => {
         throw error
       })
     })

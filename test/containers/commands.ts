@@ -3,14 +3,14 @@ import { expect } from 'chai'
 import { operatorCommands } from '../specs/commands.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** The commands of an operator, of which the last remove the stack, and what is left of it at the engine. */
+/** Tests the operator’s commands, of which the last remove the stack, and the absence of remains in the engine. */
 export function commands(running: () => RunningContainers): void {
-  describe('the commands', () => {
+  describe('the operator’s commands in containers', () => {
     operatorCommands(running)
 
-    describe('when make down and ./orderflow clean have ended', () => {
+    describe('the engine after make down and ./orderflow clean', () => {
       for (const kind of ['container', 'network', 'volume']) {
-        it(`have left no ${kind}`, async () => {
+        it(`contains no ${kind} of the stack`, async () => {
           const all = kind === 'container' ? ['--all'] : []
           const own = `label=com.docker.compose.project=${running().project}`
           expect(await docker(kind, 'ls', '--quiet', ...all, '--filter', own)).to.equal('')

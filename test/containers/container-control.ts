@@ -14,10 +14,10 @@ import {
 import type { Stores } from '../support/stores.ts'
 import { openContainer } from './container.ts'
 
-/** A service of docker-compose.yml that runs on. A pod is the network that a service and its sidecar share. */
+/** The name of a long-running service of docker-compose.yml. A pod is the network that a service and its sidecar share. */
 export type ContainerName = string
 
-/** The service whose pod, sidecar or own container it is. */
+/** Returns the service to which a pod, sidecar or container belongs. */
 function serviceOf(name: ContainerName): Service {
   const found = services.find((service) => podOf(service).includes(name))
   if (!found) throw new Error(`${name} belongs to no service`)
@@ -25,12 +25,12 @@ function serviceOf(name: ContainerName): Service {
 }
 
 const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(service) === name)
-/** A sidecar's consumer group is its app-id (components/kafka.yaml). */
+/** Returns the consumer group of a sidecar, which is its app-id (components/kafka.yaml). */
 const groupOf = (name: ContainerName) => serviceOf(name).name
 
-/** Control over the containers of a project; ready means the same as for the local stack. */
+/** Controls the containers of a project. A part is ready under the same conditions as in the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
-  /** Sends a request from inside a service's container. */
+  /** Sends a request from inside a service’s container. */
   async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
       const answer = await fetch(url, request)
@@ -64,10 +64,10 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
     kill: async (name: ContainerName, signal: NodeJS.Signals = 'SIGKILL') =>
       (await openContainer(project, name)).kill(signal),
 
-    /** Starts what was killed, but for a pod. */
+    /** Starts a killed container again, except a pod. */
     async restart(name: ContainerName): Promise<void> {
       const container = await openContainer(project, name)
-      // Members of a killed sidecar hold its partitions for a while; a sidecar we start is ready only without them.
+      // Kafka keeps the members of a killed sidecar for a while. The new sidecar is ready only after they are gone.
       const stale = isSidecar(name) ? await withRetries('Kafka', () => groupMembers(kafka, [groupOf(name)])) : undefined
       await container.start()
       await untilReady(name, stale)

@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/cli'
 import { getContainerRuntimeClient } from 'testcontainers'
 
-/** The containers of a Compose project as the engine describes them, running or not; of one service, or all. */
+/** Returns the containers of a Compose project as the engine describes them, running or stopped, of one service or all. */
 export async function inspectContainers(project: string, service?: string) {
   const { container: client } = await getContainerRuntimeClient()
   const label = [`com.docker.compose.project=${project}`]
@@ -10,7 +10,7 @@ export async function inspectContainers(project: string, service?: string) {
   return Promise.all(found.map(({ Id }) => client.getById(Id).inspect()))
 }
 
-/** Control over the container of a service. */
+/** Controls the container of a service. */
 export async function openContainer(project: string, service: string) {
   const [found] = await inspectContainers(project, service)
   if (!found) throw new Error(`${project} has no container ${service}`)
@@ -20,20 +20,20 @@ export async function openContainer(project: string, service: string) {
   return {
     id: found.Id,
 
-    /** Starts it again, with the same file system and volumes. */
+    /** Starts the container again, with the same file system and volumes. */
     start: async () => void (await container.start()),
 
-    /** Signals its first process; returns when it is gone if the signal ends it. */
+    /** Sends a signal to the first process, and waits for its end if the signal ends it. */
     async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
       await container.kill({ signal })
       if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
       await eventually(async () => !(await container.inspect()).State.Running, `${service} to end by ${signal}`)
     },
 
-    /** Runs a command in it and answers what it prints. */
+    /** Runs a command in the container and returns its output. */
     async exec(command: string[], env: Record<string, string> = {}): Promise<string> {
       const { exitCode, stdout, stderr } = await client.exec(container, command, { env })
-      if (exitCode !== 0) throw new Error(`${command[0]} in ${service} ended with ${exitCode}: ${stdout}${stderr}`)
+      if (exitCode !== 0) throw new Error(`${command[0]} in ${service} exited with ${exitCode}: ${stdout}${stderr}`)
       return stdout
     },
   }

@@ -8,10 +8,7 @@ import { hasPassed, whyLeftOut } from '../support/passed.ts'
 
 const contracts = fileURLToPath(new URL('contracts', import.meta.url))
 
-/**
- * The contract of an image. It is left out when it has passed already: for the very image that is here, by the very tests that stand in
- * `contracts/`.
- */
+/** Tests the contract of an image, unless this image has already passed the tests in `contracts/`. */
 export function describeImage(image: string, contract: (image: string) => void): void {
   const title = `the image ${image}`
   const digest = digestOf(image)

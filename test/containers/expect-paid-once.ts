@@ -8,9 +8,9 @@ import { expect } from 'chai'
 import type { RunningContainers } from './running-containers.ts'
 
 /**
- * Waits until every order that the book says was placed is paid, and puts the ledger's questions about them to the log and the stores;
- * others may have placed orders on the same stack. Answers how many there are. A whole store is read at once, past Dapr: to ask the
- * services for each order would take minutes where the database is a stand-in.
+ * Waits until every order that the book has as placed is paid, then runs the ledger’s checks on the log and the stores. The stack may have
+ * other orders. Returns the number of orders. Reads whole stores at once, past Dapr, because a request for each order takes minutes with a
+ * database stand-in.
  */
 export async function expectPaidOnce({ kafka, stores }: RunningContainers, book: Book): Promise<number> {
   const read = async (service: string, prefix: string) =>
@@ -19,7 +19,7 @@ export async function expectPaidOnce({ kafka, stores }: RunningContainers, book:
   await eventually(
     async () => {
       const keys = new Set((await read('order-service', storedPrefixes['order-service'])).map(([key]) => key))
-      // The payment may be known first.
+      // The payment may be stored first.
       return placed.every(({ id }) =>
         ['OrderCreated', 'PaymentApproved'].every((fact) => keys.has(`order/${id}/${fact}`)),
       )

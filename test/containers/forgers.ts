@@ -7,10 +7,10 @@ import { createSigner, publisherOf, signatureHeader } from '@orderflow/service-k
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
-/** Containers have keys without being asked: so their services sign, and know who does not. */
+/** Tests signatures, which containers use by default: their services sign events and detect unsigned ones. */
 export function forgers(running: () => RunningStack): void {
-  describe('who pretends to be a service', () => {
-    it('is set aside, since all services sign what they say and ask each other for it', async () => {
+  describe('an event that imitates a service', () => {
+    it('is rejected, because all services sign their events and require signatures from each other', async () => {
       const stack = running()
       const log = await openLog(stack.kafka, [orderEvents, paymentEvents, `${orderEvents}.dead`])
       const producer = createProducer(stack.kafka)

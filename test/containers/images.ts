@@ -18,8 +18,8 @@ import { serviceContract } from './contracts/service.ts'
 import { describeImage } from './describe-image.ts'
 
 /**
- * What this project relies on in the images that others make, and what the services' own images hold. The former is the same for the
- * real ones and for those that are built here under their names: what runs with the latter runs with the former.
+ * Tests the properties of images that this project depends on, and the contents of its own images. The same tests run for the published
+ * images and for local builds under their names.
  */
 export function images(): void {
   describeImage(nodeImage, nodeContract)

@@ -6,20 +6,20 @@ import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 
-/** Ports of order-service and its sidecar: what the network may reach, and what only the two may. */
+/** The ports of order-service and its sidecar: those open to the network, and those only for the two. */
 const { http, https, metrics, daprMetrics, ...inner } = entryOf(defaultPorts.services, 'order-service')
 const open = [http, https, metrics, daprMetrics]
 const closed = Object.values(inner)
 
-/** What containers keep from each other and from the machine they run on. */
+/** Tests the isolation of containers from each other and from their machine. */
 export function isolation(running: () => RunningContainers): void {
-  describe('the private network', () => {
+  describe('the private network of containers', () => {
     let stack: RunningContainers
     before(() => {
       stack = running()
     })
 
-    it('reaches the public ports of another pod and its metrics, and neither its sidecar nor what its sidecar calls', async () => {
+    it('allows access to the public and metrics ports of another pod, but not to its internal ones', async () => {
       const neighbour = await openContainer(stack.project, 'payment-service')
       const script = `const connect = (port) => new Promise((resolve) => {
           const socket = net.connect(port, 'order-pod', () => resolve('open')).on('error', ({ code }) => resolve(code))
@@ -35,7 +35,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(await connect(closed)).to.deep.equal(closed.map(() => 'ECONNREFUSED'))
     })
 
-    it(`asks for the password of ${storeServer}`, async () => {
+    it(`requires the password of ${storeServer}`, async () => {
       const url = new URL(stack.settings.storeUri)
       url.password = 'guessed'
       const stranger = openStores(url.href)
@@ -44,7 +44,7 @@ export function isolation(running: () => RunningContainers): void {
       await stranger.close()
     })
 
-    it('publishes nothing beyond loopback', async () => {
+    it('publishes ports only on loopback', async () => {
       const containers = await inspectContainers(stack.project)
       const bindings = containers.flatMap(({ HostConfig }) =>
         Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat(),
@@ -53,7 +53,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(bindings.map(({ HostIp }) => HostIp)).to.have.members(ports)
     })
 
-    it('has no secret and no tax id in arguments and logs', async () => {
+    it('keeps secrets and tax ids out of arguments and logs', async () => {
       const customerTaxId = `TAX-${crypto.randomUUID()}`
       const { body } = await post<{ id: string }>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerTaxId })
       await orderWith(orderUrl(stack), body.id, 'Paid')

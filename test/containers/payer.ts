@@ -4,7 +4,7 @@ import { defaultPorts, entryOf } from '@orderflow/cli'
 import { openContainer } from './container.ts'
 
 const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`
-/** Posts each line it reads, and prints the status. */
+/** Posts each line of its input, and prints the status. */
 const script = `const { createInterface } = await import('node:readline')
   const headers = { 'content-type': 'application/json' }
   console.log('ready')
@@ -14,8 +14,8 @@ const script = `const { createInterface } = await import('node:readline')
   }`
 
 /**
- * Asks one replica of payment-service for payments, from inside its container, since replicas publish no port. It is ready to ask at
- * once, so that several can ask at the same moment.
+ * Starts a program in the container of a payment-service replica that requests payments. Replicas publish no port. The program is ready in
+ * advance, so that several replicas can receive requests at the same moment.
  */
 export async function openPayer(project: string, replica: string) {
   const { id } = await openContainer(project, replica)
@@ -25,7 +25,7 @@ export async function openPayer(project: string, replica: string) {
   const ended = new Promise((resolve) => child.once('close', resolve))
   await lines.next()
   return {
-    /** Answers the status. */
+    /** Returns the HTTP status. */
     async pay(orderId: string, amount: number): Promise<number> {
       child.stdin.write(`${JSON.stringify({ orderId, amount })}\n`)
       return Number((await lines.next()).value)

@@ -9,20 +9,20 @@ import type { RunningContainers } from './running-containers.ts'
 const patienceMs = 250
 const giveUpAfterMs = 120_000
 
-/** Orders coming in at a steady pace, until `endsPaidOnce`. */
+/** Places orders at a steady rate until `endsPaidOnce`. */
 export interface PayingLoad {
-  /** Waits until so many more orders were accepted. */
+  /** Waits until `more` additional orders were accepted. */
   accepts: (more: number) => Promise<void>
-  /** Waits until one more request was refused or not answered. */
+  /** Waits until one more request was rejected or got no answer. */
   isRefused: () => Promise<void>
-  /** Expects each order to be paid once. */
+  /** Stops the load and expects each order to be paid once. */
   endsPaidOnce: () => Promise<Paid>
 }
 
-/** What a load came to once it had ended. */
+/** The result of a load. */
 export interface Paid {
   orders: number
-  /** Requests that were refused or not answered, and sent again. */
+  /** The number of requests that were rejected or got no answer, and were sent again. */
   retried: number
 }
 

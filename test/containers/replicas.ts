@@ -18,7 +18,10 @@ const pods = Array.from({ length: count }, (_, index) => podOf(serviceNamed(serv
 const names = pods.map(([, , name]) => name)
 const perSecond = 2
 
-/** Replicas of payment-service, on one database and in one consumer group, as `./orderflow scale` makes and removes them and `./orderflow restart` restarts them. */
+/**
+ * Tests replicas of payment-service with one database and one consumer group. `./orderflow scale` adds and removes them, and `./orderflow
+ * restart` restarts them.
+ */
 export function replicas(running: () => RunningContainers): void {
   describe('three replicas of payment-service', () => {
     let stack: RunningContainers
@@ -28,7 +31,7 @@ export function replicas(running: () => RunningContainers): void {
       load = startPayingLoad(stack, perSecond)
     })
 
-    /** Waits until all partitions of orderevents have an owner, and each of so many replicas has as many of them as any other. */
+    /** Waits until all partitions of orderevents have an owner, and all replicas have equally many. */
     const untilShared = (replicas: number) =>
       eventually(
         async () => {
@@ -45,14 +48,14 @@ export function replicas(running: () => RunningContainers): void {
         120_000,
       )
 
-    it('join while orders come in, and share the partitions evenly', async () => {
+    it('join under load and share the partitions evenly', async () => {
       const printed = succeeded(await stack.orderflow(['scale', service, String(count)]))
       expect(printed).to.match(new RegExp(`${service}: runs ${count} times, members of its consumer group: [1-9]`))
       await untilShared(count)
     })
 
-    it('share them again when some have died and all were restarted', async () => {
-      // The partitions of the one wait until its session ends, those of the other until its service is back.
+    it('share the partitions again after some were killed and all were restarted', async () => {
+      // The partitions of one replica wait until its session ends, those of the other until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
       const restarted = succeeded(await stack.orderflow(['restart', service]))
@@ -60,18 +63,18 @@ export function replicas(running: () => RunningContainers): void {
       await untilShared(count)
     })
 
-    it('lost no order of all that came in meanwhile', async function () {
+    it('leave every order of the load paid once', async function () {
       const { orders } = await load.endsPaidOnce()
       if (this.test) this.test.title += ` (${orders} orders)`
     })
 
-    it('decide one payment for an order that all of them are asked for at the same moment', async () => {
+    it('decide one payment for an order that all replicas receive at the same moment', async () => {
       const book = openBook({})
       const answers = new Map<string, number[]>()
       const producer = createProducer(stack.kafka)
       const payers = await Promise.all(names.map((name) => openPayer(stack.project, name)))
       for (let round = 0; round < 10; round += 1) {
-        // One order at a time: requests of one moment would share one transaction, and so be one race only.
+        // Only one order at a time: simultaneous requests of a replica would share one transaction, and so be a single race.
         const order = full({ CustomerName: crypto.randomUUID(), Total: 7 })
         const { OrderId: id, CustomerName: name, Total: total } = order.Payload
         book.attempted({ name, source: 'outside', total, id })
@@ -88,7 +91,7 @@ export function replicas(running: () => RunningContainers): void {
       }
     })
 
-    it('are one again when that is asked for', async () => {
+    it('scale down to one replica', async () => {
       succeeded(await stack.orderflow(['scale', service, '1']))
       await untilShared(1)
       expect(succeeded(await stack.make('status')))

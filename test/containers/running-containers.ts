@@ -10,21 +10,21 @@ import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
 
-/** A stack of containers, and what only containers have. */
+/** A stack of containers, with additional fields for containers. */
 export interface RunningContainers extends OperatedStack {
-  /** The Compose project, by which its containers are found. */
+  /** The Compose project that contains its containers. */
   project: string
   settings: ComposeSettings
   stores: Stores
-  /** What all containers have printed so far. */
+  /** Returns the output of all containers so far. */
   log: () => Promise<string>
 }
 
 const logFile = join(testFolder('containers'), 'containers.log')
 
 /**
- * Starts the stack as an operator does, with `make up` in a checkout that has never been used: a copy of this one, with free ports and
- * a project of its own beside any other. When this process is killed, the reaper of Testcontainers removes it.
+ * Starts the stack with `make up` in a new copy of this checkout, with free ports and its own Compose project. If this process is killed,
+ * the reaper of Testcontainers removes the stack.
  */
 export async function startContainers(): Promise<RunningContainers> {
   const ports = await freePorts()
@@ -40,7 +40,7 @@ export async function startContainers(): Promise<RunningContainers> {
     return copy.run('make', ['--no-print-directory', ...args], env)
   }
   const orderflow: RunningContainers['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
-  /** Containers take their logs with them. */
+  /** The engine deletes logs with their containers. */
   async function keepLog(): Promise<void> {
     mkdirSync(dirname(logFile), { recursive: true })
     appendFileSync(logFile, await log())
@@ -55,7 +55,7 @@ export async function startContainers(): Promise<RunningContainers> {
 
   try {
     const { code, stdout, stderr } = await make('up')
-    if (code !== 0) throw new Error(`make up ended with ${code}:\n${stdout}${stderr}`)
+    if (code !== 0) throw new Error(`make up exited with ${code}:\n${stdout}${stderr}`)
     const settings = composeSettings(join(copy.folder, '.env'), ports)
     stores = openStores(settings.storeUri)
     const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, stores)

@@ -17,22 +17,22 @@ import {
   variableOf,
 } from '@orderflow/cli'
 
-/** How a stack of containers is reached, and the secrets that `make up` has made for it. */
+/** The addresses of a stack of containers, and the secrets that `make up` created. */
 export interface ComposeSettings {
-  /** Those of `.env`. */
+  /** The secrets of `.env`. */
   secrets: Record<string, string>
   tokens: StackTokens
   addresses: Addresses
-  /** Kafka as one of its users reaches it, with the password of `.env` unless another is given. */
+  /** Returns the connection of a Kafka user, by default with the password of `.env`. */
   kafkaAs: (user: string, password?: string) => KafkaConnection
-  /** The sidecars' database server, reached from this machine. */
+  /** The address of the sidecars’ database server for programs of this machine. */
   storeUri: string
 }
 
-/** The container of the sidecars' database server: `STORE` decides, for the whole run. */
+/** The container of the sidecars’ database server. `STORE` chooses it for the whole run. */
 export const storeServer = process.env.STORE === 'postgresql' ? 'postgresql' : 'mongo'
 
-/** What docker-compose.yml calls the ports that it publishes. */
+/** Returns the variables of docker-compose.yml for the published ports. */
 export function portVariables(ports: StackPorts): Record<string, string> {
   const ofEach = services.flatMap((service) => {
     const { http, https } = entryOf(ports.services, service.name)
@@ -52,10 +52,10 @@ const serverPorts = (ports: StackPorts) => ({
   PROMETHEUS_PORT: String(ports.prometheus),
 })
 
-/** The controller of Kafka has no port of its own here. */
+/** The controller of Kafka needs no port here, so MongoDB gets its number. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 
-/** @param envFile that `make up` wrote */
+/** @param envFile a file that `make up` wrote */
 export function composeSettings(envFile: string, ports: StackPorts): ComposeSettings {
   const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
   const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN|KEYS?)$/.test(name)
@@ -85,7 +85,7 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
   }
 }
 
-/** The replica set's only member is known by a name that is the network's own. */
+/** Connects directly, because the replica set names its member by a name of the Docker network. */
 function mongoUri(ports: StackPorts, password: string): string {
   return `mongodb://orderflow:${password}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`
 }

@@ -7,14 +7,14 @@ import { storeServer } from './settings.ts'
 
 const folderOf = (name: string) => testFolder(`store-of-containers-${name}`)
 
-/** The database server of the containers, behind sidecars of this machine. */
+/** Tests the database server of the containers with sidecars of this machine. */
 export function storeOfContainers(running: () => RunningContainers): void {
   const component = storeServer === 'mongo' ? 'mongodb' : storeServer
   const uri = () => running().settings.storeUri
   let tested: TestedStore
   before(async () => {
     await provision({ onProgress: () => {} })
-    // MongoDB makes a database of its own accord.
+    // MongoDB creates a database automatically.
     if (component === 'postgresql') await ensureDatabases(uri(), [appId])
     const start = (name: string) => startStoreSidecar(folderOf(name), component, uri())
     tested = { replicas: await Promise.all([start('one'), start('other')]) }

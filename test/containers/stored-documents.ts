@@ -8,12 +8,12 @@ import type { RunningContainers } from './running-containers.ts'
 
 const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }
 
-/** Names that mean something to a store, a parser or a template, at every level that a publisher may add to. */
+/** Names with a meaning for a store, a parser or a template, at each level that accepts additional fields. */
 const hostileFields = '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "__proto__": {"Total": 0}}'
 
-/** What the database server itself holds after hostile input, read past Dapr. */
+/** Tests the contents of the database server after hostile input, read past Dapr. */
 export function storedDocuments(running: () => RunningContainers): void {
-  describe('what the store holds', () => {
+  describe('documents in the store of containers', () => {
     let stack: RunningContainers
     let producer: ReturnType<typeof createProducer>
     before(() => {
@@ -24,7 +24,7 @@ export function storedDocuments(running: () => RunningContainers): void {
 
     const publish = (value: string) => producer.send({ topic: 'orderevents', value })
 
-    /** The document of an order's OrderCreated as Dapr keeps it, and the fact that it holds. */
+    /** Returns the document of an order’s OrderCreated as Dapr stores it, and its fact. */
     async function storedOrder(orderId: string) {
       await orderWith(orderUrl(stack), orderId, 'Paid')
       const [document] = await stack.stores.read('order-service', `order/${orderId}/OrderCreated`)
@@ -34,7 +34,7 @@ export function storedDocuments(running: () => RunningContainers): void {
     }
 
     for (const [what, text] of Object.entries({ ...hostileTexts, ...longest })) {
-      it(`is one text with ${what} as it was sent`, async () => {
+      it(`keep ${what} unchanged in one string`, async () => {
         const envelope = full({ CustomerName: text, CustomerTaxId: text.slice(0, 64) })
         await publish(JSON.stringify(envelope))
         const { fact } = await storedOrder(envelope.Payload.OrderId)
@@ -42,7 +42,7 @@ export function storedDocuments(running: () => RunningContainers): void {
       })
     }
 
-    it('of an event with hostile field names is the fields of the contract alone', async () => {
+    it('contain only the fields of the contract for an event with hostile field names', async () => {
       const envelope = full({ Note: 'FIELDS' })
       const hostile = JSON.stringify({ ...envelope, Headers: 'FIELDS', Extra: 'FIELDS' })
       await publish(hostile.replaceAll('"FIELDS"', hostileFields))
@@ -52,14 +52,14 @@ export function storedDocuments(running: () => RunningContainers): void {
       expect(fact).to.deep.equal({ Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: payload })
     })
 
-    it('of the largest event is a small document', async () => {
+    it('stay small for the largest event', async () => {
       const envelope = full({ Note: 'x'.repeat(250_000) })
       await publish(JSON.stringify(envelope))
       const { text } = await storedOrder(envelope.Payload.OrderId)
       expect(text.length).to.be.below(maxFactBytes)
     })
 
-    it('is nothing of a text of 1 MB, which is refused at both doors with the limit', async () => {
+    it('exclude a text of 1 MB, which HTTP and Kafka reject with their limits', async () => {
       const text = 'x'.repeat(1024 * 1024)
       const posted = await post<ProblemBody>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerName: text })
       expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes. Nothing was done.'])

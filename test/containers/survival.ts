@@ -7,16 +7,16 @@ import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 import { unlisted } from './unlisted.ts'
 
-/** Those without which no order can be accepted, and those that an accepted order waits for. */
+/** The containers that are needed to accept an order, and those that are needed to pay it. */
 const accepting: ContainerName[] = ['kafka', storeServer, 'order-service', 'order-sidecar']
 const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
 const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
 
 const perSecond = 2
-/** Some orders are under way whenever a container dies. */
+/** The number of orders that are accepted before a container is killed. */
 const some = 4
 
-/** Nothing is lost, doubled or left out of a list when one container after the other is killed while orders come in. */
+/** Kills one container after the other under load. Orders must not be lost, doubled or missing in a list. */
 export function survival(running: () => RunningContainers): void {
   describe('a container that is killed under load', () => {
     let stack: RunningContainers
@@ -27,7 +27,7 @@ export function survival(running: () => RunningContainers): void {
     })
 
     for (const name of accepting) {
-      it(`has orders refused until it is back, and no longer: ${name}`, async () => {
+      it(`makes order-service reject orders only until it is back: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.isRefused()
@@ -37,7 +37,7 @@ export function survival(running: () => RunningContainers): void {
     }
 
     for (const name of paying) {
-      it(`leaves order-service free to accept more: ${name}`, async () => {
+      it(`leaves order-service able to accept orders: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.accepts(some)
@@ -45,7 +45,7 @@ export function survival(running: () => RunningContainers): void {
       })
     }
 
-    it('is brought back by make up, with those that had lost their network with it: every pod', async () => {
+    it('starts again with make up, like the services in its network: every pod', async () => {
       await load.accepts(some)
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()
@@ -54,7 +54,7 @@ export function survival(running: () => RunningContainers): void {
       await load.accepts(some)
     })
 
-    it(`may be ${storeServer} again and again`, async () => {
+    it(`can be ${storeServer} several times`, async () => {
       for (let kills = 0; kills < 3; kills += 1) {
         await load.accepts(some)
         await stack.kill(storeServer)
@@ -62,7 +62,7 @@ export function survival(running: () => RunningContainers): void {
       }
     })
 
-    it('loses nothing, doubles nothing and leaves nothing out of a list', async function () {
+    it('causes no lost, doubled or unlisted order', async function () {
       const { orders, retried } = await load.endsPaidOnce()
       for (const { name } of storedServices) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`

@@ -1,13 +1,13 @@
 import type { Stores } from '../support/stores.ts'
 
 /**
- * The documents of a service that its list will never show, and what holes there are in the list: a document is stored after the slot that
- * it names, whatever is killed (packages/service-kit/src/state/arrival-list.ts), and a shard's chunks are begun one after the other. Slots without
- * a document are what a kill may leave. Read past Dapr.
+ * Returns the documents of a service that its list will never show, and the holes in the list. A document is stored after the slot that it
+ * names, even if a process is killed (packages/service-kit/src/state/arrival-list.ts). Chunks of a list lane are started in order. A kill
+ * may leave slots without a document. Reads past Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {
   const stored = new Map((await stores.read(service)).map(([key, json]) => [key, JSON.parse(json)]))
-  /** `ORDER` in order/ORDER/OrderCreated, `PAYMENT` in payment/PAYMENT. */
+  /** Returns `ORDER` from order/ORDER/OrderCreated, and `PAYMENT` from payment/PAYMENT. */
   const idOf = (key: string) => key.split('/')[1]
   const missing = [...stored].flatMap(([key, { listed }]) => {
     if (!listed) return []

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { hardenedRun } from './hardened-run.ts'
 
 export function daprdContract(image: string): void {
-  it('has the sidecar, and certificates for services and brokers with TLS', async () => {
+  it('contains the sidecar, and certificates for TLS connections to services and brokers', async () => {
     expect(await hardenedRun(image, '/daprd', '--version')).to.equal(`${versions.dapr}\n`)
     const id = (await docker('create', image, '/daprd')).trim()
     try {

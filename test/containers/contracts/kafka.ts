@@ -32,7 +32,7 @@ const settings = {
 
 const listeners = { clients: { CLIENT: ':9092' }, broker: 'localhost:9094', controller: 'localhost:9093' }
 
-/** How a tool inside the container is the broker's own user. */
+/** The settings for tools in the container that log in as the broker’s own user. */
 const adminProperties = `security.protocol=SASL_PLAINTEXT
 sasl.mechanism=PLAIN
 sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="${broker.user}" password="${broker.password}";
@@ -67,7 +67,7 @@ export function kafkaContract(image: string): void {
       ...args,
     ])
 
-  it('brings the tools that administer it, and that make users and their rights', async () => {
+  it('contains the tools to administer topics, users and rights', async () => {
     const topic = ['--topic', 'events']
     const created = await administer('kafka-topics', '--create', ...topic, '--partitions', '3')
     expect(created.output).to.contain('Created topic events')
@@ -88,7 +88,7 @@ export function kafkaContract(image: string): void {
     }
   })
 
-  it('is configured by KAFKA_ variables: a client with the password writes and reads, one with another does not', async () => {
+  it('accepts its configuration from KAFKA_ variables: a client needs the right password to write and read', async () => {
     const producer = createProducer(kafka)
     await producer.send({ topic: 'events', key: 'k', value: 'v' })
     await producer.close()
@@ -98,7 +98,7 @@ export function kafkaContract(image: string): void {
     expect(refused).to.be.instanceOf(Error)
   })
 
-  it('runs as nobody special and keeps its password and its key out of its log', async () => {
+  it('runs as an unprivileged user and keeps its password and key out of its log', async () => {
     expect((await container.exec(['id', '-u'])).output).to.equal('1000\n')
     const { output } = await container.exec(['cat', '/opt/kafka/config/server.properties'])
     expect(output).to.contain(broker.password)
@@ -109,7 +109,7 @@ export function kafkaContract(image: string): void {
     for (const secret of [broker.password, app.password, key]) expect(log.includes(secret)).to.equal(false)
   })
 
-  it('has what it acknowledged after it was killed and started again', async () => {
+  it('keeps acknowledged records when it is killed and started again', async () => {
     await docker('kill', container.getId())
     await container.restart()
     expect(await read()).to.deep.equal(['k=v'])

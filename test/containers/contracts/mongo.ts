@@ -6,7 +6,7 @@ import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainer
 
 const root = { name: 'root', password: 'pä$s: w/rd' }
 const credentials = `${root.name}:${encodeURIComponent(root.password)}`
-/** MongoDB's own. */
+/** Error codes of MongoDB. */
 const codes = {
   Unauthorized: 13,
   AuthenticationFailed: 18,
@@ -20,7 +20,7 @@ const codes = {
 const kills = 3
 const writers = 8
 
-/** A server that asks for passwords needs a key file for its replica set. */
+/** A replica set with passwords needs a key file. */
 const start = `openssl rand -base64 756 >/tmp/keyfile && chmod 400 /tmp/keyfile && chown mongodb /tmp/keyfile
   exec docker-entrypoint.sh mongod --replSet rs0 --keyFile /tmp/keyfile --bind_ip_all`
 
@@ -39,7 +39,7 @@ export function mongoContract(image: string): void {
       const { isWritablePrimary } = await client.db('admin').command({ hello: 1 })
       return isWritablePrimary || undefined
     }, 'it is primary')
-  /** Runs JavaScript in the container's mongosh, as root. */
+  /** Runs JavaScript as root in the container’s mongosh. */
   const shell = async (script: string, path = '') => {
     const address = `mongodb://${credentials}@localhost:27017/${path}`
     const { output } = await server.exec(['mongosh', '--quiet', '--norc', address, '--eval', script])
@@ -53,7 +53,7 @@ export function mongoContract(image: string): void {
       .withExposedPorts(27017)
       .withWaitStrategy(Wait.forListeningPorts())
       .start()
-    // On its first start the real server listens for a moment on loopback only, to create the user.
+    // On its first start, the real server listens on loopback only until it has created the user.
     await eventually(() => connect().catch(() => undefined), 'it lets its root user in', 60_000)
   })
   after(async () => {
@@ -61,7 +61,7 @@ export function mongoContract(image: string): void {
     await server?.stop()
   })
 
-  it('has a root user from its first start on, and lets nobody else in', async () => {
+  it('creates a root user on its first start, and rejects everyone else', async () => {
     const { users } = await (await connect()).db('admin').command({ usersInfo: root.name })
     expect(users[0].roles).to.deep.equal([{ role: 'root', db: 'admin' }])
     const list = async (user: string) => (await connect(user)).db('t').listCollections().toArray()
@@ -69,7 +69,7 @@ export function mongoContract(image: string): void {
     expect(await codeOf(list('root:other@'))).to.equal(codes.AuthenticationFailed)
   })
 
-  it('is no replica set, and takes no writes, until one is initiated', async () => {
+  it('accepts writes only after a replica set is initiated', async () => {
     const client = await connect()
     const admin = client.db('admin')
     expect(await codeOf(admin.command({ replSetGetStatus: 1 }))).to.equal(codes.NotYetInitialized)
@@ -84,12 +84,12 @@ export function mongoContract(image: string): void {
     await untilPrimary(client)
   })
 
-  it('is found by drivers under the name and address it was initiated with', async () => {
+  it('tells drivers the name and address with which it was initiated', async () => {
     const script = 'print(db.hello().setName, db.hello().me, rs.status().members.length)'
     expect(await shell(script, '?replicaSet=rs0')).to.equal('rs0 localhost:27017 1')
   })
 
-  it('commits a transaction as a whole, or not at all', async () => {
+  it('commits a transaction as a whole, or rolls it back', async () => {
     const client = await connect()
     const collection = client.db('t').collection<{ _id: string }>('transactions')
     const both = [{ _id: 'a' }, { _id: 'b' }]
@@ -104,7 +104,7 @@ export function mongoContract(image: string): void {
     expect(await collection.find().toArray()).to.deep.equal(both)
   })
 
-  it(`has every write that it acknowledged after it was killed ${kills} times under load`, async () => {
+  it(`keeps every acknowledged write when it is killed ${kills} times under load`, async () => {
     const acknowledged: string[] = []
     for (let round = 0; round < kills; round += 1) {
       const client = await connect()

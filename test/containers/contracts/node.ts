@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { hardenedRun } from './hardened-run.ts'
 
 export function nodeContract(image: string): void {
-  it('runs a command, and gives options to node', async () => {
+  it('runs a command, and passes options to node', async () => {
     expect(await hardenedRun(image, 'node', '-p', 'process.version + process.getuid()')).to.equal(
       `v${versions.node}10001\n`,
     )

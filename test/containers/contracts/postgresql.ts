@@ -35,14 +35,14 @@ export function postgresqlContract(image: string): void {
     await server?.stop()
   })
 
-  it('has a superuser and its database from the first start on, and lets nobody else in', async () => {
+  it('creates a superuser and a database on its first start, and rejects everyone else', async () => {
     const { rows } = await (await connect()).query('SELECT usesuper FROM pg_user WHERE usename = current_user')
     expect(rows).to.deep.equal([{ usesuper: true }])
     const refusal = await connect('guessed').catch((error: { code?: string }) => error.code)
     expect(refusal).to.equal('28P01')
   })
 
-  it('takes the options of its command, and keeps text as UTF-8 and its data in its volume', async () => {
+  it('accepts the options of its command, stores text as UTF-8, and keeps its data in its volume', async () => {
     const client = await connect()
     const shown = async (name: string) => Object.values((await client.query(`SHOW ${name}`)).rows[0]).join()
     expect(await shown('max_connections')).to.equal('123')
@@ -50,14 +50,14 @@ export function postgresqlContract(image: string): void {
     expect(await shown('data_directory')).to.equal('/var/lib/postgresql/data')
   })
 
-  it('is ready by TCP for pg_isready, and runs as a user of its own', async () => {
+  it('answers pg_isready over TCP, and runs as its own user', async () => {
     const { exitCode } = await server.exec(['pg_isready', '--quiet', '--host=127.0.0.1'])
     expect(exitCode).to.equal(0)
     const { output } = await server.exec(['stat', '-c', '%U', '/proc/1'])
     expect(output.trim()).to.equal('postgres')
   })
 
-  it(`has every row that it acknowledged after it was killed ${kills} times under load`, async () => {
+  it(`keeps every acknowledged row when it is killed ${kills} times under load`, async () => {
     const acknowledged: string[] = []
     await (await connect()).query('CREATE TABLE kills (id text PRIMARY KEY)')
     for (let round = 0; round < kills; round += 1) {

@@ -5,16 +5,16 @@ import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 
 export function reaperContract(image: string): void {
-  it('removes what a test run made, and nothing else, once the run is gone without a word', async () => {
+  it('removes exactly the objects of a test run that has ended without removing them', async () => {
     const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
-    // Should we be killed, the reaper of this very run takes care.
+    // If this process is killed, the reaper of this run removes everything.
     const { sessionId } = await getReaper(await getContainerRuntimeClient())
     const session = `org.testcontainers.session-id=${sessionId}`
-    // Ends by itself, and is removed then.
+    // This reaper ends without a signal, and is then removed.
     const reaper = await new GenericContainer(image)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })
-      // Not for other test runs on this machine to take for theirs.
+      // The label keeps other test runs on this machine from using this reaper.
       .withLabels({ TESTCONTAINERS_RYUK_TEST_LABEL: 'true' })
       .withExposedPorts(8080)
       .withWaitStrategy(Wait.forLogMessage(/.*Started.*/))
@@ -44,7 +44,7 @@ export function reaperContract(image: string): void {
 
 const kinds = { container: ['--all'], network: [], volume: [] }
 
-/** Names or ids of what carries the label, by kind. */
+/** Returns the names or ids of labelled objects by kind. */
 async function find(label: string): Promise<[kind: string, found: string[]][]> {
   return await Promise.all(
     Object.entries(kinds).map(async ([kind, options]) => {

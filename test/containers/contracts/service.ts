@@ -6,25 +6,25 @@ import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 
 const port = 8080
-/** What docker-compose.yml gives a service (stop_grace_period); then it is killed, which is another exit code. */
+/** The grace period of a service in docker-compose.yml (stop_grace_period). After it the service is killed, with another exit code. */
 const graceMs = 12_000
-/** MB as `docker images` counts them. */
+/** The limit in MB, as `docker images` counts them. */
 const largest = 250
 
-/** What a hosting platform or a careful operator does to a container. Its file system is read-only, too. */
+/** Runs a container as a hosting platform or a careful operator does, with a read-only file system. */
 class Hardened extends GenericContainer {
   constructor(image: string, dataFolder?: string) {
     super(image)
     this.hostConfig.ReadonlyRootfs = true
-    // A new volume has the owner and the rights that its folder has in the image.
+    // A new volume gets the owner and the rights of its folder in the image.
     if (dataFolder) this.hostConfig.Mounts = [{ Type: 'volume', Source: '', Target: dataFolder }]
     this.withUser('10001').withDroppedCapabilities('ALL')
   }
 }
 
 /**
- * The image of a service, run alone.
- * @param dataFolder where docker-compose.yml gives it a volume; undefined for a service that keeps no files
+ * Tests the image of a service that runs alone.
+ * @param dataFolder the folder of its volume in docker-compose.yml, or undefined if the service keeps no files
  */
 export function serviceContract(image: string, dataFolder?: string): void {
   let started: StartedTestContainer
@@ -37,13 +37,13 @@ export function serviceContract(image: string, dataFolder?: string): void {
   })
   after(() => started?.stop())
 
-  it('answers on $PORT without a sidecar, and says that it is not ready', async () => {
+  it('answers on $PORT without a sidecar, and reports that it is not ready', async () => {
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`
     expect((await send(`${url}/healthz`)).status).to.equal(200)
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 
-  it('holds no package of development and no test', async () => {
+  it('contains no development packages and no tests', async () => {
     const script = `const found = fs.globSync(['/app/node_modules/{*,@*/*}/package.json', '/app/*/test', '/app/**/.env*'])
       console.log(JSON.stringify(found))`
     const { stdout } = await started.exec(['node', '-e', script])
@@ -55,7 +55,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     expect(found.filter((path) => development.includes(path))).to.deep.equal([])
   })
 
-  it(`is smaller than ${largest} MB`, async function () {
+  it(`uses less than ${largest} MB`, async function () {
     const { container: client } = await getContainerRuntimeClient()
     const { Size: bytes } = await client.dockerode.getImage(image).inspect()
     const size = Math.round(bytes / 1_000_000)
@@ -63,7 +63,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     if (this.test) this.test.title += ` (${size} MB)`
   })
 
-  it('ends in order when it is asked to, before anybody has to kill it', async () => {
+  it('stops in order within the grace period', async () => {
     const { container: client } = await getContainerRuntimeClient()
     const container = client.getById(started.getId())
     await client.stop(container, { timeout: graceMs })
@@ -71,7 +71,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
   })
 }
 
-/** Where the packages would be that only `npm ci` with development brings. */
+/** Returns the folders of packages that only development needs. */
 function developmentPackages(): string[] {
   const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>
