@@ -24,7 +24,7 @@ import {
 const group = printed.deadLetterGroup(reasons.invalidPayload, parts.orders)
 const shortOf = ({ id }: DeadLetter) => id.slice(0, 8)
 
-describe('dead letters', () => {
+describe('a dead letter', () => {
   const orderId = randomUUID()
   let position: Position
   let letter: DeadLetter
@@ -38,11 +38,11 @@ describe('dead letters', () => {
     }
   })
 
-  it('appear in groups by reason and service on the command line', async () => {
+  it('appears in a group by reason and service on the command line', async () => {
     expect(await make(commands.deadLetters)).to.contain(group)
   })
 
-  it('appear the same in the command line and in the monitor', async () => {
+  it('appears the same in the command line and in the monitor', async () => {
     const ids = printed.deadLetterIds(await make(commands.listDeadLetters(group)))
     expect(ids).to.include(shortOf(letter))
     const listed = (await readAll(urls.deadLetters)).flatMap(readDeadLetters)
@@ -50,7 +50,7 @@ describe('dead letters', () => {
     expect(same.map(shortOf)).to.have.members(ids)
   })
 
-  it('show the fault and its location', async () => {
+  it('shows the fault and its location', async () => {
     const shown = await make(commands.showDeadLetter(shortOf(letter)))
     expect(shown)
       .to.contain('/Payload/Total')
@@ -58,14 +58,14 @@ describe('dead letters', () => {
     expect(shown).not.to.contain('Grace Hopper')
   })
 
-  it('stay unpublished if the replayed event still has the fault', async () => {
+  it('stays unpublished if the replayed event still has the fault', async () => {
     const error = await replayed('still text').catch((failure: Error) => failure)
     expect(error).to.be.instanceOf(Error)
     expect((error as Error).message).to.contain('/Payload/Total')
     expect(await findOrder(orderId)).to.equal(undefined)
   })
 
-  it('become a paid order when they are replayed with an edited event', async () => {
+  it('becomes a paid order when it is replayed with an edited event', async () => {
     expect(await replayed(10)).to.match(printed.replayedAs)
     expect((await orderIsPaid(orderId)).total).to.equal(10)
     expect(await paymentsOf(orderId)).to.have.length(1)

@@ -23,16 +23,16 @@ const ways: [string, (text: string, orderId: string) => Promise<unknown>][] = [
   ],
 ]
 
-describe('envelopes of outside publishers', () => {
+describe('publishing from outside', () => {
   for (const [way, publishText] of ways) {
-    it(`create a paid order when a reduced envelope is published ${way}`, async () => {
+    it(`creates a paid order when a reduced envelope is published ${way}`, async () => {
       const orderId = randomUUID()
       await publishText(JSON.stringify(reducedEnvelope(orderId, 11)), orderId)
       expect((await orderIsPaid(orderId)).total).to.equal(11)
       expect(await paymentsOf(orderId)).to.have.length(1)
     })
 
-    it(`keep their ids when a full envelope is published ${way}`, async () => {
+    it(`keeps the ids when a full envelope is published ${way}`, async () => {
       const [orderId, ids] = [randomUUID(), newIds()]
       await publishText(JSON.stringify(fullEnvelope(orderId, ids, 12)), orderId)
       const order = await orderIsPaid(orderId)
@@ -48,7 +48,7 @@ describe('envelopes of outside publishers', () => {
     })
   }
 
-  it('are published one by one over HTTP, so a faulty envelope blocks no other', async () => {
+  it('keeps a faulty envelope from blocking others in a request over HTTP', async () => {
     const orderId = randomUUID()
     const body = [reducedEnvelope(randomUUID(), 'text'), reducedEnvelope(orderId)]
     const answer = await send(urls.publishing, { body })

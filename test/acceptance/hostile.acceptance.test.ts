@@ -56,7 +56,7 @@ describe('a hostile record', () => {
     })
   }
 
-  it('is paid, like the order behind it, if it is a valid order with a binary key', async () => {
+  it('becomes a paid order if it is a valid order with a binary key, and blocks no order behind it', async () => {
     const orderId = randomUUID()
     await publishAhead({ value: text(reducedEnvelope(orderId)), key: Buffer.from([0xff, 0x00, 0xc3, 0x28]) })
     await orderIsPaid(orderId)

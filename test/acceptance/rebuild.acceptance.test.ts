@@ -6,7 +6,7 @@ import { commands, parts, printed, topics, urls } from './system.ts'
 
 describe('a rebuild', () => {
   for (const service of [parts.orders, parts.payments]) {
-    it(`of ${service} changes nothing in a complete store and reports correct counts`, async () => {
+    it(`changes nothing in a complete store of ${service} and reports correct counts`, async () => {
       const placed = [await placeOrder(5), await placeOrder(6)]
       for (const { id } of placed) await orderIsPaid(id)
       const before = [await readAll(urls.orders), await readAll(urls.payments)]

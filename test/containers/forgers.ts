@@ -10,7 +10,7 @@ import { expect } from 'chai'
 /** Tests signatures, which containers use by default: their services sign events and detect unsigned ones. */
 export function forgers(running: () => RunningStack): void {
   describe('an event that imitates a service', () => {
-    it('is rejected, because all services sign their events and require signatures from each other', async () => {
+    it('becomes a dead letter, because services require signatures from each other', async () => {
       const stack = running()
       const log = await openLog(stack.kafka, [orderEvents, paymentEvents, `${orderEvents}.dead`])
       const producer = createProducer(stack.kafka)

@@ -23,7 +23,7 @@ const perSecond = 2
  * restart` restarts them.
  */
 export function replicas(running: () => RunningContainers): void {
-  describe('three replicas of payment-service', () => {
+  describe('payment-service with three replicas', () => {
     let stack: RunningContainers
     let load: PayingLoad
     before(() => {
@@ -48,13 +48,13 @@ export function replicas(running: () => RunningContainers): void {
         120_000,
       )
 
-    it('join under load and share the partitions evenly', async () => {
+    it('divides the partitions evenly when replicas join under load', async () => {
       const printed = succeeded(await stack.orderflow(['scale', service, String(count)]))
       expect(printed).to.match(new RegExp(`${service}: runs ${count} times, members of its consumer group: [1-9]`))
       await untilShared(count)
     })
 
-    it('share the partitions again after some were killed and all were restarted', async () => {
+    it('divides the partitions again after some replicas were killed and all were restarted', async () => {
       // The partitions of one replica wait until its session ends, those of the other until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
@@ -63,12 +63,12 @@ export function replicas(running: () => RunningContainers): void {
       await untilShared(count)
     })
 
-    it('leave every order of the load paid once', async function () {
+    it('pays every order of the load once', async function () {
       const { orders } = await load.endsPaidOnce()
       if (this.test) this.test.title += ` (${orders} orders)`
     })
 
-    it('decide one payment for an order that all replicas receive at the same moment', async () => {
+    it('decides one payment for an order that all replicas receive at the same moment', async () => {
       const book = openBook({})
       const answers = new Map<string, number[]>()
       const producer = createProducer(stack.kafka)
@@ -91,7 +91,7 @@ export function replicas(running: () => RunningContainers): void {
       }
     })
 
-    it('scale down to one replica', async () => {
+    it('returns all partitions to one replica after scaling down', async () => {
       succeeded(await stack.orderflow(['scale', service, '1']))
       await untilShared(1)
       expect(succeeded(await stack.make('status')))

@@ -13,7 +13,7 @@ const hostileFields = '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "":
 
 /** Tests the contents of the database server after hostile input, read past Dapr. */
 export function storedDocuments(running: () => RunningContainers): void {
-  describe('documents in the store of containers', () => {
+  describe('the store of containers', () => {
     let stack: RunningContainers
     let producer: ReturnType<typeof createProducer>
     before(() => {
@@ -34,7 +34,7 @@ export function storedDocuments(running: () => RunningContainers): void {
     }
 
     for (const [what, text] of Object.entries({ ...hostileTexts, ...longest })) {
-      it(`keep ${what} unchanged in one string`, async () => {
+      it(`keeps ${what} unchanged in one string`, async () => {
         const envelope = full({ CustomerName: text, CustomerTaxId: text.slice(0, 64) })
         await publish(JSON.stringify(envelope))
         const { fact } = await storedOrder(envelope.Payload.OrderId)
@@ -42,7 +42,7 @@ export function storedDocuments(running: () => RunningContainers): void {
       })
     }
 
-    it('contain only the fields of the contract for an event with hostile field names', async () => {
+    it('contains only the fields of the contract for an event with hostile field names', async () => {
       const envelope = full({ Note: 'FIELDS' })
       const hostile = JSON.stringify({ ...envelope, Headers: 'FIELDS', Extra: 'FIELDS' })
       await publish(hostile.replaceAll('"FIELDS"', hostileFields))
@@ -52,14 +52,14 @@ export function storedDocuments(running: () => RunningContainers): void {
       expect(fact).to.deep.equal({ Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: payload })
     })
 
-    it('stay small for the largest event', async () => {
+    it('stays small for the largest event', async () => {
       const envelope = full({ Note: 'x'.repeat(250_000) })
       await publish(JSON.stringify(envelope))
       const { text } = await storedOrder(envelope.Payload.OrderId)
       expect(text.length).to.be.below(maxFactBytes)
     })
 
-    it('exclude a text of 1 MB, which HTTP and Kafka reject with their limits', async () => {
+    it('never contains a text of 1 MB, which HTTP and Kafka reject with their limits', async () => {
       const text = 'x'.repeat(1024 * 1024)
       const posted = await post<ProblemBody>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerName: text })
       expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes. Nothing was done.'])

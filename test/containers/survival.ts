@@ -54,7 +54,7 @@ export function survival(running: () => RunningContainers): void {
       await load.accepts(some)
     })
 
-    it(`can be ${storeServer} several times`, async () => {
+    it(`recovers three times: ${storeServer}`, async () => {
       for (let kills = 0; kills < 3; kills += 1) {
         await load.accepts(some)
         await stack.kill(storeServer)

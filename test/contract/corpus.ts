@@ -1,6 +1,6 @@
 import { type Fixture, fixtureBytes, fixtures, type ValidFixture } from './fixtures.ts'
 
-/** A small generator of random numbers with a seed (mulberry32): the same seed is the same corpus on every machine. */
+/** Creates a generator of random numbers (mulberry32). The same seed results in the same corpus on every machine. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -57,7 +57,7 @@ const names = [
     'a/b',
   ],
 ]
-/** What is put into a text of JSON, or takes the place of something there. */
+/** Texts that are inserted into JSON, or replace a part of it. */
 const snippets = [
   ...[
     '1e400',
@@ -83,7 +83,7 @@ const snippets = [
 ]
 const badBytes = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80]]
 
-/** Documents near to valid ones, as bytes: valid fixtures with up to three changes of values and names, or of the text itself. */
+/** Generates the bytes of almost valid documents: valid fixtures with up to three changes of values, names or the text. */
 export function* corpus(seed: number, count: number): Generator<Buffer> {
   const random = randomOf(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
@@ -91,7 +91,7 @@ export function* corpus(seed: number, count: number): Generator<Buffer> {
     .filter((fixture) => fixtureBytes(fixture).length < 2_000)
     .map(({ envelope }) => JSON.stringify(envelope))
 
-  /** Also what JSON alone makes an own property, such as `__proto__`. */
+  /** Adds an own property even for names such as `__proto__`. */
   const put = (place: object, key: string, value: unknown) =>
     Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true })
 
@@ -102,7 +102,7 @@ export function* corpus(seed: number, count: number): Generator<Buffer> {
     const what = random()
     if (what < 0.03) document.Version = pick(numbers)
     else if (what < 0.2) delete place[key]
-    // Never what it inherits: that would be changed next, for all objects there are.
+    // Never copies an inherited value, because a later change of it would change all objects.
     else if (what < 0.3) put(place, pick(names), Object.hasOwn(place, key) ? place[key] : null)
     else put(place, key, structuredClone(pick(values)))
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import type { EnvelopeErrorCode } from '@orderflow/envelope-schema'
 
-// The form of envelope-schema/fixtures/README.md.
+// A fixture in the form of envelope-schema/fixtures/README.md.
 
 export interface Fixture {
   file: string
@@ -31,7 +31,7 @@ export function fixtures<T>(kind: 'valid' | 'invalid'): (Fixture & T)[] {
   return readdirSync(folder).map((file) => ({ file, ...JSON.parse(readFileSync(join(folder, file), 'utf8')) }))
 }
 
-/** The bytes that are to be checked. */
+/** Returns the bytes of a fixture’s input. */
 export function fixtureBytes({ inputBase64, inputText, envelope, input = envelope }: Fixture): Buffer {
   return inputBase64 === undefined
     ? Buffer.from(inputText ?? JSON.stringify(input))

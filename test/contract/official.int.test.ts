@@ -27,23 +27,23 @@ const loadTools = async () => {
 describe('envelope-schema/asyncapi.json', () => {
   before(loadTools)
 
-  it('is valid by the official AsyncAPI parser, and has no warnings', async () => {
+  it('passes the official AsyncAPI parser without warnings', async () => {
     const { document, diagnostics } = await new tools.asyncApi.Parser().parse(text)
     expect(document).to.be.an('object')
-    // Severity 2 is for information: that there is a newer AsyncAPI.
+    // Severity 2 is information, for example about a newer AsyncAPI.
     const found = diagnostics.filter(({ severity }) => severity < 2)
     expect(found.map(({ path, message }) => `${path.join('.')}: ${message}`)).to.deep.equal([])
   })
 
-  it('is refused by it when a message is not there', async () => {
+  it('fails in the official parser if a message is missing', async () => {
     const broken = text.replaceAll('"#/components/messages/OrderCreated.1.full"', '"#/components/messages/nowhere"')
     const { diagnostics } = await new tools.asyncApi.Parser().parse(broken)
     expect(diagnostics.some(({ severity }) => severity === 0)).to.equal(true)
   })
 })
 
-describe('the examples of asyncapi.json', () => {
-  it('are there for each message, and valid', () => {
+describe('the list of examples in asyncapi.json', () => {
+  it('contains one valid example of each message', () => {
     for (const [id, { examples = [] }] of Object.entries(contract.components.messages)) {
       expect(examples, id).to.have.length(1)
       const parse = id.endsWith('.full') ? parseFullEnvelope : parseEvent
@@ -54,7 +54,7 @@ describe('the examples of asyncapi.json', () => {
   })
 })
 
-/** Every valid fixture, as an object: with fields that are absent, empty, unknown, and texts of all kinds. */
+/** The valid fixtures as objects, with absent, empty and unknown fields and many kinds of texts. */
 const envelopes = fixtures<ValidFixture>('valid').map(({ file, envelope }) => ({
   file,
   envelope: envelope as unknown as ReceivedEnvelope,
@@ -64,11 +64,11 @@ const bytes = ({ value, body = value }: Message) => Buffer.from(typeof body === 
 const lowerCase = (headers: object) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
 
-describe('the CloudEvents of envelopes', () => {
+describe('the conversion to CloudEvents', () => {
   before(loadTools)
 
   for (const { file, envelope } of envelopes) {
-    it(`are taken and given by the official SDK, in each mode, and nothing is lost: ${file}`, () => {
+    it(`keeps an envelope unchanged the official SDK in each mode: ${file}`, () => {
       const { CloudEvent, Kafka, HTTP } = tools.cloudEvents
       const event = new CloudEvent(toCloudEvent(envelope, origin))
       for (const [kind, binding] of [

@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 
 const document = JSON.parse(readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')) as AsyncApiDocument
 
-/** As a person uses it, in a real browser. */
+/** Tests the page as a reader uses it, in a real browser. */
 describe('the page of the AsyncAPI document', () => {
   let server: Server
   let browser: Browser
@@ -37,14 +37,14 @@ describe('the page of the AsyncAPI document', () => {
   const anchor = 'orderevents-OrderCreated.1.full'
   const message = () => page.locator(`[id="${anchor}"]`)
 
-  it('opens the message that an address leads to, and loads nothing else', async () => {
+  it('opens the message that the address names, and loads no other file', async () => {
     await openPage(page, `${url}#${anchor}`, message().getByText('Payload.CustomerTaxId'))
     expect(await page.locator('details[open]').count()).to.equal(1)
-    // Chromium asks for an icon by itself.
+    // Chromium requests an icon automatically.
     expect(new Set(asked.filter((each) => !each.endsWith('/favicon.ico')))).to.deep.equal(new Set([url]))
   })
 
-  it('copies an example, by the keyboard, too, and says so', async () => {
+  it('copies an example with mouse or keyboard, and confirms it', async () => {
     await message()
       .getByRole('button', { name: /^Copy the example/ })
       .focus()
@@ -54,7 +54,7 @@ describe('the page of the AsyncAPI document', () => {
     expect(copied).to.deep.equal(document.components.messages['OrderCreated.1.full']?.examples?.[0]?.payload)
   })
 
-  it('has light and dark colours', async () => {
+  it('supports light and dark colours', async () => {
     const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     await page.emulateMedia({ colorScheme: 'light' })
     const light = await background()
@@ -62,7 +62,7 @@ describe('the page of the AsyncAPI document', () => {
     expect([light, await background()]).to.deep.equal(['rgb(255, 255, 255)', 'rgb(18, 22, 27)'])
   })
 
-  it('breaks no rule of its own policy', () => {
+  it('conforms to its own content security policy', () => {
     expect(complaints.filter((text) => !text.includes('favicon'))).to.deep.equal([])
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { npmTools } from '../support/npm-tools.ts'
 
-/** What the tests use of @asyncapi/parser. */
+/** The part of @asyncapi/parser that the tests use. */
 interface AsyncApiParser {
   Parser: new () => {
     parse: (
@@ -10,7 +10,7 @@ interface AsyncApiParser {
   }
 }
 
-/** What the tests use of cloudevents. */
+/** The part of cloudevents that the tests use. */
 interface CloudEventsSdk {
   CloudEvent: new (event: object) => object
   Kafka: Bindings
@@ -29,7 +29,7 @@ interface Bindings {
   toEvent: (message: object) => Record<string, unknown>
 }
 
-/** The official AsyncAPI parser and CloudEvents SDK: 177 packages, 56 MB, which nothing else needs. */
+/** Installs the official AsyncAPI parser and CloudEvents SDK (177 packages, 56 MB), which only these tests need. */
 export async function contractTools(): Promise<{ asyncApi: AsyncApiParser; cloudEvents: CloudEventsSdk }> {
   const folder = await npmTools('contract', import.meta.dirname, '@asyncapi/parser and cloudevents: downloading 10 MB')
   const load = async (path: string) => (await import(join(folder, path))).default

@@ -7,13 +7,13 @@ import { examples, verdictsOf } from './languages.ts'
 import { ownVerdict } from './verdict.ts'
 
 const schemas = ['full', 'received'] as const
-/** SEED repeats a run; otherwise each run has another corpus. */
+/** SEED repeats a run. By default each run has another corpus. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 
-/** How many documents each is given: a hundred thousand where that takes seconds. */
+/** The number of documents for each validator. Each number takes a similar time. */
 const counts: Record<string, number> = { python: 10_000, go: 100_000, java: 20_000 }
 
-/** Every fixture, and what it says must be answered. */
+/** The fixtures with their expected verdicts. */
 const asked = [...fixtures<ValidFixture>('valid'), ...fixtures<InvalidFixture>('invalid')].flatMap((fixture) =>
   schemas.map((check) => {
     const question: Question = { check, base64: fixtureBytes(fixture).toString('base64') }
@@ -25,7 +25,7 @@ const asked = [...fixtures<ValidFixture>('valid'), ...fixtures<InvalidFixture>('
   }),
 )
 
-describe('validators of several languages', () => {
+describe('the validator of each language', () => {
   let found: Example[]
   before(async function () {
     this.timeout(600_000)
@@ -33,7 +33,7 @@ describe('validators of several languages', () => {
     expect(found.map(({ language }) => language)).to.deep.equal(Object.keys(counts))
   })
 
-  it('say of every fixture what it says itself: the verdict of both schemas, the code, and each pointer', async () => {
+  it('returns the expected verdict, code and pointers for every fixture and both schemas', async () => {
     for (const example of found) {
       const verdicts = await verdictsOf(
         example,
@@ -49,7 +49,7 @@ describe('validators of several languages', () => {
     }
   })
 
-  it('say the same of documents made at random: code and pointers', async function () {
+  it('returns the same code and pointers as the project’s own for random documents', async function () {
     this.timeout(900_000)
     const most = Math.max(...Object.values(counts))
     const questions = Array.from(corpus(seed, most), (bytes, index): Question => {
@@ -58,7 +58,7 @@ describe('validators of several languages', () => {
     const own = questions.map(ownVerdict)
     const byCode = Map.groupBy(own, ({ code }) => code)
     console.log(`      SEED=${seed}: ${[...byCode].map(([code, all]) => `${all.length} ${code}`).join(', ')}`)
-    // A corpus that reaches each rule; what is refused all the same tells nothing.
+    // The corpus must reach each rule, because a corpus of equal errors proves little.
     for (const code of ['ok', ...envelopeErrorCodes])
       expect(byCode.get(code)?.length ?? 0, code).to.be.above(most / 1_000)
     for (const example of found) {
@@ -80,8 +80,8 @@ describe('validators of several languages', () => {
 })
 
 /**
- * A validator may refuse what nests too deep before it looks at anything else, so that a parser of its language survives: also a text that
- * is no JSON (envelope-schema/fixtures/README.md).
+ * Compares two verdicts. A validator may reject deep nesting first, even in a text that is not JSON, to protect its parser
+ * (envelope-schema/fixtures/README.md).
  */
 function same(own: Verdict, other: Verdict, { base64 }: Question): boolean {
   const isSame = own.code === other.code && own.pointers.join() === other.pointers.join()
@@ -89,7 +89,7 @@ function same(own: Verdict, other: Verdict, { base64 }: Question): boolean {
   return isSame || (stopped && own.code !== 'ok' && levels(Buffer.from(base64, 'base64').toString()) > 64)
 }
 
-/** How deep objects and lists nest in a text that may be no JSON. */
+/** Returns the depth of nested objects and lists in a text, which may be invalid JSON. */
 function levels(text: string): number {
   let [deepest, level] = [0, 0]
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {

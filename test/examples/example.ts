@@ -1,20 +1,20 @@
-/** A folder of docs/examples/, made to run. */
+/** A folder of docs/examples/, ready to run. */
 export interface Example {
   language: string
-  /** Publishes the event in a file. */
+  /** Returns the command that publishes the event in a file. */
   publish: (file: string) => string[]
   /** Checks documents, as `verdictsOf` gives them. */
   check?: string[]
   env?: Record<string, string>
 }
 
-/** What somebody says of a document. */
+/** The verdict of a validator about a document. */
 export interface Verdict {
   code: string
   pointers: string[]
 }
 
-/** A document, and the schema that it is held against. */
+/** A document and the schema to check it against. */
 export interface Question {
   check: 'full' | 'received'
   base64: string

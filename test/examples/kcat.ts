@@ -5,8 +5,8 @@ import { canAptGet, runTool } from '@orderflow/cli'
 import type { Example } from './example.ts'
 
 /**
- * The example in the shell. On Debian, as root, kcat is installed where it is missing.
- * @param pythonPackages where those of docs/examples/python are: its librdkafka serves a kcat whose own is too old for Kafka 4
+ * Returns the example of the shell. On Debian it installs a missing kcat if the user is root.
+ * @param pythonPackages the folder with the packages of docs/examples/python, whose librdkafka replaces one that is too old for Kafka 4
  */
 export async function kcatExample(folder: string, pythonPackages: string): Promise<Example> {
   const printed = (command = 'kcat') => runTool(command, ['-V'], { cwd: folder }).catch(() => undefined)

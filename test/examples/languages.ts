@@ -58,8 +58,8 @@ const jvm: Provisioned = {
 const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 
 /**
- * Every example whose toolchain is on this machine, which the first use makes. Fails when one is missing.
- * @throws {CliError} `tools-missing`, which says how to bring it
+ * Returns all examples. The first call builds them.
+ * @throws {CliError} `tools-missing` with the way to install a missing toolchain
  */
 export async function examples(): Promise<Example[]> {
   await provisionTools([python, golang, jvm], { onProgress: console.error })
@@ -79,13 +79,13 @@ export async function examples(): Promise<Example[]> {
   ]
 }
 
-/** What an example's validator says of each document. */
+/** Returns an example’s verdict on each document. */
 export async function verdictsOf({ check = [], env }: Example, questions: Question[]): Promise<Verdict[]> {
   const [command = '', ...args] = check
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const answers = Promise.all([text(child.stdout), text(child.stderr), ended])
-  child.stdin.on('error', () => {}) // it ended: its exit code and what it printed say why
+  child.stdin.on('error', () => {}) // If the process has ended, its exit code and output give the reason.
   for (const question of questions) {
     if (child.stdin.write(`${JSON.stringify(question)}\n`)) continue
     await Promise.race([new Promise((go) => child.stdin.once('drain', go)), ended])
@@ -93,7 +93,7 @@ export async function verdictsOf({ check = [], env }: Example, questions: Questi
   }
   child.stdin.end()
   const [stdout, stderr, code] = await answers
-  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr.slice(-2_000)}`)
+  if (code !== 0) throw new Error(`${command} exited with ${code}: ${stderr.slice(-2_000)}`)
   return stdout
     .trim()
     .split('\n')

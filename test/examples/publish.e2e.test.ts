@@ -16,7 +16,7 @@ import { examples } from './languages.ts'
 
 const languages = ['python', 'go', 'java', 'kcat']
 
-describe('the examples', () => {
+describe('each example of a publisher', () => {
   let folder: string
   let found: Map<string, Example>
   before(async function () {
@@ -39,7 +39,7 @@ describe('the examples', () => {
     return run(command, args, { ...env, ...settings })
   }
 
-  describe('on a stack that make up has started', () => {
+  describe('each example with a running stack', () => {
     let checkout: LocalCheckout
     let stack: StartedCheckout
     before(async () => {
@@ -58,7 +58,7 @@ describe('the examples', () => {
     }
 
     for (const language of languages) {
-      it(`publish an order that is paid: ${language}`, async () => {
+      it(`publishes an order that is paid: ${language}`, async () => {
         const event = full()
         const { code, stdout, stderr } = await publish(language, fileWith(event), settings())
         expect([code, stderr]).to.deep.equal([0, language === 'kcat' ? stderr : ''])
@@ -70,7 +70,7 @@ describe('the examples', () => {
     const byCurl = (file: string) =>
       run(join(repository, 'docs/examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
 
-    it('publish orders that are paid: curl, with one event, a list and lines', async () => {
+    it('publishes orders that are paid, from one event, a list and lines: curl', async () => {
       const [one, two, three] = [full(), full(), full()]
       const lines = join(folder, 'events.ndjson')
       writeFileSync(lines, `${JSON.stringify(three)}\n`)
@@ -81,7 +81,7 @@ describe('the examples', () => {
       for (const { Payload } of [one, two, three]) await isPaid(Payload.OrderId)
     })
 
-    it('say which are not published: curl', async () => {
+    it('names the events that were not published: curl', async () => {
       const [right, wrong] = [full(), full({ Total: '10' })]
       const some = await byCurl(fileWith([wrong, right]))
       expect([some.code, some.stderr]).to.deep.equal([1, 'only some are published\n'])
@@ -93,9 +93,9 @@ describe('the examples', () => {
     })
   })
 
-  describe('by themselves', () => {
+  describe('each example without a stack', () => {
     for (const language of languages) {
-      it(`do not publish what is wrong, and say where: ${language}`, async () => {
+      it(`rejects an invalid event and names each fault: ${language}`, async () => {
         const file = fileWith(full({ Total: '10', CustomerName: 'Tx-77-SECRET', CustomerTaxId: '' }))
         const { code, stdout, stderr } = await publish(language, file, { KAFKA_BROKERS: '127.0.0.1:1' })
         expect(code).to.equal(1)
@@ -103,13 +103,13 @@ describe('the examples', () => {
         expect(stdout + stderr).not.to.contain('SECRET')
       })
 
-      it(`say so when Kafka is not there: ${language}`, async () => {
+      it(`reports that Kafka is unreachable: ${language}`, async () => {
         const KAFKA_BROKERS = `127.0.0.1:${await freePort()}`
         const { code, stderr } = await publish(language, fileWith(full()), { KAFKA_BROKERS })
         expect([code, /not published/.test(stderr)], stderr).to.deep.equal([1, true])
       })
 
-      it(`say which setting is missing: ${language}`, async () => {
+      it(`names the missing setting: ${language}`, async () => {
         const { code, stderr } = await publish(language, fileWith(full()), { KAFKA_USER: 'legacy' })
         expect(code).to.equal(1)
         expect(stderr).to.match(/KAFKA_(PASSWORD|CA).* is not set/)
@@ -117,7 +117,7 @@ describe('the examples', () => {
     }
   })
 
-  describe('at a Kafka that asks who they are', () => {
+  describe('each example with a Kafka that requires authentication', () => {
     let kafka: SecuredKafka
     let log: Awaited<ReturnType<typeof openLog>>
     let settings: Record<string, string>
@@ -135,7 +135,7 @@ describe('the examples', () => {
     })
 
     for (const language of languages) {
-      it(`publish with user and password, the bytes of the file: ${language}`, async () => {
+      it(`publishes the bytes of the file with user and password: ${language}`, async () => {
         const event = full()
         const { code, stderr } = await publish(language, fileWith(event), settings)
         expect(code, stderr).to.equal(0)
@@ -144,7 +144,7 @@ describe('the examples', () => {
         if (language !== 'kcat') expect(record.key).to.equal(event.Payload.OrderId)
       })
 
-      it(`are refused with another password, and say so: ${language}`, async () => {
+      it(`reports a wrong password: ${language}`, async () => {
         const { code, stderr } = await publish(language, fileWith(full()), { ...settings, KAFKA_PASSWORD: 'guessed' })
         expect([code, /not published/.test(stderr)], stderr).to.deep.equal([1, true])
         expect(stderr).not.to.contain('guessed')

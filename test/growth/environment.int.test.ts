@@ -8,14 +8,14 @@ import { copyRepository, ownPackages, type RepositoryCopy } from '../support/che
 
 const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
 
-describe('make and packages/cli/node, in an environment of the caller', () => {
+describe('make and packages/cli/node in unusual environments', () => {
   let copy: RepositoryCopy
   let usual: NodeJS.ProcessEnv
   let expected: Awaited<ReturnType<typeof outcomes>>
   before(async () => {
     copy = copyRepository()
     const { PATH = '', HOME } = process.env
-    // What packages/cli/node has put there for this process it finds again.
+    // Removes folders that packages/cli/node added to this process’s PATH. It finds them again.
     const own = (path: string) => path.startsWith(cacheFolder()) || path.endsWith('node_modules/.bin')
     usual = {
       PATH: PATH.split(delimiter)
@@ -23,7 +23,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
         .join(delimiter),
       HOME,
     }
-    // What CDPATH leads to, and a script that no program expects.
+    // A target for CDPATH, and a script that should never run.
     mkdirSync(join(copy.folder, 'decoy/stack'), { recursive: true })
     mkdirSync(join(copy.folder, 'a folder'))
     writeFileSync(join(copy.folder, 'decoy/script'), 'echo noise; cd /; set -f; trap "exit 3" EXIT\n')
@@ -50,7 +50,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     }
   }
 
-  /** What bash, make, Node, npm and git read, by their manuals, and can be set to something that means something else to them. */
+  /** Variables that bash, make, Node, npm and git read, with values that change their behaviour. */
   const variables: [name: string, value: string | undefined][] = [
     ['HOME', undefined],
     ['HOME', ''],
@@ -97,17 +97,17 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     ['GIT_INDEX_FILE', '/no/such/file'],
   ]
   for (const [name, value] of variables) {
-    it(`run as usual ${value === undefined ? `without ${name}` : `with ${name}=${value}`}`, async () => {
+    it(`behaves as usual ${value === undefined ? `without ${name}` : `with ${name}=${value}`}`, async () => {
       const env = { ...usual, [name]: value }
       expect(await outcomes(env)).to.deep.equal(expected)
     })
   }
 
-  it('leave git to find the repository of the folder that it runs in, as in a hook of git', async () => {
+  it('lets git find the repository of the current folder, even in a git hook', async () => {
     const local = await run(usual, 'git', 'rev-parse', '--local-env-vars')
     const names = local.stdout.trim().split('\n')
     expect(names).to.include('GIT_DIR')
-    // Settings, such as safe.directory, are the caller's.
+    // Settings of the caller, such as safe.directory, stay.
     const kept = ['GIT_CONFIG', 'GIT_CONFIG_PARAMETERS', 'GIT_CONFIG_COUNT']
     const env = Object.fromEntries(names.map((name: string) => [name, 'x']))
     const { stdout } = await run(
@@ -119,7 +119,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     expect(JSON.parse(stdout).filter((name: string) => names.includes(name))).to.have.members(kept)
   })
 
-  it('keep what programs need to reach a network, and a debugger', async () => {
+  it('keeps the variables for networks and debuggers', async () => {
     const network = {
       npm_config_registry: 'https://registry.example',
       npm_config_cafile: '/ca.pem',
@@ -142,7 +142,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     expect(await valuesOf(debugged)).to.deep.equal(debugged)
   })
 
-  it('begin with a shell that takes nothing from the environment: every bash script of this machine', () => {
+  it('starts every bash script of this repository with a shell that ignores the environment', () => {
     const scripts = [
       'packages/cli/node',
       '.ci/run',
@@ -156,7 +156,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     }
   })
 
-  it('install all packages at the first run, also where npm would leave some out', async () => {
+  it('installs all packages at the first run, even if npm’s settings exclude some', async () => {
     const npm = async (name: string) => (await run(process.env, 'npm', 'config', 'get', name)).stdout.trim()
     const [cache, userconfig] = [await npm('cache'), await npm('userconfig')]
     for (const path of ['node_modules', ...ownPackages()]) {

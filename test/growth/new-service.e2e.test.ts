@@ -5,13 +5,13 @@ import { changesIn } from '../support/checkouts/checkout.ts'
 import { followDocument, succeeded } from '../support/documents/follow-document.ts'
 
 const name = 'shipping-service'
-/** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
+/** The limit in lines for the finished service, with settings and package.json but without schema and tests. */
 const mostLines = 225
 
 describe('docs/new-service.md', () => {
   const reader = followDocument('docs/new-service.md')
 
-  it(`makes a service of at most ${mostLines} lines of code that changes nine files`, async () => {
+  it(`creates a service of at most ${mostLines} lines of code that changes nine files`, async () => {
     const { copy } = reader()
     const { changed, added } = await changesIn(copy)
     const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
@@ -31,8 +31,8 @@ describe('docs/new-service.md', () => {
     expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)
   })
 
-  it('leaves all that needs no stack as well as it was', async () => {
-    // What tells of services, or of all events. The kit and the other services do not know of it.
+  it('keeps all tests passing that need no stack', async () => {
+    // Only these tests depend on the list of services or events.
     const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
     const files = [
       ...tests,

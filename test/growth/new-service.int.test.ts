@@ -14,7 +14,7 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes ten files and adds its own, none of which git ignores', async () => {
+  it('changes ten files and adds new ones, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
@@ -41,7 +41,7 @@ describe('make new-service', () => {
     for (const path of [...changed, ...added]) expect(stdout).to.contain(path)
   })
 
-  it('makes a service that passes lint, types, its own tests and those of all services', async () => {
+  it('creates a service that passes lint, types, its own tests and the tests of all services', async () => {
     const tests = [
       'gift-card-service/test/*.unit.test.ts',
       'test/services.unit.test.ts',
@@ -55,14 +55,14 @@ describe('make new-service', () => {
       .and.not.to.match(/spare.?part/i)
   })
 
-  it('makes one that is told of in make help, and can be released', async () => {
+  it('creates a service that appears in make help and can be released', async () => {
     expect((await copy.run('make', ['-s', 'help'])).stdout).to.match(/NAME is one of: .*gift-card/)
     const dry = await copy.run('make', ['-n', 'release-gift-card'])
     expect(dry).to.include({ code: 0 })
     expect(dry.stdout).to.match(/orderflow release gift-card$/m)
   })
 
-  it('refuses a name that is taken, bad or means something else in the code, and changes nothing', async () => {
+  it('rejects names that are in use, invalid or reserved, and changes nothing', async () => {
     const before = await changesIn(copy)
     for (const name of ['shipping', 'order-service', 'gift-card-service', 'page-options-service']) {
       const { code, stderr } = await make(name)
@@ -72,7 +72,7 @@ describe('make new-service', () => {
     expect(await changesIn(copy)).to.deep.equal(before)
   })
 
-  it('stops at a schema with an unsupported format, and names the file, the path and what to use', async () => {
+  it('stops at a schema with an unsupported format, and names the file, the path and the alternatives', async () => {
     const file = 'envelope-schema/schemas/events/RoomBooked.1.json'
     const $id = 'https://orderflow.example/schemas/events/RoomBooked.1.json'
     const schema = { $id, type: 'object', properties: { Night: { type: 'string', format: 'time' } } }
@@ -86,7 +86,7 @@ describe('make new-service', () => {
     expect(stderr).not.to.contain('node:internal')
   })
 
-  it('is undone by what it says', async () => {
+  it('prints a command that undoes it', async () => {
     const [, undo = ''] = /^undo: (.*)$/m.exec(printed) ?? []
     expect((await copy.run('sh', ['-c', undo])).code).to.equal(0)
     expect(await changesIn(copy)).to.deep.equal({ changed: [], added: [] })

@@ -31,7 +31,7 @@ describe('an application that removed the example by docs/own-domain.md', () => 
   })
   after(() => copy?.remove())
 
-  it('has the events of outside applications in the contract', () => {
+  it('includes the events of outside applications in the contract', () => {
     expect(JSON.parse(read('envelope-schema/topics.json'))).to.deep.equal({
       bookings: { key: ['Room', 'Night'], events: ['RoomBooked'] },
     })
@@ -40,24 +40,24 @@ describe('an application that removed the example by docs/own-domain.md', () => 
     expect(operations['applications-outside.send.bookings'].messages).to.have.length(2)
   })
 
-  it('has nothing of the example in the files that make observe shows', () => {
+  it('removes the example from the files of make observe', () => {
     for (const file of ['alerts.yml', 'dashboard.json', 'prometheus.yml', 'jaeger.yml']) {
       expect(read(`packages/cli/observe/${file}`).replaceAll('orderflow', ''), file).not.to.match(example)
     }
   })
 
-  it('passes make check, which compares with no release', async () => {
+  it('passes make check without a release to compare with', async () => {
     const { code, stdout, stderr } = await make('check')
     expect(code, stdout + stderr).to.equal(0)
     expect(stdout).to.contain('nothing to compare')
   })
 
-  it('runs tests of its services, and the specs of services leave out those without a subject', async () => {
+  it('runs the tests of its services, and skips specs that have no service to test', async () => {
     copy.write(
       'room-service/test/room.unit.test.ts',
       `import { testedServices } from '@orderflow/test-kit'
-       it('has no tested service', async () => {
-         if ((await testedServices()).length > 0) throw new Error('there is one')
+       it('finds no tested service', async () => {
+         if ((await testedServices()).length > 0) throw new Error('found a tested service')
        })`,
     )
     const { code, stdout, stderr } = await copy.run('mocha', ['*-service/test/**/*.test.ts'])

@@ -27,7 +27,7 @@ const version2 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, T
 type Created = ReturnType<typeof reduced>
 const idOf = ({ Payload }: Created) => Payload.OrderId
 
-/** In the order of envelope-schema/README.md, on the stack of a copy of this repository that changes while it runs. */
+/** Follows the steps of envelope-schema/README.md on a running stack, in a copy of this repository. */
 describe('a second version of OrderCreated', () => {
   let copy: RepositoryCopy
   let ports: StackPorts
@@ -52,7 +52,7 @@ describe('a second version of OrderCreated', () => {
     copy?.remove()
   })
 
-  /** Ids of all orders that must be paid. */
+  /** The ids of all orders that must be paid. */
   const orders: string[] = []
   const early = [version2(31), version2(32)] as const
   const key = randomUUID()
@@ -65,7 +65,7 @@ describe('a second version of OrderCreated', () => {
     orders.push(body.id)
     return body
   }
-  /** Publishes as an application outside does, all to the partition of one key. */
+  /** Publishes as an outside publisher, always to the same partition. */
   async function publish(...events: Created[]): Promise<void> {
     await producer.send(...events.map((event) => ({ topic: 'orderevents', key: 'k', value: JSON.stringify(event) })))
   }
@@ -74,7 +74,7 @@ describe('a second version of OrderCreated', () => {
     orders.push(...events.map(idOf))
   }
 
-  /** Every order so far is paid, once, with what it costs. */
+  /** Expects every order to be paid once, with its total. */
   async function allArePaid(): Promise<void> {
     await Promise.all([...new Set(orders)].map(isPaid))
   }
@@ -91,7 +91,7 @@ describe('a second version of OrderCreated', () => {
     log.records
       .filter((record) => record.topic === topic)
       .map(({ headers, value }) => ({ headers, event: JSON.parse(value.toString() || '{}') }))
-  /** What each service says of an order's events that it could not take. */
+  /** Returns the details of the dead letters of an order. */
   const deadLettersOf = (id: string) =>
     records('orderevents.dead')
       .filter(({ event, headers }) => event.Payload?.OrderId === id && headers['deadletter-app'])
@@ -103,7 +103,7 @@ describe('a second version of OrderCreated', () => {
     records('orderevents').flatMap(({ event }) => (event.Payload?.OrderId === id ? [event.Version] : []))
   const published = (id: string) => eventually(() => (versionsOf(id).length > 0 ? versionsOf(id) : undefined), id)
 
-  /** Neither service takes it, and both go on. */
+  /** Expects both services to reject an event and to continue with the next one. */
   async function isPutAside(event: Created): Promise<void> {
     const id = idOf(event)
     const after = version1(5)
@@ -123,21 +123,21 @@ describe('a second version of OrderCreated', () => {
   }
   const replay = () => operate('order-service', ['dead-letters', 'replay', 'all'])
 
-  it('is not there yet: orders of version 1 are paid, from inside and outside', async () => {
+  it('follows orders of version 1, which are paid from inside and outside', async () => {
     first = await place(1, { 'idempotency-key': key })
     await publishOrders(version1(2), version1(3))
     await allArePaid()
     expect(await published(first.id)).to.deep.equal([1])
   })
 
-  it('that is published too early is a dead letter of both services, and disturbs nothing', async () => {
+  it('becomes a dead letter of both services if it is published too early', async () => {
     await isPutAside(early[0])
     const { code, stdout } = await replay()
     expect(code, stdout).to.equal(1)
     expect(stdout).to.contain('0 replayed, 2 refused')
   })
 
-  it('comes to payment-service first, while version 1 goes on', async () => {
+  it('reaches payment-service first, while version 1 continues', async () => {
     let isReleasing = true
     const outside = (async () => {
       for (let total = 100; isReleasing; total += 1) {
@@ -156,7 +156,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('is paid by the receiver that knows it, and a dead letter of the one that does not know it yet', async () => {
+  it('gets paid by the updated receiver, and becomes a dead letter of the other', async () => {
     await publish(early[1])
     const id = idOf(early[1])
     const payments = await eventually(async () => {
@@ -167,7 +167,7 @@ describe('a second version of OrderCreated', () => {
     expect(await deadLetters(id, 1)).to.deep.equal(['order-service: unknown-version'])
   })
 
-  it('comes to the publisher last, which publishes and shows the new field', async () => {
+  it('reaches order-service last, which publishes and shows the new field', async () => {
     await stack.restart('order-service')
     const placed = await place(10, { 'idempotency-key': randomUUID() }, { note: 'Ring twice.' })
     const plain = await place(11)
@@ -181,7 +181,7 @@ describe('a second version of OrderCreated', () => {
     expect([again.status, again.body.id]).to.deep.equal([201, first.id])
   })
 
-  it('that came too early is replayed, and is an order and a payment', async () => {
+  it('becomes an order and a payment when an early event is replayed', async () => {
     const { code, stdout } = await replay()
     expect(code, stdout).to.equal(0)
     expect(stdout).to.match(/[1-9]\d* replayed, 0 refused/)
@@ -191,7 +191,7 @@ describe('a second version of OrderCreated', () => {
       expect((await send<{ note?: string }>(`${placeUrl()}/${idOf(event)}`)).body.note).to.equal(note)
   })
 
-  it('is the same order as version 1 without a note, and contradicts it with one', async () => {
+  it('equals version 1 if it has no note, and contradicts it otherwise', async () => {
     const id = randomUUID()
     await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
     await allArePaid()
@@ -200,7 +200,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('is rebuilt from a log with both versions, to the same documents in the newest version', async () => {
+  it('rebuilds to the same documents in the newest version from a log with both versions', async () => {
     await log.caughtUp()
     expect(new Set(records('orderevents').map(({ event }) => event.Version))).to.deep.equal(new Set([1, 2]))
     const documents = async (): Promise<Record<Role, Documents>> => ({
@@ -216,6 +216,6 @@ describe('a second version of OrderCreated', () => {
   })
 })
 
-/** Facts that were stored before the release have the older Version, and the same fields. */
+/** Removes versions. Facts that were stored before the release have the older Version and the same fields. */
 const withoutVersions = (documents: unknown) =>
   JSON.parse(JSON.stringify(documents), (key, value) => (key === 'Version' ? undefined : value))

@@ -3,7 +3,7 @@ import { changesIn, checkoutOfRepository } from '../support/checkouts/checkout.t
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 import { addVersion2, editedFiles } from './versions/release.ts'
 
-describe('a second version of OrderCreated, with one optional field', () => {
+describe('a second version of OrderCreated with one optional field', () => {
   let copy: RepositoryCopy
   let generated: string[]
   before(async () => {
@@ -18,7 +18,7 @@ describe('a second version of OrderCreated, with one optional field', () => {
     expect(stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
   }
 
-  it('costs three edited files at most, beside those that are generated', async () => {
+  it('needs at most three edited files, in addition to generated ones', async () => {
     const { changed, added } = await changesIn(copy)
     expect([...changed, ...added].filter((path) => !generated.includes(path))).to.have.members(editedFiles)
     expect(editedFiles).to.have.lengthOf.at.most(3)
@@ -30,7 +30,7 @@ describe('a second version of OrderCreated, with one optional field', () => {
     expect(stdout).to.contain('events/OrderCreated.2.json: is a new Version: forward to OrderCreated.1.json')
   })
 
-  it('leaves the tests of the contract, the services and the kit true', async () => {
+  it('keeps the tests of the contract, the services and the kit passing', async () => {
     const tests = [
       '{order-service,payment-service,envelope-schema,packages/envelope}/test',
       'packages/service-kit/test/{operations,stream,web}',
@@ -38,8 +38,9 @@ describe('a second version of OrderCreated, with one optional field', () => {
     await mocha(...tests.map((folder) => `${folder}/**/*.unit.test.ts`))
   })
 
-  it('is placed, stored, shown and paid, beside orders of version 1', () => mocha('test/growth/versions/note.ts'))
+  it('gets placed, stored, shown and paid, together with orders of version 1', () =>
+    mocha('test/growth/versions/note.ts'))
 })
 
-/** The part of a test run's output that is about failures. */
+/** Returns the failures in the output of a test run. */
 const failuresIn = (printed: string) => printed.slice(printed.search(/^ +\d+ failing$/m)).slice(0, 4_000)

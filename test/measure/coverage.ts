@@ -1,11 +1,11 @@
-/** `make -C tools coverage`: runs the unit tests and says which lines of the source they reach. docs/mutation.md has what that means. */
+/** `make -C tools coverage` runs the unit tests and prints the line coverage. docs/mutation.md explains the numbers. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { measuringTools } from './tools.ts'
 
-/** Percent of its lines below which a file is named. */
+/** The percentage of lines below which a file is listed. */
 const worthNaming = 80
 const folder = 'reports/coverage'
 
@@ -31,7 +31,7 @@ const { status } = spawnSync(process.execPath, [c8, ...measured, ...reports, ...
 process.exitCode = status ?? 1
 if (status === 0) nameTheRest()
 
-/** What json-summary says of each file. */
+/** The content of json-summary for each file. */
 type Summary = Record<string, Lines>
 interface Lines {
   lines: { total: number; covered: number; pct: number }

@@ -1,4 +1,7 @@
-/** `make -C tools mutation`: changes the source in small ways, one at a time, and counts the changes that no test notices (docs/mutation.md). */
+/**
+ * `make -C tools mutation` changes the source in small ways, one at a time, and counts the changes that tests do not detect
+ * (docs/mutation.md).
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -7,39 +10,39 @@ import { cacheFolder, repository } from '@orderflow/cli'
 import { parts } from './parts.ts'
 import { measuringTools } from './tools.ts'
 
-/** What Stryker's JSON report has of each mutant (mutation-testing-report-schema). */
+/** The fields of a mutant in Stryker’s JSON report (mutation-testing-report-schema). */
 interface Report {
   files: Record<string, { mutants: { status: string }[] }>
 }
 type Part = keyof typeof parts
 
-/** What became of mutants that are not tried again: somebody noticed, or nothing could be loaded. */
+/** The results that are reused: the mutant was detected, or failed to load. */
 const reused = new Set(['Killed', 'Timeout', 'RuntimeError'])
 
 const [only] = process.argv.slice(2)
 if (only !== undefined && !(only in parts)) {
-  process.stderr.write(`error: there is no part ${only}\nnext: PART is one of ${Object.keys(parts).join(' ')}\n`)
+  process.stderr.write(`error: unknown part ${only}\nnext: PART is one of ${Object.keys(parts).join(' ')}\n`)
   process.exit(1)
 }
 
 const stryker = join(await measuringTools(), 'stryker')
 const weak = Object.keys(parts).filter((part) => (only ?? part) === part && !isStrong(part))
 if (only === undefined) writeCounts()
-if (weak.length > 0) process.stderr.write(`error: Stryker failed, or too much survives: ${weak.join(', ')}\n`)
+if (weak.length > 0) process.stderr.write(`error: Stryker failed, or too many mutants survive in ${weak.join(', ')}\n`)
 process.exitCode = weak.length > 0 ? 1 : 0
 
-/** Whether enough mutants of the part were killed. */
+/** Returns true if enough mutants of the part were killed. */
 function isStrong(part: string): boolean {
   forgetSurvivors(part as Part)
   const command = ['-n', '19', process.execPath, stryker, 'run', 'test/measure/stryker.config.mjs']
-  // What is evaluated once takes a process for each mutant, which loads all of the source and tests.
+  // Static mutants need a process each, which loads all source and tests.
   const env = { ...process.env, MUTATED_PART: part, NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache') }
   return spawnSync('nice', command, { cwd: repository, env, stdio: 'inherit' }).status === 0
 }
 
 /**
- * Of what was found out before, only who was killed is used again: Stryker would not try a survivor anew when a test was added that reaches
- * what is evaluated once, and would count files that are mutated no more.
+ * Removes all earlier results except killed mutants. Stryker would not repeat a surviving static mutant after a new test reaches it, and
+ * would count files that are no longer mutated.
  */
 function forgetSurvivors(part: Part): void {
   const file = join(cacheFolder(), 'mutation', `${part}.json`)
@@ -73,11 +76,11 @@ function writeCounts(): void {
   ].join('\n')
   const file = join(repository, 'docs/mutation.md')
   const [before, after] = readFileSync(file, 'utf8').split(/(?<=<!-- counts -->\n)[\s\S]*(?=<!-- end -->)/)
-  if (after === undefined) throw new Error(`${file} has no place for the counts`)
+  if (after === undefined) throw new Error(`${file} has no table for the counts`)
   writeFileSync(file, `${before}${table}\n${after}`)
 }
 
-/** As Stryker scores: a mutant that hangs was noticed, one that no test reaches was not; one that ends the process does not count. */
+/** Uses Stryker’s rules: a timeout is detected, a mutant without coverage survives, and one that ends the process is left out. */
 function countsOf(part: string) {
   const { files } = JSON.parse(readFileSync(join(repository, `reports/mutation/${part}.json`), 'utf8')) as Report
   const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status))

@@ -1,9 +1,9 @@
-/** What is mutated, part by part, and the unit tests that must notice it. */
+/** The mutated files of each part, and the unit tests that must detect the mutants. */
 export const parts = {
   contract: {
     mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
     tests: '{envelope-schema,packages/envelope}/test/*.unit.test.ts',
-    // They test the schemas, not the source, and one loads the generator of the types.
+    // These tests check the schemas instead of the source, and one loads the generator of types.
     others: ['packages/envelope/test/generated.unit.test.ts', 'envelope-schema/test/schemas.unit.test.ts'],
   },
   domains: {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { cacheFolder } from '@orderflow/cli'
-// Stryker's own process needs it, and so do those that it starts.
+// Stryker’s own process and its children need this hook.
 import './mocha-12.ts'
 import { parts } from './parts.ts'
 
@@ -18,10 +18,10 @@ export default {
   mochaOptions: { spec: [tests], ignore: others },
   coverageAnalysis: 'perTest',
   ignorePatterns: ['/.stack', '/.release', '/reports', '/bench/results'],
-  // In the sandbox the packages of the workspace are links to their folders there; all others are found further up.
+  // The sandbox links packages of the workspace to its own folders. Others are found in parent folders.
   symlinkNodeModules: false,
   buildCommand: String.raw`sh -c mkdir\ node_modules\ &&\ cp\ -R\ ../../node_modules/@orderflow\ node_modules/`,
-  // Nothing is compiled: types are stripped.
+  // There is no compilation, because types are stripped.
   tsconfigFile: 'none',
   disableTypeChecks: false,
   incremental: true,

@@ -11,7 +11,7 @@ import { prometheusAt } from './prometheus.ts'
 
 const observers = ['exporter', 'jaeger', 'prometheus']
 
-describeInContainers('make observe, in containers', () => {
+describeInContainers('make observe in containers', () => {
   let stack: RunningContainers
   let told: string
   before(async () => {
@@ -20,14 +20,14 @@ describeInContainers('make observe, in containers', () => {
   })
   after(() => stack?.stop())
 
-  /** The address of a page, as `make observe` says it. */
+  /** Returns the address of a page that `make observe` printed. */
   function pageOf(what: string): string {
     const [, url] = new RegExp(`^${what} +(http\\S+)$`, 'm').exec(told) ?? []
-    if (url === undefined) throw new Error(`${what} is not among the pages:\n${told}`)
+    if (url === undefined) throw new Error(`${what} is missing in the output of make observe:\n${told}`)
     return url
   }
 
-  it('says where to look, and something is there', async () => {
+  it('prints the addresses of all pages, which respond', async () => {
     for (const what of ['traces', 'metrics', 'alerts', 'what is scraped']) {
       expect((await fetch(pageOf(what))).status, what).to.equal(200)
     }
@@ -44,7 +44,7 @@ describeInContainers('make observe, in containers', () => {
     expect(targets).to.have.members([...jobs, 'exporter'])
   })
 
-  it('shows an order as one trace of all services that have to do with it, and their sidecars', async () => {
+  it('shows an order as one trace of all services and sidecars involved', async () => {
     const { body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
     const { traceId } = await orderWith(orderUrl(stack), body.id, 'Paid')
     const everybody = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
@@ -56,20 +56,20 @@ describeInContainers('make observe, in containers', () => {
     }, 'everybody to be in the trace').catch(() => expect([...seen]).to.have.members(everybody))
   })
 
-  it('is part of the status, and of the commands that start something again', async () => {
+  it('appears in make status, and starts again with make up', async () => {
     succeeded(await stack.make('up'))
     const status = succeeded(await stack.make('status'))
     for (const name of observers) expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
   })
 
-  it('publishes nothing beyond loopback', async () => {
+  it('publishes ports only on loopback', async () => {
     for (const { Name, HostConfig } of await inspectContainers(stack.project)) {
       const bindings = Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat()
       for (const { HostIp } of bindings) expect(HostIp, Name).to.equal('127.0.0.1')
     }
   })
 
-  it('ends with make down, and the next make up observes nothing', async () => {
+  it('ends with make down, and the next make up starts without it', async () => {
     succeeded(await stack.make('down'))
     expect(await inspectContainers(stack.project)).to.deep.equal([])
     succeeded(await stack.make('up'))

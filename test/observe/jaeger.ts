@@ -4,7 +4,7 @@ interface Reference {
   spanID: string
 }
 
-/** A trace as Jaeger's query API tells it. */
+/** A trace in the form of Jaeger’s query API. */
 interface JaegerTrace {
   spans: {
     traceID: string
@@ -23,12 +23,12 @@ export interface JaegerSpan {
   service: string
   name: string
   parentId: string | undefined
-  /** Traces that it links to. */
+  /** The ids of linked traces. */
   links: string[]
   tags: Record<string, unknown>
 }
 
-/** The query API of a Jaeger. */
+/** Queries the API of a Jaeger. */
 export function jaegerAt(url: string) {
   async function spansAt(path: string): Promise<JaegerSpan[]> {
     const response = await fetch(`${url}${path}`)
@@ -37,9 +37,9 @@ export function jaegerAt(url: string) {
     return (data ?? []).flatMap(spansOf)
   }
   return {
-    /** The spans of the trace that a TraceId names; none while there is none. */
+    /** Returns the spans of the trace with a TraceId, or an empty list. */
     trace: (guid: string): Promise<JaegerSpan[]> => spansAt(`/api/traces/${guid.replaceAll('-', '')}`),
-    /** The spans of all traces in which these took part. */
+    /** Returns the spans of all traces of these services. */
     async all(services: readonly string[]): Promise<JaegerSpan[]> {
       const found = await Promise.all(
         services.map((service) => spansAt(`/api/traces?service=${service}&limit=10000&lookback=24h`)),
@@ -61,7 +61,7 @@ function spansOf({ spans, processes }: JaegerTrace): JaegerSpan[] {
   }))
 }
 
-/** Each span as `service: name`, behind that of its parent: `order-service: POST /v1/orders > order-service: send orderevents`. */
+/** Returns each span as `service: name`, after its parent: `order-service: POST /v1/orders > order-service: send orderevents`. */
 export function linesOf(spans: JaegerSpan[]): string[] {
   const named = ({ service, name }: JaegerSpan) => `${service}: ${name}`
   const byId = new Map(spans.map((span) => [span.id, named(span)]))

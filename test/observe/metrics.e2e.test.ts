@@ -38,7 +38,7 @@ const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => exp
 type Position = { partition: number; offset: string }
 type Redelivered = Position & { topic: string; deliveries: number }
 
-describe('a stack that is observed', () => {
+describe('a stack with Prometheus', () => {
   let stack: LocalStack
   let ports: StackPorts
   let prometheus: PrometheusApi
@@ -54,7 +54,7 @@ describe('a stack that is observed', () => {
   after(() => stack?.stop())
 
   const place = () => post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
-  /** Orders are placed, a few in a second, until `work` is done. */
+  /** Places a few orders per second until `work` is done. */
   async function whilePlacing<T>(work: () => Promise<T>): Promise<T> {
     let isOver = false
     const placing = (async () => {
@@ -79,7 +79,7 @@ describe('a stack that is observed', () => {
     }
   }
 
-  it('has every process scraped', async () => {
+  it('scrapes every process', async () => {
     const targets = await prometheus.targets()
     const jobs = ['services', 'sidecars'].flatMap((job) => services.map(({ name }) => `${job} ${name}`))
     expect(targets.map(({ labels }) => [labels.job, labels.service].join(' ').trim())).to.have.members([
@@ -88,11 +88,11 @@ describe('a stack that is observed', () => {
     ])
   })
 
-  it('tells nothing of it at the public addresses', async () => {
+  it('hides metrics at the public addresses', async () => {
     for (const { url } of Object.values(stack.services)) expect((await send(`${url}/metrics`)).status).to.equal(404)
   })
 
-  it('has every metric of the alerts and the dashboard, with a help text, after an order and an event of each kind', async () => {
+  it('provides every metric of the alerts and the dashboard with a help text', async () => {
     const { body } = await place()
     await orderWith(orderUrl(stack), body.id, 'Paid')
     await publish(JSON.stringify(reduced({}, { Name: 'OrderShipped' })), poison['not JSON']?.value ?? '')
@@ -109,7 +109,7 @@ describe('a stack that is observed', () => {
     }
   })
 
-  it('has less than 2,000 series, whatever a thousand hostile publishers and a thousand requests say', async () => {
+  it('keeps fewer than 2,000 series after a thousand hostile publishers and a thousand requests', async () => {
     const hostile = Array.from({ length: 1_000 }, (_, index) => {
       const publisher = { AppId: randomUUID(), AppName: `Ada Lovelace ${index}`, TenantID: `tenant-${index}` }
       return [{ Name: `GB-${index}` }, { Version: index + 2 }].map((own) => reduced({}, { ...publisher, ...own }))
@@ -129,15 +129,15 @@ describe('a stack that is observed', () => {
       expect(texts).not.to.contain(personal)
   })
 
-  describe('when something is wrong', () => {
-    it('tells of a service that died', async () => {
+  describe('alerting in a stack', () => {
+    it('reports a dead service', async () => {
       await stack.kill('order-service')
       await prometheus.fires({ alertname: 'ProcessDown', service: 'order-service', job: 'services' })
       await stack.restart('order-service')
       await prometheus.resolves({ alertname: 'ProcessDown' })
     })
 
-    it('tells of Kafka that is away, of who needs it, and of requests that fail for it', async () => {
+    it('reports that Kafka is unreachable, which services need it, and that requests fail', async () => {
       await whilePlacing(async () => {
         await stack.kill('kafka')
         await Promise.all([
@@ -151,7 +151,7 @@ describe('a stack that is observed', () => {
       })
     })
 
-    it('tells of events that nobody can handle, by reason', async () => {
+    it('reports events that services cannot handle, by reason', async () => {
       await publish(poison['not JSON']?.value ?? '')
       for (const { name: service } of storedServices) {
         await prometheus.fires({ alertname: 'DeadLetters', service, reason: 'not-json' })
@@ -159,7 +159,7 @@ describe('a stack that is observed', () => {
       await prometheus.resolves({ alertname: 'DeadLetters' })
     })
 
-    it('tells of events that wait, then of orders that were paid late for it', async () => {
+    it('reports waiting events, then orders that were paid late', async () => {
       await whilePlacing(async () => {
         await stack.kill('payment-service', 'SIGSTOP')
         await prometheus.fires({ alertname: 'EventsWait', group: 'payment-service', topic: 'orderevents' })
@@ -169,7 +169,7 @@ describe('a stack that is observed', () => {
       })
     })
 
-    it('tells of a store that is slow, and of events that it keeps coming again', async () => {
+    it('reports a slow store and the events that are retried because of it', async () => {
       const store = createStore('sqlite', dataFolder(stack.folder), 0)
       const lockUntil = async (ms: number, work: Promise<unknown>) => {
         let isOver = false
@@ -184,7 +184,7 @@ describe('a stack that is observed', () => {
       }
       await whilePlacing(async () => {
         await lockUntil(1_500, prometheus.fires({ alertname: 'StoreSlow', service: 'payment-service' }))
-        // Longer than a sidecar waits for it (components/sqlite).
+        // The lock lasts longer than a sidecar waits for it (components/sqlite).
         await lockUntil(
           15_000,
           prometheus.fires({ alertname: 'EventsRetried', service: 'payment-service', topic: 'orderevents' }),
@@ -193,7 +193,7 @@ describe('a stack that is observed', () => {
       })
     })
 
-    it('reports a record whose dead letter Kafka does not take, and names it at /readyz', async () => {
+    it('reports a record whose dead letter Kafka refuses, and /readyz names it', async () => {
       const dead = 'orderevents.dead'
       const limit = 'max.message.bytes'
       await setTopic(stack.kafka, dead, limit, '1')
@@ -206,7 +206,7 @@ describe('a stack that is observed', () => {
       expect(stuck?.deliveries).to.be.above(10)
       await setTopic(stack.kafka, dead, limit, topics.processes.find(({ name }) => name === dead)?.configs[limit] ?? '')
       await prometheus.resolves({ alertname: 'RecordStuck' })
-      // It was not skipped: its dead letter came once the topic took it.
+      // The record was not skipped: its dead letter arrives when the topic accepts it.
       await eventually(async () => {
         const { entries } = await withLog(stack.kafka, readDeadLetters)
         const isOf = ({ partition, offset }: Position) => partition === stuck?.partition && offset === stuck.offset
@@ -214,7 +214,7 @@ describe('a stack that is observed', () => {
       }, 'the dead letter')
     })
 
-    it('reports a topic that a service no longer consumes, because a bug meets too many of its events', async () => {
+    it('reports a topic that a service no longer consumes because a bug affects too many of its events', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       const texts = orders.map((order) => JSON.stringify(order))
       await publish(...texts)
@@ -238,7 +238,7 @@ describe('a stack that is observed', () => {
   })
 })
 
-/** Sets a setting of a topic, as an administrator of Kafka does. */
+/** Changes a setting of a topic, as an administrator of Kafka does. */
 async function setTopic(kafka: KafkaConnection, topic: string, name: string, value: string): Promise<void> {
   const [topicResource, set] = [2, 0] as const
   const configs = [{ name, configOperation: set, value }]
@@ -251,7 +251,7 @@ async function withLog<T>(kafka: KafkaConnection, work: (log: LogReader) => Prom
   return await work(log).finally(() => log.close())
 }
 
-/** Writes documents that no code of the service can read into its store. Returns a function that puts back what was there. */
+/** Replaces documents by ones that the service cannot read. Returns a function that restores them. */
 function breakDocuments(file: string, keys: string[]): () => void {
   const broken = Buffer.from('{}').toString('base64')
   const edit = (work: (db: DatabaseSync) => void) => {

@@ -12,7 +12,7 @@ interface Target {
   lastError: string
 }
 
-/** What Prometheus' HTTP API answers. */
+/** Queries Prometheus’ HTTP API. */
 export function prometheusAt(url: string) {
   const ask = async <T>(path: string) => (await send<{ data: T }>(`${url}/api/v1/${path}`)).body.data
 
@@ -23,7 +23,7 @@ export function prometheusAt(url: string) {
         state === 'firing' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
     )
   }
-  /** The values that a query has now, and of which labels. */
+  /** Returns the current values of an expression with their labels. */
   async function query(expression: string): Promise<{ labels: Record<string, string>; value: number }[]> {
     const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
       `query?query=${encodeURIComponent(expression)}`,
@@ -44,29 +44,29 @@ export function prometheusAt(url: string) {
     /** Waits until an alert with these labels fires. */
     fires: (labels: Record<string, string>) =>
       eventually(() => firing(labels).then((is) => is || undefined), `${named(labels)} to fire`, 90_000),
-    /** Waits until none does. */
+    /** Waits until alerts with these labels are resolved. */
     resolves: (labels: Record<string, string>) =>
       eventually(() => firing(labels).then((is) => !is || undefined), `${named(labels)} to be over`, 150_000),
-    /** The names of those that fire. */
+    /** Returns the names of firing alerts. */
     alerts: async () => {
       const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
       return [...new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname))]
     },
     query,
-    /** Waits until counters, all together, have come to that many. */
+    /** Waits until the sum of counters is at least `least`. */
     hasSeen: (counters: string, least: number) =>
       eventually(
         async () => (await query(`sum(${counters})`)).some(({ value }) => value >= least) || undefined,
         `${least} of ${counters}`,
       ),
-    /** What the targets say of each metric. */
+    /** Returns type and help of each metric. */
     metadata: () => ask<Record<string, { type: string; help: string }[]>>('metadata'),
   }
 }
 
 export type PrometheusApi = ReturnType<typeof prometheusAt>
 
-/** Seconds that stand for the windows and waits of packages/cli/observe/alerts.yml in a test: each still longer than the one before it. */
+/** Shorter values for the windows and waits of packages/cli/observe/alerts.yml. Their order stays the same. */
 const shorter: Record<string, string> = {
   '30s': '2s',
   '1m': '3s',
@@ -77,7 +77,7 @@ const shorter: Record<string, string> = {
   '3d': '30s',
 }
 
-/** The very rules, with shorter windows and waits. */
+/** Returns the rules with shorter windows and waits. */
 export function shortened(rules: string): string {
   const short = (span: string) => shorter[span] ?? fail(span)
   return rules
@@ -86,10 +86,10 @@ export function shortened(rules: string): string {
 }
 
 function fail(span: string): never {
-  throw new Error(`nothing stands for ${span}`)
+  throw new Error(`no shorter value for ${span}`)
 }
 
-/** The names of metrics that an expression of PromQL, or several, have in them. */
+/** Returns the names of metrics in expressions of PromQL. */
 export function metricsIn(expressions: string): string[] {
   const withoutLabels = expressions.replaceAll(/\bby \([^)]*\)/g, '')
   const names = withoutLabels.match(/\b(orderflow_\w+|http_server_\w+|nodejs_\w+|process_\w+|dapr_\w+)\b/g) ?? []

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 
 const folder = join(repository, 'packages/cli/observe')
 
-/** What it printed; its exit says whether all was well. */
+/** Runs promtool and returns its output. It fails if promtool does. */
 async function run(...args: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(promtoolFile(), args, { cwd: folder })
   return stdout + stderr
@@ -14,20 +14,20 @@ async function run(...args: string[]): Promise<string> {
 
 describe('packages/cli/observe', () => {
   before(async function () {
-    // Building it takes minutes, once.
+    // The first build takes minutes.
     this.timeout(20 * 60_000)
     await provisionTools([promtool()], { onProgress: () => {} })
   })
 
-  it('has alerts that fire when they should, and only then', async () => {
+  it('fires each alert only under its conditions', async () => {
     expect(await run('test', 'rules', '../test/observe/alerts.test.yml')).to.contain('SUCCESS')
   })
 
-  it('has rules that Prometheus takes, and finds nothing to blame', async () => {
+  it('contains rules that pass Prometheus’ checks', async () => {
     expect(await run('check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yml')).to.contain('SUCCESS')
   })
 
-  it('has a configuration for containers that Prometheus takes', async () => {
+  it('contains a configuration for containers that passes Prometheus’ checks', async () => {
     expect(await run('check', 'config', '--lint=all', '--lint-fatal', 'prometheus.yml')).to.contain('SUCCESS')
   })
 })

@@ -17,7 +17,7 @@ const names = storedServices.flatMap((service) => [service.name, sidecarOf(servi
 const spanId = '00f067aa0ba902b7'
 const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
 
-/** What every order leaves that is paid, from its first event on; and daprd's spans below those of the calls. */
+/** The spans of every paid order, from its first event on, with daprd’s spans below those of the calls. */
 const ofPayment = [
   'order-service: send orderevents > payment-service: process orderevents',
   'order-service: send orderevents > order-service: process orderevents',
@@ -31,7 +31,7 @@ const ofPayment = [
   'order-service: dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction > order-sidecar: /dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction',
 ]
 
-describe('the traces of a stack that make observe watches', () => {
+describe('tracing in a stack with make observe', () => {
   let checkout: LocalCheckout
   let stack: StartedCheckout
   let jaeger: ReturnType<typeof jaegerAt>
@@ -41,7 +41,7 @@ describe('the traces of a stack that make observe watches', () => {
     folder = mkdtempSync(join(tmpdir(), 'traces-'))
     checkout = await localCheckout()
     stack = await checkout.start()
-    // What is told is sent soon.
+    // The short delay makes services export spans soon.
     told = succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))
     jaeger = jaegerAt(jaegerUrl(checkout.ports))
   })
@@ -53,7 +53,7 @@ describe('the traces of a stack that make observe watches', () => {
   const place = (headers: Record<string, string> = {}) =>
     post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder, headers).then(({ body }) => body)
 
-  /** Waits for an order without being recorded. */
+  /** Waits for an order with requests that are not recorded. */
   function orderIs(id: string, status: Order['status'] = 'Paid'): Promise<Order> {
     const headers = { traceparent: headerOf(randomUUID(), '00') }
     return eventually(async () => {
@@ -62,7 +62,7 @@ describe('the traces of a stack that make observe watches', () => {
     }, `order ${id} to be ${status}`)
   }
 
-  /** The spans of a trace once these are among them. */
+  /** Returns the spans of a trace when it contains these lines. */
   async function traceWith(traceId: string, lines: string[]): Promise<JaegerSpan[]> {
     let found: JaegerSpan[] = []
     const isThere = async () => {
@@ -85,7 +85,7 @@ describe('the traces of a stack that make observe watches', () => {
       line.split(' > ').at(-1),
     )
 
-  it('come with metrics and alerts, by one command, which says where to look', async () => {
+  it('starts with metrics and alerts by one command, which prints the addresses', async () => {
     const prometheus = `http://localhost:${checkout.ports.prometheus}`
     for (const page of [`${jaegerUrl(checkout.ports)}/`, `${prometheus}/query`, `${prometheus}/alerts`]) {
       expect(told).to.contain(page)
@@ -97,7 +97,7 @@ describe('the traces of a stack that make observe watches', () => {
       expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
   })
 
-  it('are one for an order, from its request to its payment, under its TraceId', async () => {
+  it('records an order from its request to its payment under its TraceId', async () => {
     const { id, traceId } = await place()
     await orderIs(id)
     const spans = await traceWith(traceId, [
@@ -119,17 +119,17 @@ describe('the traces of a stack that make observe watches', () => {
     expect(linesOf(await jaeger.trace(links?.[0] ?? ''))).to.deep.equal(['order-service: receive paymentevents'])
   })
 
-  it('go on below what a client had begun', async () => {
+  it('continues the trace of a client', async () => {
     const [traceId] = [randomUUID()]
     await orderIs((await place({ traceparent: headerOf(traceId, '01') })).id)
     const spans = await traceWith(traceId, ofPayment)
     expect(spans.find(({ name }) => name === 'POST /v1/orders')).to.include({ parentId: spanId })
   })
 
-  it('have no span of an order that is not sampled, from nobody', async () => {
+  it('omits orders that are not sampled', async () => {
     const all = async () => (await jaeger.all(names)).length
     const traceId = randomUUID()
-    // The end of what others left.
+    // Wait until the spans of earlier tests have arrived.
     const last = await place()
     await orderIs(last.id)
     await traceWith(last.traceId, ofPayment)
@@ -142,7 +142,7 @@ describe('the traces of a stack that make observe watches', () => {
   })
 
   for (const [variant, make] of Object.entries({ full, reduced })) {
-    it(`begin with both consumers of a ${variant} event that an application outside publishes`, async () => {
+    it(`records both consumers of a ${variant} event of an outside publisher`, async () => {
       const envelope = make()
       await publish(envelope)
       const { traceId } = await orderIs(envelope.Payload.OrderId)
@@ -158,7 +158,7 @@ describe('the traces of a stack that make observe watches', () => {
     })
   }
 
-  it('tell why an event was put aside, and go on when it is replayed; one search finds its lines in the logs', async () => {
+  it('shows why an event was rejected, and continues when it is replayed; one search finds its lines in the logs', async () => {
     const envelope = full()
     const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
     await publish(broken, '--raw')
@@ -189,7 +189,7 @@ describe('the traces of a stack that make observe watches', () => {
     )
   })
 
-  it('hold nothing that a person wrote', async () => {
+  it('records no personal data', async () => {
     const told = JSON.stringify(await jaeger.all(names))
     expect(told).to.contain('process orderevents')
     for (const value of [anOrder.customerName, anOrder.customerTaxId, 'Grace Hopper']) {
@@ -197,12 +197,12 @@ describe('the traces of a stack that make observe watches', () => {
     }
   })
 
-  it('are a link away from the page of the operations', async () => {
+  it('adds a link to Jaeger to the page of the API', async () => {
     const { body } = await send<{ externalDocs: object }>(`${orderUrl(stack)}/openapi.json`)
     expect(body.externalDocs).to.deep.equal({ description: 'Traces', url: `${jaegerUrl(checkout.ports)}/` })
   })
 
-  it('are on a page, by the TraceId and by the order’s id, and each span tells what it is of', async () => {
+  it('finds a trace by TraceId and by order id, and each span names its event', async () => {
     const { id, traceId } = await place()
     await orderIs(id)
     await traceWith(traceId, ofPayment)
@@ -228,7 +228,7 @@ describe('the traces of a stack that make observe watches', () => {
     }
   })
 
-  it('go on to be taken after a restart, and no order waits when Jaeger dies', async () => {
+  it('continues after a restart, and no order waits when Jaeger is killed', async () => {
     succeeded(await stack.orderflow(['restart', 'payment-service']))
     const { id, traceId } = await place()
     await orderIs(id)

@@ -2,7 +2,7 @@ import { createOperator, docker, requireAcceptable, requireBoot } from '@orderfl
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 
-describeInContainers('an image, before it is pushed', () => {
+describeInContainers('the check of an image before it is pushed', () => {
   const built: string[] = []
 
   async function build(...lines: string[]): Promise<string> {
@@ -20,19 +20,19 @@ describeInContainers('an image, before it is pushed', () => {
     for (const name of built) await docker(['image', 'rm', name])
   })
 
-  it('is refused when it runs as root', async () => {
+  it('rejects an image that runs as root', async () => {
     const error = await refusal(requireAcceptable(await build('USER root')))
     expect(error).to.include({ code: 'image', message: 'the image runs as root' })
   })
 
-  it('is refused when it ends at once, with its last lines', async () => {
+  it('rejects an image that ends at once, and shows its last lines', async () => {
     const image = await build('USER node', 'ENTRYPOINT ["sh", "-c", "echo the reason; exit 3"]')
     const error = await refusal(requireBoot('test-ends', image))
     expect(error).to.include({ code: 'image' })
     expect(error?.message).to.equal('the image ends when it is started; its last lines:\nthe reason')
   })
 
-  it('is refused when it does not end well after SIGTERM', async () => {
+  it('rejects an image that exits with an error after SIGTERM', async () => {
     const answer = "http.createServer((q, a) => a.end(JSON.stringify({ status: 'up' })))"
     const server = `process.on('SIGTERM', () => process.exit(3)); ${answer}.listen(process.env.PORT)`
     const image = await build(`ENTRYPOINT ["node", "-e", "${server}"]`)
@@ -40,7 +40,7 @@ describeInContainers('an image, before it is pushed', () => {
     expect(error?.message).to.include('the image ends with status 3 after SIGTERM')
   })
 
-  it('is left behind by no trial', async () => {
+  it('removes its containers', async () => {
     const names = await docker(['ps', '--all', '--format', '{{.Names}}'])
     expect(names).to.not.match(/orderflow-boot-check-test-/)
   })

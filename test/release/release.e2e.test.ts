@@ -30,14 +30,14 @@ const key = createApiKey({ name: 'test', scopes, tenant: '' }, new Date())
 const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
 const program = { id: 'shop', secret: 'a secret of a test' }
 
-describeInContainers('releases, on a real registry and with real containers', function () {
+describeInContainers('releases on a real registry with real containers', function () {
   this.timeout(600_000)
   let rehearsal: Rehearsal
   let signIn: SignIn
   let collector: Awaited<ReturnType<typeof collectTraces>>
   let operator: ReturnType<typeof createOperator>
   let env: Record<string, string>
-  /** Served in place of the platform's own answer, while it is set. */
+  /** Replaces answers of the platform while it is set. */
   let interfere: RehearsalOptions['interfere']
 
   before(async () => {
@@ -81,8 +81,8 @@ describeInContainers('releases, on a real registry and with real containers', fu
   const login = () =>
     operator.bash('printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"')
 
-  describe('before the login', () => {
-    it('writes the config vars and the steps by hand, for the owner’s eyes only', async () => {
+  describe('releases before the login', () => {
+    it('writes the config vars and manual steps to files that only the owner can read', async () => {
       const { status, output } = await operator.orderflow('export', 'order')
       expect(output).to.include('next: ./orderflow release order').and.not.include('To be filled in')
       expect(status).to.equal(0)
@@ -108,10 +108,10 @@ describeInContainers('releases, on a real registry and with real containers', fu
       ['an app of another kind', { APP: 'legacy' }, /error: legacy is no container app, its stack is heroku-24/],
       ['no platform', { PLATFORM_API_URL: 'http://127.0.0.1:9' }, /error: 127\.0\.0\.1:9 cannot be reached/],
       ['no registry', { PLATFORM_REGISTRY: 'localhost:9' }, /error: localhost:9 cannot be reached/],
-      ['a registry nobody vouches for', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
+      ['an untrusted registry', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
       ['a wrong setting', { Stream__SaslMechanism: 'SCRAM' }, /error: config vars .*\n {2}- Stream__SaslMechanism: /],
       [
-        'nobody who gets in',
+        'no possible caller',
         { Auth__Issuer: '', Auth__ApiKeys: '' },
         /error: config vars .*\n {2}- Auth__Issuer: .*\n {2}- Auth__ApiKeys: /,
       ],
@@ -134,10 +134,10 @@ describeInContainers('releases, on a real registry and with real containers', fu
     }
   })
 
-  describe('after it', () => {
+  describe('releases after the login', () => {
     before(login)
 
-    it('shows what it would do, and changes nothing', async () => {
+    it('shows the planned changes in a dry run, and changes nothing', async () => {
       for (const [service, app] of [
         ['order', 'orders'],
         ['payment', 'payments'],
@@ -150,7 +150,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       }
     })
 
-    it('releases both services, which serve an order over the stream and the store they were told of', async () => {
+    it('releases both services, which handle an order over the configured stream and store', async () => {
       for (const [service, app] of [
         ['order', 'orders'],
         ['payment', 'payments'],
@@ -171,7 +171,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect((await get<{ items: object[] }>(payments)).items).to.have.length(1)
     })
 
-    it('sends the traces of both services and their sidecars to the collector that it was told of, with its key', async () => {
+    it('sends the traces of services and sidecars to the configured collector, with its key', async () => {
       const all = () => collector.received().map(({ text }) => text)
       const said = [
         'order-service',
@@ -190,7 +190,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(body).not.to.have.property('externalDocs')
     })
 
-    it('releases them closed: nobody gets in but with a key or with a token of the issuer for what its scopes say', async () => {
+    it('releases closed services, which accept only a key, or a token of the issuer with the right scopes', async () => {
       const orders = `${urlOf('orders')}/v1/orders`
       const statusOf = async (headers: Record<string, string>) => (await post(orders, anOrder, headers)).status
       expect(await statusOf({})).to.equal(401)
@@ -202,7 +202,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect((await send(`${urlOf('payments')}/v1/payments`, { headers: bearer(token) })).status).to.equal(403)
     })
 
-    it('runs what was pushed, with what was set, as the platform does', async () => {
+    it('runs the pushed image with the configured settings, as the platform does', async () => {
       const { digest, configVars } = stateOf('orders')
       const name = `orderflow-rehearsal-${process.pid}-orders-web.1`
       const [id = ''] = (await docker(['ps', '--quiet', '--filter', `name=${name}`])).split('\n')
@@ -216,7 +216,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(configVars).to.deep.equal(vars)
     })
 
-    it('releases the image that was checked, when another image gets its name before the push', async () => {
+    it('releases the checked image, even if another image gets its name before the push', async () => {
       const name = `${env.PLATFORM_REGISTRY}/renamed/web`
       let checked = ''
       interfere = async ({ method, path }, _response, next) => {
@@ -233,7 +233,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       await operator.orderflow('stop', 'order', '--app', 'renamed')
     })
 
-    it('finds nothing to do when the same is released again', async () => {
+    it('changes nothing when the same state is released again', async () => {
       const { output } = await operator.make('release-order', 'APP=orders')
       expect(output)
         .to.match(/config vars: no change/)
@@ -242,12 +242,12 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(stateOf('orders').version).to.equal(3)
     })
 
-    it('refuses to release one service to the other one’s app', async () => {
+    it('refuses to release a service to the other service’s app', async () => {
       const { output } = await operator.make('release-payment', 'APP=orders')
       expect(output).to.include('error: orders is the app of order-service; every service needs one of its own')
     })
 
-    it('lists, stops, starts and shows an app, and follows its log', async () => {
+    it('lists, stops, starts and opens an app, and follows its log', async () => {
       expect((await operator.orderflow('ps', 'order', '--app', 'orders')).output).to.match(/^web\.1 +up +v3 /)
       expect((await operator.orderflow('open', 'order', '--app', 'orders')).output).to.equal(`${urlOf('orders')}/\n`)
       await operator.orderflow('stop', 'order', '--app', 'orders')
@@ -259,7 +259,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(output).to.match(/app\[web\.1\]: /)
     })
 
-    it('gets over faults and limits of the platform', async () => {
+    it('retries after faults and limits of the platform', async () => {
       const answers = [503, 429, 500]
       interfere = (_request, response, next) => {
         const status = answers.shift()
@@ -271,7 +271,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(output).to.match(/waiting: .* answered 503/)
     })
 
-    it('says what happened, what was changed and how to go back when a release does not come up', async () => {
+    it('reports what happened, what has changed and how to roll back if a release does not start', async () => {
       const vars = { Stream__SaslPassword: 'not-the-password' }
       const { status, output } = await operator.makeWith({ env: vars }, 'release-order', 'APP=orders')
       expect(status).to.equal(2)
@@ -283,7 +283,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       )
     })
 
-    it('goes back to what ran before, and to no further', async () => {
+    it('rolls back to the previous release, and no further', async () => {
       const { status, output } = await operator.make('rollback-order', 'APP=orders')
       expect(output)
         .to.match(/release: v5, the image and config vars of then/)
@@ -294,14 +294,14 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect((await operator.make('rollback-order', 'APP=orders')).output).to.include('no release of orders was made')
     })
 
-    it('shows no secret with debugging switched on', async () => {
+    it('hides secrets with debugging switched on', async () => {
       const debug = { DEBUG: '*', NODE_DEBUG: 'http,https,net,tls,stream,fetch,undici' }
       const { output } = await operator.makeWith({ env: debug }, 'release-order', 'APP=orders', 'DRY_RUN=1')
       expect(output).to.include('dry run').and.not.include(env.ACCESS_TOKEN)
     })
   })
 
-  describe('killed with -9 and started again', () => {
+  describe('a release killed with -9 and started again', () => {
     const isConfig: Match = ({ method, path }) => method === 'PATCH' && path.endsWith('/config-vars')
     const isFormation: Match = ({ method, path }) => method === 'PATCH' && path.endsWith('/formation')
     const points: [what: string, kill: { killAt?: RegExp; before?: Match; after?: Match }][] = [
@@ -315,7 +315,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       ['while it waits', { before: ({ method, path }) => method === 'GET' && path.endsWith('/dynos') }],
     ]
     for (const [index, [what, { killAt, before, after }]] of points.entries()) {
-      it(`${what}, ends in the same good state, and can be undone`, async () => {
+      it(`ends in the same state and can be undone if it was killed ${what}`, async () => {
         const app = killed[index] ?? ''
         interfere = (request, response, next) => {
           if (before?.(request)) return operator.kill()
@@ -342,8 +342,8 @@ describeInContainers('releases, on a real registry and with real containers', fu
     }
   })
 
-  describe('besides', () => {
-    it('finds the topics there, or makes them, with the settings of the app', async () => {
+  describe('other commands of releases', () => {
+    it('finds or creates the topics, with the settings of the app', async () => {
       const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
       const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
       const there = `there, ${partitions.containers} partitions`
@@ -351,7 +351,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(status).to.equal(0)
     })
 
-    it('can be done by hand, as the exported instructions say', async () => {
+    it('lets an operator release by hand with the exported instructions', async () => {
       const file = join(env.RELEASE_FOLDER ?? '', 'order-service/instructions.md')
       const steps = readFileSync(file, 'utf8').replaceAll('<app_name>', 'by-hand')
       const blocks = [...steps.replaceAll('<ACCESS_TOKEN>', env.ACCESS_TOKEN ?? '').matchAll(/```sh\n([\s\S]*?)```/g)]
@@ -367,7 +367,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       await operator.orderflow('stop', 'order', '--app', 'by-hand')
     })
 
-    it('finds out when what was pushed is an OCI image', async () => {
+    it('detects a pushed image in OCI format', async () => {
       const pushed = await operator.bash(
         `
         umask 077
@@ -393,10 +393,10 @@ describeInContainers('releases, on a real registry and with real containers', fu
       )
     })
 
-    it('means the same to the platform’s official tool', async () => {
+    it('creates apps that the platform’s official tool understands', async () => {
       const hosts = await herokuHosts(join(testFolder('release'), 'heroku'), env)
       const program = await herokuTool()
-      // Apart from the operator, since it shows config vars as they are.
+      // A separate operator, because this tool prints config vars without masking.
       const tool = createOperator({ ...env, ...hosts.env })
       const heroku = async (...args: string[]) => {
         const { status, output } = await tool.run(process.execPath, [program, ...args, '--app', 'by-tool'])
@@ -433,7 +433,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       }
     })
 
-    it('leaves no secret anywhere: in no output, argument, file of others’ or image', async () => {
+    it('keeps secrets out of output, arguments, readable files and images', async () => {
       const password = env.Stream__SaslPassword ?? ''
       const secrets = [env.ACCESS_TOKEN ?? '', password, Buffer.from(`_:${env.ACCESS_TOKEN}`).toString('base64')]
       for (const secret of secrets) {
@@ -462,7 +462,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
 
 type Match = (request: { method: string; path: string }) => boolean
 
-/** A token as a program gets one, of the issuer that the released services ask about its keys (RFC 6749, section 4.4). */
+/** Requests a token from the issuer, as a program does (RFC 6749, section 4.4). The released services get keys from the same issuer. */
 async function tokenOf(issuer: string, { address, name, certificate }: Rehearsal['machine'], scope: string) {
   const [{ port }, { id, secret }] = [new URL(issuer), program]
   const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`

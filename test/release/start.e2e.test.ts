@@ -39,7 +39,7 @@ describeInContainers('the start of a release image', () => {
     [{ Stream__Broker: 'x:1' }, /- Stream__Broker: no such setting/],
   ]
   for (const [changes, problem] of wrong) {
-    it(`ends before anything runs, and names the variable: ${JSON.stringify(changes)}`, async () => {
+    it(`stops before anything runs, and names the variable: ${JSON.stringify(changes)}`, async () => {
       const { status, output } = await start({ ...settings, ...changes })
       expect(output)
         .to.match(/^error: settings are not usable:\n/)

@@ -15,7 +15,7 @@ const examples = 500
 await bringTools()
 
 for (const closed of [false, true]) {
-  describe(`the operations of ${closed ? 'a closed' : 'an open'} stack, by their OpenAPI documents`, () => {
+  describe(`the API of ${closed ? 'a closed' : 'an open'} stack`, () => {
     let checkout: LocalCheckout
     let stack: StartedCheckout
     let folder: string
@@ -37,7 +37,7 @@ for (const closed of [false, true]) {
     }
 
     for (const service of tested) {
-      it(`of ${service.name} do what they say, whatever is sent`, async function () {
+      it(`conforms to the OpenAPI document of ${service.name} for any request`, async function () {
         this.timeout(15 * 60_000)
         const config = join(folder, `${service.name}.toml`)
         writeFileSync(config, configOf(service))
@@ -55,13 +55,13 @@ for (const closed of [false, true]) {
   })
 }
 
-/** Returns a service's document without the operations and bodies that the tool cannot try: endless streams, and lines of JSON. */
+/** Returns a service’s OpenAPI document. Leaves out operations that the tool cannot test: endless streams and lines of JSON. */
 async function testableOpenApi(url: string): Promise<string> {
   const document = await (await fetch(`${url}/openapi.json`)).text()
   return JSON.stringify(
     JSON.parse(document, (key, value) => {
       if (key === 'application/x-ndjson') return undefined
-      // The tool waits for the end of each response, and would wait for ever.
+      // The tool would wait forever for the end of the response.
       if (value?.responses?.['200']?.content?.['text/event-stream']) return undefined
       return value
     }),
@@ -69,12 +69,12 @@ async function testableOpenApi(url: string): Promise<string> {
 }
 
 /**
- * Returns the tool's settings. A request that is valid by its schema may still be refused because of what the service stores:
- * an unknown cursor, a key that was used, a record that the log no longer has.
+ * Returns the tool’s settings. A valid request may still be rejected because of stored data: an unknown cursor, a used key, or a record
+ * that the log no longer has.
  */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
-  // No schema states that a body has at most 15 digits in each number, nor which events and decimals it may have.
+  // The schema cannot express that numbers of a body have at most 15 digits, nor which events and decimals are allowed.
   const withBody = parts.routes.filter(({ operation: { inputs } }) =>
     inputs.some(({ receives, body }) => receives || body),
   )

@@ -10,8 +10,8 @@ const rules = 'packages/cli/security/rules/rules.yml'
 
 await bringTools()
 
-describe('the code', () => {
-  it('does nothing of what it must not, by rules that find what they are for', async () => {
+describe('the source code', () => {
+  it('passes the security rules, whose own tests pass', async () => {
     const tested = await semgrep(['--test', '--config', rules, 'packages/cli/security/rules/rules.js'])
     expect(tested.output).to.match(/(\d+)\/\1: ✓ All tests passed/)
     const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'packages/cli/security', '.'])
@@ -20,8 +20,8 @@ describe('the code', () => {
   })
 })
 
-describe('the history', () => {
-  it('has no secret in any commit', async () => {
+describe('the history of commits', () => {
+  it('contains no secret in any commit', async () => {
     const { code, output } = await gitleaks(['git', '--log-opts=--all'])
     expect(output)
       .to.match(/[1-9]\d* commits scanned/)
@@ -29,7 +29,7 @@ describe('the history', () => {
     expect(code).to.equal(0)
   })
 
-  it('would be found to have one: an API key of ours, a private key', async () => {
+  it('runs a scanner that finds API keys and private keys', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'leak-'))
     const git = (...args: string[]) =>
       run('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: folder })
@@ -53,17 +53,17 @@ describe('the history', () => {
 })
 
 const signatures = await run('npm', ['audit', 'signatures'])
-const title = 'the packages of npm'
+const title = 'every npm package'
 if (isAnswer(signatures)) {
   describe(title, () => {
-    it('are signed by the registry', () => {
+    it('carries a signature of the registry', () => {
       expect(signatures.output).to.match(/[1-9]\d* packages? ha(s|ve) verified registry signatures/)
       expect(signatures.code, signatures.output).to.equal(0)
     })
   })
 } else leaveOut(title, `npm audit signatures: ${signatures.output.trim().split('\n').at(-1)}`)
 
-/** A registry that signs nothing, or is a mirror without keys, is none that can be asked. */
+/** Returns true if the registry answers. A registry or mirror without signatures or keys is skipped. */
 function isAnswer({ output }: Ended): boolean {
   return /verified registry signatures|invalid registry signatures/.test(output)
 }

@@ -12,13 +12,13 @@ const total = Number(process.env.RECORDS ?? 1_000_000)
 const chunk = 500
 const seed = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31))
 
-/** How the records of a topic ended in a service, by a word for each end. */
+/** The number of records of each topic and service by their end. */
 type Ledger = Map<string, Map<string, number>>
 
-/** Through the consumers of both services, on a store and a log in memory. Prints what became of each record as a ledger. */
-describe(`a million records that no sane publisher writes (SEED=${seed})`, () => {
-  it('end as a fact, one dead letter or no concern of each service, and crash and hold up none', async function () {
-    // A million take a quarter of an hour; a record that holds up a service holds up this, too.
+/** Runs the consumers of both services on a store and a log in memory, and prints the ends of the records. */
+describe(`a run of a million hostile records (SEED=${seed})`, () => {
+  it('results in facts, dead letters or ignored records in each service, and crashes or blocks none', async function () {
+    // A million records take a quarter of an hour. A record that blocks a service also blocks this test.
     this.timeout(5_000 + total * 5)
     const ledger: Ledger = new Map()
     const stopped: string[] = []
@@ -35,17 +35,17 @@ describe(`a million records that no sane publisher writes (SEED=${seed})`, () =>
         name,
       ).to.equal(true)
     }
-    // Each record once at least: both services listen to some topics.
+    // Each record is counted at least once, because both services listen to some topics.
     expect(countIn(ledger)).to.be.at.least(total)
     expect(stopped).to.deep.equal([])
   })
 })
 
-describe(`5,000 valid envelopes of 1 to 256 KiB that are wide, deep, long or repetitive (SEED=${seed})`, () => {
+describe(`a run of 5,000 valid envelopes of 1 to 256 KiB that are wide, deep, long or repetitive (SEED=${seed})`, () => {
   const largeTotal = Number(process.env.LARGE_RECORDS ?? 5_000)
   const perCombination = Math.ceil(largeTotal / combinations.length)
 
-  it('end in each service as their refusal says, and stop no partition', async function () {
+  it('results in the expected end in each service, and blocks no partition', async function () {
     // They take a minute.
     this.timeout(60_000 + largeTotal * 60)
     const ledger: Ledger = new Map()
@@ -86,7 +86,7 @@ function print(ledger: Ledger, stopped: string[]): void {
   console.log(`stopped partitions: ${stopped.length}`)
 }
 
-/** Adds to the ledger how records ended, and returns the partitions that they stopped. */
+/** Adds the ends of records to the ledger, and returns the blocked partitions. */
 async function account(records: HostileRecord[], ledger: Ledger): Promise<string[]> {
   const { world, positions, stopped } = await deliverHostile(records)
   const { entries } = await readDeadLetters(world.log)

@@ -15,17 +15,17 @@ import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'
 
-/** What follows from a certificate that nobody signed but its own key, as the stack makes one for this machine; no hosted service has it. */
+/** Findings about the self-signed certificate that the stack creates for one machine. Hosted services have another one. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 
-/** What is said of the machine that scans: it cannot try ciphers of GOST, which nobody offers whose list does not have them. */
+/** Findings about the scanning machine: it cannot test GOST ciphers. A service whose list lacks them never offers them. */
 const ofTheScanner = ['engine_problem']
 
-/** Connections that a port keeps (packages/service-kit/src/runtime/listener.ts). */
+/** The limit of open connections per port (packages/service-kit/src/runtime/listener.ts). */
 const kept = 4_000
 
-/** What the listeners of running services bear, and what a scanner says of them. */
-describe('the listeners of running services', () => {
+/** Tests limits and TLS settings of running services’ listeners. */
+describe('the listener of a running service', () => {
   let stack: LocalStack
   before(async () => {
     stack = await startStack({ folder: testFolder('security'), ports: await freePorts(), detached: false })
@@ -33,11 +33,11 @@ describe('the listeners of running services', () => {
   after(() => stack?.stop())
 
   for (const { name } of services) {
-    it(`have nothing that testssl.sh calls worse than low over TLS but a certificate of their own: ${name}`, async () => {
+    it(`passes testssl.sh except for its self-signed certificate: ${name}`, async () => {
       const findings = await testssl(entryOf(stack.services, name).httpsUrl)
-      // Since its version 3.2 it says FS in place of PFS.
+      // Since version 3.2 its name for PFS is FS.
       const ids = findings.map(({ id }) => id.replace(/^PFS/, 'FS'))
-      // It looked at what it is there for.
+      // Makes sure that the scan included these checks.
       expect(ids).to.include.members([
         'SSLv3',
         'TLS1',
@@ -56,7 +56,7 @@ describe('the listeners of running services', () => {
     })
   }
 
-  /** MiB that order-service has in memory. */
+  /** Returns the resident memory of order-service in MiB. */
   function memoryOfOrders(): number {
     const state = processState(stack.folder, 'order-service')
     return state.state === 'running' ? residentBytes(state.pid) / 2 ** 20 : Number.NaN
@@ -70,7 +70,7 @@ describe('the listeners of running services', () => {
       'POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
   }
   for (const [what, sent] of Object.entries(idle)) {
-    it(`take orders while ten thousand connections ${what}, with little memory`, async () => {
+    it(`accepts orders with little memory while ten thousand connections ${what}`, async () => {
       const before = memoryOfOrders()
       const connections = await idleConnections(orderUrl(stack), 10_000, sent)
       try {

@@ -10,7 +10,7 @@ import { monitorPage } from './monitor.ts'
 import { interactivePages } from './pages.ts'
 import { outsidePublishers } from './publishers.ts'
 
-/** What holds for the system however it runs. `running` answers the stack once a `before` hook has started it. */
+/** Declares all specs of the system, for every runner. `running` returns the stack after a `before` hook has started it. */
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {
   networkSpecs(running)
   outsidePublishers(running)
@@ -21,7 +21,7 @@ export function allSpecs(running: () => RunningStack, operator: () => Operator):
   killedProcesses(running)
 }
 
-/** Those of them that depend on the network between the parts. The others are about our programs, which are the same everywhere. */
+/** Declares the specs that depend on the network. The others test our programs, which are the same everywhere. */
 export function networkSpecs(running: () => RunningStack): void {
   theOrderFlow(running)
   servicesOverHttp(running)

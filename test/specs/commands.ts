@@ -9,19 +9,19 @@ import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 import type { Ended } from '../support/operators/operate.ts'
 
-/** The stack of a checkout, started with `make up`, however it runs. */
+/** The stack of a checkout, started with `make up` by any runner. */
 export interface OperatedStack extends RunningStack {
-  /** Runs make in the checkout, with what the shell would have set. */
+  /** Runs make in the checkout. Arguments may set variables. */
   make: (...args: string[]) => Promise<Ended>
   /** Runs ./orderflow in the checkout. */
   orderflow: (args: string[], env?: Record<string, string>) => Promise<Ended>
-  /** What runs of the stack: by the name that `make status` shows, a text that differs once it was started again. */
+  /** Returns the running parts by their name in `make status`, each with a text that changes when it is restarted. */
   parts: () => Promise<Record<string, string>>
 }
 
-/** What an operator types, what it prints and how it ends. The last test stops the stack and removes its data. */
+/** Tests the operator’s commands, their output and their exit codes. The last test stops the stack and removes its data. */
 export function operatorCommands(operated: () => OperatedStack): void {
-  describe('of an operator', () => {
+  describe('the operator’s commands', () => {
     let folder: string
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'commands-'))
@@ -34,13 +34,13 @@ export function operatorCommands(operated: () => OperatedStack): void {
     const succeeds = async (...args: string[]) => succeeded(await make(...args))
     const fails = async (...args: string[]) => failed(await make(...args))
 
-    it('make status has a line for each part, and all of them run', async () => {
+    it('make status lists each part as running', async () => {
       const printed = await succeeds('status')
       for (const name of Object.keys(await operated().parts())) expect(printed).to.match(rowOf(name, 'running'))
       expect(printed).not.to.contain('not as it should be')
     })
 
-    it('make demo shows an order’s events as they come, until it is paid', async () => {
+    it('make demo shows the events of an order until it is paid', async () => {
       const printed = await succeeds('demo')
       const told = ['is Created', 'event OrderCreated', 'event PaymentApproved', 'is Paid', 'the order is paid']
       for (const what of told) expect(printed).to.contain(what)
@@ -48,7 +48,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await orderWith(orderUrl(operated()), id, 'Paid')).customerName).to.equal('Ada Lovelace')
     })
 
-    it('./orderflow publish publishes an event, and make dead-letters tells of one that nobody can handle', async () => {
+    it('./orderflow publish publishes an event, and make dead-letters shows one that services cannot handle', async () => {
       const event = reduced()
       const fileOf = (content: object) => {
         const file = join(folder, `${randomUUID()}.json`)
@@ -66,7 +66,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       }, 'the dead letters of every service')
     })
 
-    it('make rebuild reads the log from a moment on, and has nothing to add; from no moment at all it reads nothing', async () => {
+    it('make rebuild reads the log from a time on and changes nothing; it refuses an invalid time', async () => {
       const from = `FROM=${new Date().toISOString()}`
       await orderWith(orderUrl(operated()), (await place()).body.id, 'Paid')
       expect(await succeeds('rebuild', 'SERVICE=order-service', from)).to.match(
@@ -78,7 +78,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       )
     })
 
-    it('make logs shows what each of them says, or one that is named', async () => {
+    it('make logs shows the logs of all services, or of one service', async () => {
       const printed = await succeeds('logs', 'FOLLOW=0')
       for (const { name } of services) expect(printed).to.contain(`"app":"${name}"`).and.to.contain(`app_id=${name}`)
       const one = await succeeds('logs', 'FOLLOW=0', 'SERVICE=payment-service')
@@ -86,13 +86,13 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(one).not.to.contain('app_id=')
     })
 
-    it('make up again starts nothing', async () => {
+    it('make up changes nothing if everything runs', async () => {
       const before = await operated().parts()
       expect(await succeeds('up')).to.contain('next: make demo')
       expect(await operated().parts()).to.deep.equal(before)
     })
 
-    it('make status names what was killed and fails, and make up starts that and nothing else: an order placed meanwhile is paid, once', async () => {
+    it('make status names killed parts and fails, and make up starts only these; an order placed meanwhile is paid once', async () => {
       const before = await operated().parts()
       const dead = ['payment-service', 'payment-sidecar']
       for (const name of dead) await operated().kill(name)
@@ -113,7 +113,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(await paymentsOf(paymentUrl(operated()), body.id)).to.have.length(1)
     })
 
-    it('make down stops all of it, and make up goes on with the data', async () => {
+    it('make down stops everything, and make up continues with the data', async () => {
       const { id } = (await place()).body
       const paid = await orderWith(orderUrl(operated()), id, 'Paid')
       await succeeds('down')
@@ -127,7 +127,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await send<Order>(`${orderUrl(operated())}/v1/orders/${id}`)).body).to.deep.equal(paid)
     })
 
-    it('./orderflow clean removes the data, and not while the stack runs', async () => {
+    it('./orderflow clean removes the data, but refuses while the stack runs', async () => {
       expect(orderflowFailed(await orderflow('clean'))).to.contain('error: the stack is running\nnext: make down')
       await succeeds('down')
       expect(succeeded(await orderflow('clean'))).to.contain('removed ')
@@ -138,19 +138,19 @@ export function operatorCommands(operated: () => OperatedStack): void {
 
 const rowOf = (name: string, state: string) => new RegExp(`^${name} +${state}\\b`, 'm')
 
-/** What a command printed that has to end well. */
+/** Returns the output of a command that must succeed. */
 export function succeeded({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(0)
   return stdout
 }
 
-/** What a target of make printed that has to fail. make ends with 2 then, whatever the command ended with. */
+/** Returns the output of a make target that must fail. The exit code of make is 2 then. */
 export function failed({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(2)
   return stdout + stderr
 }
 
-/** What a command of ./orderflow printed that has to fail. */
+/** Returns the output of a command of ./orderflow that must fail. */
 export function orderflowFailed({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(1)
   return stdout + stderr

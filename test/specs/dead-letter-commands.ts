@@ -10,9 +10,9 @@ import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Ended, Operate } from '../support/operators/operate.ts'
 
-/** Dead letters as an operator sees them, on a local stack. */
+/** Tests the commands for dead letters on a local stack. */
 export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {
-  describe('dead letters on the command line', () => {
+  describe('the command dead-letters', () => {
     let folder: string
     const OrderId = randomUUID()
     const event = reduced({ OrderId, customer_tax_id: 'SECRET-1', CustomerTaxId: 'SECRET-2', Total: '1' })
@@ -34,7 +34,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       await producer.close()
     }
 
-    /** Publishes what order-service cannot handle, and answers the beginning of its dead letter's id. */
+    /** Publishes an event that order-service cannot handle, and returns the beginning of its dead letter’s id. */
     async function failing(event: ReturnType<typeof reduced>): Promise<string> {
       const key = event.Payload.OrderId
       await publish({ topic: 'orderevents', key, value: JSON.stringify(event) })
@@ -48,7 +48,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       }, 'the dead letter')
     }
 
-    /** The dead letters that a bug or refusal of payment-service's would have left, of records that the log let go of. */
+    /** Publishes dead letters as if payment-service had failed or rejected the events. The log no longer has their records. */
     async function ourFaults(reason: string, events: ReturnType<typeof reduced>[]): Promise<void> {
       const common = {
         'deadletter-app': 'payment-service',
@@ -70,7 +70,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
     }
     let beyond = 1_000_000_000
 
-    /** How many records orderevents and its dead letters have had. */
+    /** Returns the number of records that orderevents and its dead-letter topic have had. */
     async function counts(): Promise<number[]> {
       const spans = await Promise.all(['orderevents', 'orderevents.dead'].map((topic) => log.spans(topic)))
       return spans.map((some) => some.reduce((sum, { end }) => sum + Number(end), 0))
@@ -79,7 +79,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
 
     const run = (args: string[], env = {}) => operate()('order-service', ['dead-letters', ...args], env)
 
-    /** A program that takes the editor's place. */
+    /** Creates a program to use as editor. */
     function editor(script: string): string {
       const file = join(folder, `editor-${randomUUID()}`)
       writeFileSync(file, `#!/bin/sh\n${script}\n`)
@@ -87,7 +87,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       return file
     }
 
-    it('are listed by reason and app, with the next step', async () => {
+    it('lists dead letters by reason and app, with the next step', async () => {
       const { code, stdout } = await run([])
       expect(code).to.equal(0)
       expect(stdout)
@@ -95,7 +95,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
         .and.to.contain('next: make dead-letters')
     })
 
-    it('of a group are listed one by one, with the next step', async () => {
+    it('lists the dead letters of a group, with the next step', async () => {
       const { code, stdout } = await run(['list', 'invalid-payload/order-service'])
       expect(code).to.equal(0)
       expect(stdout)
@@ -104,7 +104,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
         .and.not.to.contain('payment-service')
     })
 
-    it('are shown with their problems, and with personal data only when asked', async () => {
+    it('shows the problems of a dead letter, and personal data only on request', async () => {
       const [masked, whole] = await Promise.all([run(['show', id]), run(['show', id, '--values'])])
       expect(masked.stdout)
         .to.contain('/Payload/Total must be a number')
@@ -113,14 +113,14 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect(whole.stdout).to.contain('SECRET-1').and.to.contain('Hopper')
     })
 
-    it('are refused with the reason and an exit code, but for a dry run', async () => {
+    it('refuses to replay an event that would fail again, with the reason and an exit code; a dry run succeeds', async () => {
       const [real, dry] = await Promise.all([run(['replay', id]), run(['replay', id, '--dry-run'])])
       expect(real.code, real.stdout).to.equal(1)
       expect(real.stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 replayed, 1 refused')
       expect(dry.code, dry.stdout).to.equal(0)
     })
 
-    it('are kept out of the log by an editor that changes nothing, fails, or leaves them wrong', async () => {
+    it('publishes nothing if the editor fails, changes nothing or leaves the event invalid', async () => {
       const edit = (script: string) =>
         run(['replay', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       const [events] = await counts()
@@ -138,7 +138,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect((await counts())[0]).to.equal(events)
     })
 
-    it('are edited in an editor with arguments and replayed', async () => {
+    it('replays an event that was edited in an editor with arguments', async () => {
       const editing = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
       const { code, stdout } = await run(['replay', id, '--edit'], { EDITOR: editing, TMPDIR: folder, VISUAL: '' })
       expect(code, stdout).to.equal(0)
@@ -147,7 +147,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect((await run(['show', id])).stdout).to.match(/replayed, edited, as orderevents/)
     })
 
-    it('are replayed with an event that was edited in a file', async () => {
+    it('replays an event that was edited in a file', async () => {
       const wrong = reduced({ Total: '2' })
       const short = await failing(wrong)
       const file = join(folder, 'event with spaces.json')
@@ -158,13 +158,13 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect((await orderWith(orderUrl(running()), wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
     })
 
-    it('of a group are replayed, each once, and what is refused among them costs the exit code', async () => {
+    it('replays each event of a group once, and fails if one is refused', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       await ourFaults('handler-error', [...orders, reduced({ Total: 'one' })])
       const [events = 0, deadLetters = 0] = await counts()
       const first = await run(['replay', 'handler-error/payment-service'])
       expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 replayed, 1 refused, 0 replayed before'])
-      // A note beside the dead letters for each record.
+      // Each replay adds a note to the dead-letter topic.
       expect(await counts()).to.deep.equal([events + 60, deadLetters + 60])
       for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
 
@@ -173,7 +173,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect(await counts()).to.deep.equal([events + 60, deadLetters + 60])
     })
 
-    it('are all replayed, as a dry run said that publishes nothing', async () => {
+    it('replays all dead letters after a dry run that publishes nothing', async () => {
       const orders = Array.from({ length: 3 }, () => reduced())
       await ourFaults('refused', orders)
       const before = await counts()
@@ -185,14 +185,14 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
 
       const real = await run(['replay', 'all'])
       expect([real.code, lastLines(real)[0]]).to.deep.equal([1, `${ready} ${others}`])
-      // Two apps may have a record in common.
+      // Two apps may have dead letters for the same record.
       expect((await counts())[0]).to.be.within((before[0] ?? 0) + 3, (before[0] ?? 0) + Number(ready))
       for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
       const done = await run(['replay', 'refused/payment-service'])
       expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 replayed, 0 refused, 3 replayed before']])
     })
 
-    it('are not touched by commands that cannot be done, which say what is wrong', async () => {
+    it('refuses impossible commands with a reason, and publishes nothing', async () => {
       const before = await counts()
       const cases = [
         [['replay', 'all', '--edit'], 'not a group'],

@@ -20,7 +20,7 @@ import { expect } from 'chai'
 
 const topic = 'orderevents'
 
-/** As of a service of the stack, whose file takes in whoever is not listed. */
+/** The trust of a service of the stack, which accepts unlisted publishers. */
 const trust = readTrust(service.root, readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }).Trust)
 
 const bytesOf = (document: object) => Buffer.from(JSON.stringify(document))
@@ -31,9 +31,9 @@ interface Published {
   headers?: [Buffer, Buffer][]
 }
 
-/** Dead letters on a stack that runs, by the functions that the commands use. */
+/** Tests the functions behind the commands for dead letters on a running stack. */
 export function deadLetters(running: () => RunningStack): void {
-  describe('dead letters', () => {
+  describe('dead letters of a running stack', () => {
     let stack: RunningStack
     let log: LogReader
     let producer: Producer<Buffer, Buffer, Buffer, Buffer>
@@ -56,7 +56,7 @@ export function deadLetters(running: () => RunningStack): void {
       return { topic: to, partition: message.partition, offset: String(offsets?.[0]?.offset) }
     }
 
-    /** The ids that receivers derive from a value without a key. */
+    /** Returns the ids that receivers derive from a value without a key. */
     const idsOf = (value: Buffer) => completeEnvelope({} as ReceivedEnvelope, { value })
 
     const entriesOf = async (offset: string, partition = 1) =>
@@ -64,7 +64,7 @@ export function deadLetters(running: () => RunningStack): void {
         ({ origin }) => origin.partition === partition && origin.offset === offset,
       )
 
-    /** The entries of both apps for what they cannot handle. */
+    /** Publishes a record that both apps cannot handle, and returns their entries. */
     async function failing(record: Published, attempts = 1): Promise<{ offset: string; entries: Entry[] }> {
       const { offset } = await publish(record)
       return { offset, entries: await failed(offset, attempts) }
@@ -83,7 +83,7 @@ export function deadLetters(running: () => RunningStack): void {
     const ends = async () =>
       Promise.all([topic, `${topic}.dead`].map(async (name) => (await log.spans(name)).map(({ end }) => String(end))))
 
-    it('take effect when they are edited and replayed: one record for both apps, with the ids of the first', async () => {
+    it('replays an edited event as one record for both apps, with the ids of the first', async () => {
       const event = reduced({ Total: '10' })
       const { offset, entries } = await failing({ value: bytesOf(event) })
       const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 10 } })
@@ -92,7 +92,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
 
       const order = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
-      // By the ids of what failed: a replay writes them into what was edited.
+      // The order is found by the ids of the failed event, which the replay writes into the edited one.
       expect(order.correlationId).to.equal(idsOf(bytesOf(event)).CorrelationId)
       expect(await paymentsOf(paymentUrl(stack), order.id)).to.have.length(1)
       const now = await entriesOf(offset)
@@ -105,13 +105,13 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await ends()).to.deep.equal(before)
     })
 
-    it('of a payment take effect too, in each service that reads payments', async () => {
+    it('replays a payment event with effect in each service that reads payments', async () => {
       const readers = services.filter(({ consumes }) => paymentEvents in consumes).map(({ name }) => name)
       const event = reduced({ Total: 20_000 })
       const { OrderId } = event.Payload
       await publish({ value: bytesOf(event) })
       await orderWith(orderUrl(stack), OrderId, 'PaymentRejected')
-      // Of whom it must be: nobody else is believed there.
+      // Receivers accept payment events only from this publisher.
       const { id: AppId, name: AppName } = publisherOf('PaymentApproved')
       const approved = (Amount: unknown) => {
         const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
@@ -130,7 +130,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(payment?.policy).to.equal('by-hand@1')
     })
 
-    it('are replayed as they were: bytes, binary key and headers, in their partition, with a mark', async () => {
+    it('replays an event unchanged, with its bytes, binary key, headers and partition, and marks the record', async () => {
       const event = reduced()
       const record: Published = {
         key: Buffer.from([0x00, 0xff, 0x25, 0x2b, 0x20]),
@@ -157,7 +157,7 @@ export function deadLetters(running: () => RunningStack): void {
       ])
     })
 
-    it('are replayed from the dead letter alone when the log let go of the record', async () => {
+    it('replays an event from its dead letter alone if the log no longer has the record', async () => {
       const event = reduced()
       const [entry] = await ourFault({ topic, partition: 1, offset: '987654321' }, bytesOf(event))
       const [outcome] = await replay(entry ? [entry] : [])
@@ -167,18 +167,18 @@ export function deadLetters(running: () => RunningStack): void {
       expect((await log.at({ topic, partition: 1, offset }))?.key?.toString('hex')).to.equal('00ff2b20')
     })
 
-    it('are refused when they come from a partition that there is not', async () => {
+    it('refuses an event of an unknown partition', async () => {
       const [entry] = await ourFault({ topic, partition: 77, offset: '0' }, bytesOf(reduced()))
       const [outcome] = await replay(entry ? [entry] : [])
       expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('there is no partition 77')
     })
 
-    it('are not looked for in a topic that there is not', async () => {
+    it('finds no record in an unknown topic', async () => {
       expect(await log.has({ topic: 'nowhere', partition: 0, offset: '0' })).to.equal(false)
       expect(await log.has({ topic: 'no topic at all', partition: 0, offset: '0' })).to.equal(false)
     })
 
-    /** The dead letter that a bug of ours would have written: nothing is wrong with the event. */
+    /** Publishes a dead letter as if a bug of a service had caused it. The event is valid. */
     async function ourFault(origin: { topic: string; partition: number; offset: string }, value: Buffer) {
       const headers = Object.entries({
         'deadletter-reason': 'handler-error',
@@ -195,7 +195,7 @@ export function deadLetters(running: () => RunningStack): void {
       return entriesOf(origin.offset, origin.partition)
     }
 
-    it('are refused as long as they would come back, and a dry run publishes nothing either way', async () => {
+    it('refuses events that would fail again, and a dry run publishes nothing', async () => {
       const poison = await failing({ value: Buffer.from([0xff, 0xfe]), key: Buffer.from([0xff]) })
       const tombstone = await failing({ value: null as unknown as Buffer })
       const before = await ends()
@@ -208,7 +208,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await ends()).to.deep.equal(before)
     })
 
-    it('of a record that a publisher pretends to have replayed are an entry of their own', async () => {
+    it('keeps an entry of its own for a record whose publisher imitates a replay', async () => {
       const { offset, entries } = await failing({ value: Buffer.from('{') })
       const claim: [Buffer, Buffer] = [Buffer.from('replayed-from'), Buffer.from(`${topic}/1/${offset}`)]
       const forged = await failing({ value: Buffer.from('['), headers: [claim] })
@@ -216,7 +216,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await entriesOf(offset)).to.deep.equal(entries)
     })
 
-    it('count once however often they are replayed and fail again', async () => {
+    it('counts an event once although it is replayed and fails several times', async () => {
       const event = reduced()
       await publish({ value: bytesOf(event) })
       const known = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
@@ -234,7 +234,7 @@ export function deadLetters(running: () => RunningStack): void {
         'conflicting-order',
         'conflicting-order',
       ])
-      // What is replayed next is what failed last.
+      // A replay publishes the newest attempt.
       const attempt = thrice[0] && openAttempt(thrice[0])
       const deadLetter = attempt && (await log.at(attempt.deadLetterPosition))
       expect(JSON.parse(deadLetter?.value.toString() ?? '')).to.deep.equal({

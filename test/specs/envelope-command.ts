@@ -8,9 +8,9 @@ import { createEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
-/** How an application outside publishes with the command `envelope`, to a Kafka that asks who it is. */
+/** Tests how an outside publisher uses the command `envelope` with a Kafka that requires authentication. */
 export function envelopeCommand(running: () => SecuredKafka): void {
-  describe('the command envelope', () => {
+  describe('the command envelope publish', () => {
     const event = () => {
       const payload = { OrderId: randomUUID(), CustomerName: 'Ada Lovelace', CustomerTaxId: 'GB-1', Total: 1 }
       const app = { id: randomUUID(), name: 'legacy-shop' }
@@ -39,7 +39,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       return { out, error, code: await exit }
     }
 
-    it('publishes with a password of the environment, or of a file', async () => {
+    it('publishes with a password of the environment or of a file', async () => {
       const password = running().passwords[publishUser] ?? ''
       const file = join(running().plan.folder, 'envelope-command.password')
       writeFileSync(file, `${password}\n`)
@@ -50,7 +50,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       }
     })
 
-    it('says why when the password is another, or the topic not for it', async () => {
+    it('reports a wrong password, and a topic that it may not write to', async () => {
       const refused = await publish('orderevents', { ENVELOPE_PASSWORD: 'guessed' })
       expect(refused).to.include({ code: 1, out: 'published 0 to orderevents\n' })
       expect(refused.error)

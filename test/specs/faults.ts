@@ -13,9 +13,9 @@ import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 import { listedOrders } from '../support/listed.ts'
 
-/** What any order comes to when a process dies or hangs in between. */
+/** Tests orders under way when a process is killed or stopped. */
 export function killedProcesses(running: () => RunningStack): void {
-  describe('when a process is killed', () => {
+  describe('the system when a process is killed', () => {
     let stack: RunningStack
     let orders: string
     before(() => {
@@ -23,7 +23,7 @@ export function killedProcesses(running: () => RunningStack): void {
       orders = `${orderUrl(stack)}/v1/orders`
     })
 
-    /** What must come of any orders, whatever was killed in between. */
+    /** Expects these orders to be paid once. */
     async function arePaidOnce(...ids: string[]): Promise<void> {
       for (const id of ids) await orderWith(orderUrl(stack), id, 'Paid')
       const payments = await Promise.all(ids.map((id) => paymentsOf(paymentUrl(stack), id)))
@@ -32,21 +32,21 @@ export function killedProcesses(running: () => RunningStack): void {
       expect(listed).to.have.members(ids)
     }
 
-    /** A connection that breaks counts as no answer. */
+    /** Places an order. A broken connection results in undefined. */
     const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key }).catch(() => undefined)
     const placeAll = (keys: string[]) => Promise.all(keys.map(place))
     const idsOf = (answers: Awaited<ReturnType<typeof place>>[]) => answers.map((answer) => answer?.body.id ?? '')
     const newKey = () => `key-${crypto.randomUUID()}`
     const newKeys = (count: number) => Array.from({ length: count }, newKey)
     const readyz = () => send(`${orderUrl(stack)}/readyz`)
-    /** A service connects to a sidecar that came back within half a second. */
+    /** A service reconnects to a restarted sidecar within half a second. */
     const isReady = () =>
       eventually(async () => (await readyz()).status === 200 || undefined, 'the service to be ready')
 
-    it('every order that order-service was taking in when it died is one order and one payment after a retry', async () => {
+    it('makes one order and one payment of each request that order-service was handling when it died, after a retry', async () => {
       const clients = 20
       const answers = new Map<string, Awaited<ReturnType<typeof place>>>()
-      /** Places one order after the other until one has no answer: each client has one on its way when the service dies. */
+      /** Places one order after the other until one gets no answer, so that each client has a request under way when the service dies. */
       async function placeUntilDead(): Promise<void> {
         const key = newKey()
         const answer = await place(key)
@@ -69,7 +69,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(...idsOf(placed))
     })
 
-    it('an order is refused with a retry that is safe while its sidecar is dead', async () => {
+    it('rejects an order with a safe retry while its sidecar is dead', async () => {
       await stack.kill('order-sidecar')
       const [key = ''] = newKeys(1)
       const refused = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
@@ -82,7 +82,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(placed?.body.id ?? '')
     })
 
-    it('a service goes on as soon as a sidecar that hung does', async () => {
+    it('continues as soon as a stopped sidecar continues', async () => {
       await stack.kill('order-sidecar', 'SIGSTOP')
       const keys = newKeys(20)
       const refused = await placeAll(keys)
@@ -94,7 +94,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(...idsOf(placed))
     })
 
-    it('while Kafka is dead nobody claims to know, and afterwards the retry is the same order', async () => {
+    it('reports an unknown result while Kafka is dead, and a retry returns the same order', async () => {
       await stack.kill('kafka')
       const [key = ''] = newKeys(1)
       const unknown = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
@@ -111,17 +111,17 @@ export function killedProcesses(running: () => RunningStack): void {
   })
 }
 
-/** What any order comes to when PostgreSQL dies in between. */
+/** Tests orders under way when PostgreSQL is killed. */
 export function killedStore(running: () => RunningStack): void {
-  describe('when PostgreSQL is killed', () => {
-    it('orders are refused with a retry that is safe, and those that were accepted are paid once it is back', async () => {
+  describe('the system when PostgreSQL is killed', () => {
+    it('rejects orders with a safe retry, and pays accepted orders after PostgreSQL is back', async () => {
       const stack = running()
       const orders = `${orderUrl(stack)}/v1/orders`
       const keys = Array.from({ length: 20 }, () => crypto.randomUUID())
       const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key })
       const accepted = await Promise.all(keys.map(place))
       await stack.kill('postgresql')
-      // Its backends live for some tenths of a second after the postmaster, and answer.
+      // Its backends answer for a few tenths of a second after the postmaster’s end.
       const readyz = `${orderUrl(stack)}/readyz`
       await eventually(async () => (await send(readyz)).status === 503 || undefined, 'the store to be missed')
       await eventually(async () => (await place(crypto.randomUUID())).status === 503 || undefined, 'a refused order')

@@ -15,7 +15,7 @@ import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
-/** What becomes of an order: paid, rejected, cancelled, refunded, listed. */
+/** Tests the flow of an order: paid, rejected, cancelled, refunded and listed. */
 export function theOrderFlow(running: () => RunningStack): void {
   describe('the order flow', () => {
     let stack: RunningStack
@@ -35,7 +35,7 @@ export function theOrderFlow(running: () => RunningStack): void {
     const eventNamed = (orderId: string, name: string) =>
       eventually(() => eventsOf(orderId).find(({ envelope }) => envelope.Name === name), `${name} of ${orderId}`)
 
-    it('turns an order into a payment and comes back as a paid order', async () => {
+    it('turns an order into a payment, and the order becomes paid', async () => {
       const created = await post<Order>(orders, anOrder)
       expect(created.status).to.equal(201)
       expect(created.body).to.include({ ...anOrder, status: 'Created' })
@@ -50,7 +50,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(byId.body).to.deep.equal(payment)
     })
 
-    it('writes full envelopes as the Kafka values, keyed by OrderId, in one correlation and trace', async () => {
+    it('writes full envelopes to Kafka, keyed by OrderId, with one correlation and one trace', async () => {
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
       const { body } = await post<Order>(orders, anOrder, { traceparent })
       const created = await eventNamed(body.id, 'OrderCreated')
@@ -66,7 +66,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(approved.envelope.AppName).to.equal('payment-service')
     })
 
-    it('rejects a payment above the limit and says why', async () => {
+    it('rejects a payment above the limit and states the reason', async () => {
       const { body } = await post<Order>(orders, { ...anOrder, total: 10_000.01 })
       const order = await orderWith(orderUrl(stack), body.id, 'PaymentRejected')
       expect(order.payment?.reason).to.equal('the amount is above the limit of 10000')
@@ -75,7 +75,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(cancel.body.type).to.equal('urn:orderflow:problem:not-cancellable')
     })
 
-    it('refunds a paid order that is cancelled, once', async () => {
+    it('refunds a cancelled paid order once', async () => {
       const { body } = await post<Order>(orders, anOrder)
       await orderWith(orderUrl(stack), body.id, 'Paid')
       const cancelled = await post<Order>(`${orders}/${body.id}/cancel`, undefined)
@@ -89,7 +89,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(eventsOf(body.id).filter(({ envelope }) => envelope.Name === 'OrderCancelled')).to.have.length(1)
     })
 
-    it('makes one order of requests with the same Idempotency-Key, also at the same time', async () => {
+    it('creates one order for requests with the same Idempotency-Key, even at the same time', async () => {
       const headers = { 'idempotency-key': `key-${crypto.randomUUID()}` }
       const answers = await Promise.all(Array.from({ length: 8 }, () => post<Order>(orders, anOrder, headers)))
       expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).to.equal(1)
@@ -103,7 +103,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
     })
 
-    it('refuses an Idempotency-Key that stands for another order', async () => {
+    it('rejects an Idempotency-Key of another order', async () => {
       const headers = { 'idempotency-key': `key-${crypto.randomUUID()}` }
       const first = await post<Order>(orders, anOrder, headers)
       const other = await post<ProblemBody>(orders, { ...anOrder, total: 43 }, headers)
@@ -111,7 +111,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(other.body.orderId).to.equal(first.body.id)
     })
 
-    it('takes one payment by hand for an order that has none, and no second one', async () => {
+    it('accepts one manual payment for an unknown order, and rejects a second one', async () => {
       const orderId = crypto.randomUUID()
       const made = await post<Payment>(`${paymentUrl(stack)}/v1/payments`, {
         orderId: orderId.toUpperCase(),
@@ -126,13 +126,13 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(second.body.paymentId).to.equal(made.body.id)
     })
 
-    it('lists orders and payments newest first, in pages', async () => {
+    it('lists orders and payments in pages, newest first', async () => {
       const ids: string[] = []
       for (let count = 0; count < 5; count += 1) ids.unshift((await post<Order>(orders, anOrder)).body.id)
       const first = await send<{ items: Order[]; next: string }>(`${orders}?limit=3`)
       const second = await send<{ items: Order[]; next: string }>(`${orders}?limit=2&cursor=${first.body.next}`)
       expect([...first.body.items, ...second.body.items].map(({ id }) => id)).to.deep.equal(ids)
-      // Five orders lie on several partitions, so the newest may be paid before an older one.
+      // Five orders are in several partitions, so the newest may be paid before an older one.
       await Promise.all(ids.map((id) => orderWith(orderUrl(stack), id, 'Paid')))
       const payments = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
       expect(payments.body.items.map(({ orderId }) => orderId)).to.include.members(ids)

@@ -8,9 +8,12 @@ import { expect } from 'chai'
 import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
 
-/** How a customer is forgotten (docs/personal-data.md): the log lets go of what is older than its retention, and the store is rebuilt from it. */
+/**
+ * Tests how a customer is forgotten (docs/personal-data.md): the log deletes records after its retention time, and the store is rebuilt
+ * from the log.
+ */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {
-  describe('a customer whose time in the log has passed', () => {
+  describe('a customer whose records have expired', () => {
     const markers = new Markers()
     const person = (place: string) => ({ CustomerName: markers.new(place), CustomerTaxId: markers.new(place) })
     let stack: RunningStack
@@ -47,7 +50,7 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
 
     const topics = async () => (await log.topics()).filter((name) => !name.startsWith('__'))
 
-    /** What a broker does with all that is older than a topic's retention. */
+    /** Deletes all records, as a broker does after a topic’s retention time. */
     async function expire(): Promise<void> {
       for (const name of await topics()) {
         const partitions = (await log.spans(name)).map(({ partition, end }) => ({ partition, offset: end }))
@@ -65,29 +68,29 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       return found
     }
 
-    /** Where in the log, in dead letters and in all stores the customer is. */
+    /** Returns the markers of the customer that are left in the log, in dead letters and in all stores. */
     async function told(): Promise<string[]> {
       const stored = await Promise.all(['order', 'payment'].map((role) => operator().documents(role)))
       return markers.in([...(await records()), JSON.stringify(stored)].join('\n'))
     }
 
-    it('is in no topic and no store any more', async () => {
+    it('disappears from all topics and stores', async () => {
       expect((await readDeadLetters(log)).entries).to.deep.equal([])
       expect(await told()).to.deep.equal([])
       expect((await send(`${orders}/${placed.id}`)).status).to.equal(404)
     })
 
-    it('leaves a payment, which tells of nobody', async () => {
+    it('leaves a payment without personal data', async () => {
       const [payment, ...others] = await paymentsOf(paymentUrl(stack), placed.id)
       expect([payment?.id, others]).to.deep.equal([placed.payment?.id, []])
     })
 
-    it('is charged once, should the order come again', async () => {
+    it('is charged once even if the order arrives again', async () => {
       const again = await order()
       expect([again.id, again.payment]).to.deep.equal([placed.id, placed.payment])
     })
 
-    it('is in nobody’s way: others order as before', async () => {
+    it('leaves the system able to accept orders of other customers', async () => {
       const { body } = await post<Order>(orders, anOrder)
       await orderWith(orderUrl(stack), body.id, 'Paid')
     })

@@ -11,19 +11,19 @@ interface Told {
 type Envelope = ReturnType<typeof reduced>
 
 const types = { json: 'application/json', lines: 'application/x-ndjson' }
-/** Envelopes of a body in the stream of bodies, and clients that send one after the other. */
+/** The number of envelopes in each body, and the number of clients that send one body after the other. */
 const [bodySize, clients] = [40, 4]
 
-/** A client that publishes a body. */
+/** Returns a function that publishes a body. */
 function publisherTo(running: () => RunningStack) {
   const url = () => `${urlOf(running(), 'event-gateway')}/v1/events/orderevents`
   return (body: string, type = types.json, headers: Record<string, string> = {}) =>
     send<Told>(url(), { method: 'POST', headers: { 'content-type': type, ...headers }, body })
 }
 
-/** Publishers without a Kafka client, through the gateway. That it asks for keys where access is closed is in closed.e2e.test.ts. */
+/** Tests publishers that use HTTP instead of a Kafka client. closed.e2e.test.ts tests the gateway’s access control. */
 export function publishersOverHttp(running: () => RunningStack): void {
-  describe('publishers over HTTP', () => {
+  describe('event-gateway', () => {
     const publish = publisherTo(running)
     const outcomesOf = ({ items }: Told) => items.map(({ outcome }) => outcome)
 
@@ -37,7 +37,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       ],
     }
     for (const [what, [of, text, type]] of Object.entries(bodies)) {
-      it(`see payments for ${what}, and the trace of their request`, async () => {
+      it(`publishes ${what} with the trace of the request, and the orders are paid`, async () => {
         const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
         const { status, body } = await publish(text(of), type, { traceparent })
         expect([status, new Set(outcomesOf(body))]).to.deep.equal([202, new Set(['accepted'])])
@@ -59,7 +59,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       })
     }
 
-    it('make one order and one payment of an envelope without an Id that is sent again with its Idempotency-Key', async () => {
+    it('makes one order and one payment of a repeated envelope without Id but with the same Idempotency-Key', async () => {
       const envelope = reduced()
       const headers = { 'idempotency-key': crypto.randomUUID() }
       const ids = []
@@ -73,7 +73,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       expect(await paymentsOf(paymentUrl(running()), order.id)).to.have.length(1)
     })
 
-    it('may send an envelope of the largest size, and none that is larger', async () => {
+    it('accepts an envelope of the largest size, and rejects a larger one', async () => {
       const event = full()
       const sized = (bytes: number) => {
         const text = JSON.stringify({ ...event, Headers: { note: '' } })
@@ -86,13 +86,13 @@ export function publishersOverHttp(running: () => RunningStack): void {
   })
 }
 
-/** The gateway and its sidecar, killed with kill -9 while they publish. */
+/** Kills the gateway or its sidecar with SIGKILL while they publish. */
 export function killedGateway(running: () => RunningStack): void {
-  describe('publishers over HTTP', () => {
+  describe('event-gateway when it is killed', () => {
     const publish = publisherTo(running)
 
     for (const part of ['event-gateway', 'event-gateway-sidecar']) {
-      it(`find in the log what they were told is there, when ${part} is killed in mid-bulk, and the rest by sending it again`, async () => {
+      it(`has published all accepted envelopes, and the rest after a retry, when ${part} is killed during a bulk`, async () => {
         const stream = startStream(publish)
         await eventually(() => stream.accepted.size > 2 * clients * bodySize, 'some of the stream to be accepted')
         await running().kill(part)
@@ -108,7 +108,7 @@ export function killedGateway(running: () => RunningStack): void {
         await log.close()
         const lost = [...stream.accepted, ...stream.failed.flatMap(orderIdsIn)].filter((id) => !found.has(id))
         expect(lost).to.deep.equal([])
-        // Each order of the last body is paid, and so are those before it in its partition.
+        // Each order of the last body is paid, so the earlier ones in its partition are, too.
         for (const id of stream.failed.slice(-1).flatMap(orderIdsIn)) {
           await orderWith(orderUrl(running()), id, 'Paid')
           expect(await paymentsOf(paymentUrl(running()), id)).to.have.length(1)
@@ -120,7 +120,7 @@ export function killedGateway(running: () => RunningStack): void {
 
 const orderIdsIn = (body: string) => (JSON.parse(body) as Envelope[]).map(({ Payload }) => Payload.OrderId)
 
-/** Clients that publish one list of envelopes after the other, until each has met a failure and `end` is called. */
+/** Starts clients that publish one list of envelopes after the other, until each has met a failure and `end` is called. */
 function startStream(publish: (body: string) => Promise<{ status: number; body: Told }>) {
   const accepted = new Set<string>()
   const failed: string[] = []
@@ -130,7 +130,7 @@ function startStream(publish: (body: string) => Promise<{ status: number; body: 
       const body = JSON.stringify(Array.from({ length: bodySize }, () => full()))
       const ids = orderIdsIn(body)
       const answer = await publish(body).catch(() => undefined)
-      // What is known of each: also of a body of which only a part is.
+      // A body may be accepted in part.
       for (const [index, { outcome }] of (answer?.body.items ?? []).entries()) {
         if (outcome === 'accepted') accepted.add(ids[index] ?? '')
       }

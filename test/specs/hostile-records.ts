@@ -23,7 +23,7 @@ import { type Role, roles } from './rebuild.ts'
 const partitions = [0, 1, 2]
 const count = 360
 
-/** Close to the most that Kafka takes, in what is mostly small. */
+/** Records close to Kafka’s size limit, with large keys or headers. */
 const large: Record<string, Pick<HostileRecord, 'key' | 'headers'>> = {
   'a text key of 200 KB': { key: Buffer.alloc(200_000, 'k'), headers: [] },
   'a binary key of 200 KB': { key: Buffer.alloc(200_000, 0xfe), headers: [] },
@@ -34,9 +34,9 @@ const large: Record<string, Pick<HostileRecord, 'key' | 'headers'>> = {
   },
 }
 
-/** Records through the real Kafka, sidecars and services; those that are fuzzed, SEED runs again. */
+/** Sends hostile records through real Kafka, sidecars and services. SEED repeats a run. */
 export function hostilePublishers(running: () => RunningStack, operator: () => Operator): void {
-  describe('hostile publishers', () => {
+  describe('the system with hostile publishers', () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
     let stack: RunningStack
     let log: LogReader
@@ -46,7 +46,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     })
     after(() => log?.close())
 
-    /** The positions that a service has dead letters of. */
+    /** Returns the positions of the records that became dead letters of a service. */
     const deadIn = ({ entries }: DeadLetters, role: Role) =>
       new Set(
         entries.flatMap(({ app, attempts }) =>
@@ -54,7 +54,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         ),
       )
 
-    it(`end each of their records as a state change or a dead letter of each service (SEED=${seed})`, async () => {
+    it(`ends each hostile record as a state change or a dead letter of each service (SEED=${seed})`, async () => {
       const [records = []] = fc.sample(hostileRecords(count), { seed, numRuns: 1 })
       const positions = await publish(stack, records)
       const stored = { order: new Set<string>(), payment: new Set<string>() }
@@ -84,7 +84,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     })
 
     for (const [what, { key, headers }] of Object.entries(large)) {
-      it(`may send ${what}, with an order and with what is none, and hold up nobody`, async () => {
+      it(`handles ${what} in an order and in an invalid record, and blocks no other record`, async () => {
         const orderId = randomUUID()
         const common = { topic: 'orderevents', orderId, key, headers, isSigned: false }
         const value = Buffer.from(JSON.stringify(reduced({ OrderId: orderId })))
@@ -100,8 +100,8 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       })
     }
 
-    it('end each valid envelope of 256 KiB as its refusal says, and have it shown and edited in the monitor', async () => {
-      // A quarter of them, and another one each time.
+    it('ends each valid envelope of 256 KiB as expected, and the monitor can show and edit it', async () => {
+      // Each run uses another quarter of the combinations.
       const records = combinations
         .flatMap((combination) => largestRecords(combination, seed).filter(isSeenHere))
         .filter((_, index) => index % 4 === seed % 4)
@@ -160,7 +160,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       }
     })
 
-    it('have all of their records in the monitor’s index', async () => {
+    it('indexes all hostile records in the monitor', async () => {
       const health = `${urlOf(stack, 'event-monitor')}/v1/health`
       const isComplete = async () => {
         const { complete } = (await send<HealthView>(health)).body
@@ -171,19 +171,19 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
   })
 }
 
-/** Whether a stack with the trust.json of this repository, whose services do not sign, ends a large record as the corpus says. */
+/** Returns true if a stack with this repository’s trust.json and without signatures handles a large record as the corpus states. */
 function isSeenHere({ topic, refusal, value }: LargeRecord): boolean {
   if (refusal === 'unlisted' || refusal === 'other-name') return topic === paymentEvents
   return refusal !== 'impersonation' || value.includes(stranger.AppId) || value.includes(stranger.AppName)
 }
 
-/** Publishes the records and, behind them in each partition, an order that must be paid. Returns their positions. */
+/** Publishes the records, followed by an order in each partition that must be paid. Returns their positions. */
 async function publish(stack: RunningStack, records: HostileRecord[]): Promise<string[]> {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'hostile-application', ...stack.kafka })
   try {
     const positions: string[] = []
     for (const [index, { topic, key, value, headers }] of records.entries()) {
-      // Records with the same content that arrive in the same millisecond are one record, and have one dead letter.
+      // Records with the same content and millisecond are the same record and have one dead letter.
       if (!value && !key) await setTimeout(2)
       const message = { topic, partition: index % partitions.length, ...(key && { key }), value: value as Buffer }
       const { offsets } = await producer.send({ messages: [{ ...message, headers: new Map(headers) }], acks: -1 })

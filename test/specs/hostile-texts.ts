@@ -1,4 +1,4 @@
-/** Texts that have broken stores, templates and parsers; every one is stored exactly. */
+/** Texts that have broken stores, templates and parsers. Each must be stored unchanged. */
 export const hostileTexts = {
   'a field reference of a store': '$CustomerTaxId',
   'a variable of a store': '$$NOW',

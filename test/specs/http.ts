@@ -11,15 +11,15 @@ interface OpenApi {
   components: { schemas: { Problem: { properties: object } } }
 }
 
-/** Documentation of problems, https, and what the public ports keep out. */
+/** Tests documented problems, https, and the isolation of the public ports. */
 export function servicesOverHttp(running: () => RunningStack): void {
-  describe('the services over HTTP', () => {
+  describe('the HTTP interface of the services', () => {
     let stack: RunningStack
     before(() => {
       stack = running()
     })
 
-    it('document the problems of every operation', async () => {
+    it('documents the problems of every operation', async () => {
       for (const [url, member] of [[orderUrl(stack), 'orderId'] as const, [paymentUrl(stack), 'paymentId'] as const]) {
         const { body } = await send<OpenApi>(`${url}/openapi.json`)
         expect(body.components.schemas.Problem.properties).to.include.keys('detail', member)
@@ -32,7 +32,7 @@ export function servicesOverHttp(running: () => RunningStack): void {
       }
     })
 
-    it('serve https with the local certificate, all of them', async () => {
+    it('serves https with the local certificate in every service', async () => {
       const ca = stack.certificate
       for (const url of Object.values(stack.services).map(({ httpsUrl }) => httpsUrl)) {
         const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -45,7 +45,7 @@ export function servicesOverHttp(running: () => RunningStack): void {
       }
     })
 
-    it('keep events off the public port, and off the sidecar port without the token', async () => {
+    it('hides the operations for events from the public port, and requires a token for them on the channel', async () => {
       const event = { method: 'POST', headers: json, body: '{"entries":[]}' }
       const path = '/subscriptions/orderevents'
       expect((await send(orderUrl(stack) + path, event)).status).to.equal(404)
@@ -55,13 +55,13 @@ export function servicesOverHttp(running: () => RunningStack): void {
       expect(known).to.deep.equal({ status: 200, body: '{"statuses":[]}' })
     })
 
-    it('answer 503, not 404, to the sidecar for a path they do not know, since Dapr takes a 404 for an acknowledgement', async () => {
+    it('answers 503 instead of 404 to the sidecar for an unknown path, because Dapr acknowledges an event after a 404', async () => {
       const headers = { 'dapr-api-token': entryOf(stack.tokens, 'order-service').app }
       const unknown = { method: 'POST', headers }
       expect((await stack.askInside('order-service', 'channel', '/subscriptions/other', unknown)).status).to.equal(503)
     })
 
-    it('let nobody use a sidecar without its token', async () => {
+    it('requires a token for access to a sidecar', async () => {
       const path = '/v1.0/metadata'
       expect((await stack.askInside('payment-service', 'sidecar', path)).status).to.equal(401)
       const headers = { 'dapr-api-token': entryOf(stack.tokens, 'payment-service').dapr }

@@ -6,11 +6,11 @@ import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'
 
-/** What an operator is told of a stack of processes that does not run. */
+/** Tests the commands of an operator on a machine without a running stack. */
 export function withoutStack(found: () => LocalCheckout): void {
-  describe('none of which runs', () => {
+  describe('the commands without a running stack', () => {
     for (const command of ['status', 'down', 'clean']) {
-      it(`./orderflow ${command} says so, which is no error`, async () => {
+      it(`./orderflow ${command} succeeds and reports that nothing runs`, async () => {
         const printed = succeeded(await found().orderflow([command]))
         expect(printed).to.match(/^(nothing (runs|was running|to remove)|stopped)/)
       })
@@ -18,12 +18,12 @@ export function withoutStack(found: () => LocalCheckout): void {
 
     const order = 'envelope-schema/fixtures/valid/reduced.json'
     for (const command of [['demo'], ['publish', order], ['rebuild', 'order-service']]) {
-      it(`./orderflow ${command[0]} is refused, and says what to do`, async () => {
+      it(`./orderflow ${command[0]} fails and names the next step`, async () => {
         expect(orderflowFailed(await found().orderflow(command))).to.match(/^error: .*not running\b.*\nnext: make up/m)
       })
     }
 
-    it('make up starts nothing when a port is taken, and says by whom', async () => {
+    it('make up starts nothing if a port is in use, and names the process', async () => {
       const { make, ports, parts } = found()
       const server = createServer().listen(ports.kafka, '127.0.0.1')
       await once(server, 'listening')
@@ -36,10 +36,10 @@ export function withoutStack(found: () => LocalCheckout): void {
   })
 }
 
-/** What is said of a stack of processes alone. */
+/** Tests commands and properties of a stack of processes. */
 export function localCommands(running: () => StartedCheckout): void {
-  describe('of an operator who has no containers', () => {
-    it('make up says where each service is, and there it is ready', async () => {
+  describe('the commands for a stack of processes', () => {
+    it('make up prints the address of each service, and all are ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')
       expect(Object.keys(await running().parts())).to.have.members(processNamesWith(storeOf(running().folder)))
@@ -63,12 +63,12 @@ export function localCommands(running: () => StartedCheckout): void {
       }
     })
 
-    it('./orderflow scale says that it needs containers', async () => {
+    it('./orderflow scale reports that it needs containers', async () => {
       const scaled = await running().orderflow(['scale', 'payment-service', '3'])
       expect(orderflowFailed(scaled)).to.contain('replicas need the stack in containers')
     })
 
-    it('./orderflow publisher says that Kafka asks nobody, and refuses a name that could not be a user elsewhere', async () => {
+    it('./orderflow publisher reports that this Kafka has no authentication, and rejects a reserved name', async () => {
       const printed = succeeded(await running().orderflow(['publisher', 'legacy']))
       expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} does not authenticate clients`)
       expect(orderflowFailed(await running().orderflow(['publisher', 'order-service']))).to.match(
@@ -76,7 +76,7 @@ export function localCommands(running: () => StartedCheckout): void {
       )
     })
 
-    it('./orderflow restart restarts a service and its sidecar, and nothing else', async () => {
+    it('./orderflow restart restarts only a service and its sidecar', async () => {
       const before = await running().parts()
       expect(succeeded(await running().orderflow(['restart', 'payment-service']))).to.contain(
         'payment-sidecar: consuming',
@@ -87,13 +87,13 @@ export function localCommands(running: () => StartedCheckout): void {
       expect(restarted).to.have.members(['payment-service', 'payment-sidecar'])
     })
 
-    it('./orderflow partitions has nothing to add to the topics that make up has made', async () => {
+    it('./orderflow partitions adds no partitions to the topics of make up', async () => {
       expect(succeeded(await running().orderflow(['partitions']))).to.contain(
         'every topic has the partitions of services.json',
       )
     })
 
-    it('make up does not run it in containers besides', async () => {
+    it('make up refuses to start containers while processes run', async () => {
       expect(failed(await running().make('up', 'STACK=docker'))).to.contain('the stack runs already (STACK=local)')
     })
   })

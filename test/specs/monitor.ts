@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 
 const taxId = 'GB-MONITOR-4711'
 
-/** The monitor as somebody uses it who has its page and nothing else, in a real browser. */
+/** Tests the monitor’s page as a user without other tools, in a real browser. */
 export function monitorPage(running: () => RunningStack): void {
   describe('the monitor’s page', () => {
     let stack: RunningStack
@@ -32,7 +32,7 @@ export function monitorPage(running: () => RunningStack): void {
       return { id: envelope.Payload.OrderId, correlationId: envelope.CorrelationId }
     }
 
-    it('shows events as they come, and each as its receivers see it, without what is personal', async () => {
+    it('shows new events, and each as its receivers see it, with personal data masked', async () => {
       await open('/')
       await page.getByText('index up to date').waitFor()
       const { id, correlationId } = await publishOrder('lively-shop', { Total: 12 })
@@ -46,7 +46,7 @@ export function monitorPage(running: () => RunningStack): void {
       expect(errors).to.deep.equal([])
     })
 
-    it('leads from a broken event to its payment: it is found, edited, tried, replayed, and seen to be paid', async () => {
+    it('leads from a broken event to its payment: the user finds, edits, checks and replays it', async () => {
       const { id, correlationId } = await publishOrder('broken-shop', { Total: '42.5' })
       await open('/dead')
       await page.locator('tr', { hasText: 'broken-shop' }).first().getByRole('link').first().click()

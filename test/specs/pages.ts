@@ -8,9 +8,9 @@ import type { Browser, Page } from 'playwright-core'
 import { execute } from '../support/browser.ts'
 import { prefixProxy } from '../support/prefix-proxy.ts'
 
-/** The pages as a person uses them, in a real browser. */
+/** Tests the API pages as a user, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {
-  describe('the interactive pages', () => {
+  describe('the interactive API pages', () => {
     let stack: RunningStack
     let browser: Browser
     let page: Page
@@ -25,7 +25,7 @@ export function interactivePages(running: () => RunningStack): void {
 
     const open = (url: string) => openPage(page, `${url}/`, page.locator('.opblock').first())
 
-    /** Executes an operation with the examples as they stand, and reads the answer. */
+    /** Executes an operation with its example values and returns the answer. */
     async function tryOut<T>(operation: string): Promise<{ status: number; body: T }> {
       const live = (await execute(page, operation)).locator('.live-responses-table')
       const status = Number.parseInt((await live.locator('.response-col_status').last().textContent()) ?? '', 10)
@@ -33,7 +33,7 @@ export function interactivePages(running: () => RunningStack): void {
       return { status, body }
     }
 
-    it('creates and reads an order on order-service’s page, which / leads to, without an error in its console', async () => {
+    it('creates and reads an order on order-service’s page, which / redirects to, without console errors', async () => {
       await open(orderUrl(stack))
       expect(page.url()).to.equal(`${orderUrl(stack)}/docs/`)
       const created = await tryOut<Order>('POST /v1/orders')
@@ -48,7 +48,7 @@ export function interactivePages(running: () => RunningStack): void {
       expect(errors).to.deep.equal([])
     })
 
-    it('creates an order on order-service’s page below a path prefix at a proxy, and asks for nothing outside it', async () => {
+    it('creates an order behind a proxy with a path prefix, and requests nothing outside the prefix', async () => {
       const proxy = await prefixProxy(orderUrl(stack), '/orders-api')
       try {
         const asked: string[] = []
@@ -64,7 +64,7 @@ export function interactivePages(running: () => RunningStack): void {
       }
     })
 
-    it('publishes an envelope on event-gateway’s page, and judges it, without an error in its console', async () => {
+    it('publishes and validates an envelope on event-gateway’s page without console errors', async () => {
       await open(urlOf(stack, 'event-gateway'))
       const published = await tryOut<{ items: { outcome: string }[] }>('POST /v1/events/{topic}')
       expect([published.status, published.body.items[0]?.outcome]).to.deep.equal([202, 'accepted'])
@@ -73,7 +73,7 @@ export function interactivePages(running: () => RunningStack): void {
       expect(errors).to.deep.equal([])
     })
 
-    it('makes and reads a payment on payment-service’s page, over https, without an error in its console', async () => {
+    it('creates and reads a payment on payment-service’s page over https without console errors', async () => {
       await open(entryOf(stack.services, 'payment-service').httpsUrl)
       const made = await tryOut<Payment>('POST /v1/payments')
       expect([made.status, made.body.status]).to.deep.equal([201, 'Approved'])

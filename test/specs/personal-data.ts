@@ -16,22 +16,22 @@ import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
 import { collectTraces } from '../support/trace-collector.ts'
 
-/** What was told, by whom and on which occasion. */
+/** A text of a program, and its source. */
 interface Told {
   by: string
   text: string
 }
 
 /**
- * Personal values through every way in, right and wrong, also while a part is down: what the processes of a stack and the commands of its
- * operator tell meanwhile holds none of them.
+ * Sends marked personal values through all interfaces, valid and invalid, also while a part is down. The output of the stack’s processes
+ * and of the operator’s commands must contain none of them.
  */
 export function personalData(
   tested: readonly TestedService[],
   running: () => StartedCheckout,
   operate: () => Operate,
 ): void {
-  describe('personal values that went every way', () => {
+  describe('the masking of personal values', () => {
     const markers = new Markers()
     const problems: Told[] = []
     const commands: Told[] = []
@@ -39,7 +39,7 @@ export function personalData(
     let folder: string
     let traces: Awaited<ReturnType<typeof collectTraces>>
     let log: LogReader
-    /** Dead letters of what was published here. */
+    /** The dead letters of the events published here. */
     let entries: Entry[]
     before(async () => {
       stack = running()
@@ -59,7 +59,7 @@ export function personalData(
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** All send their traces to the collector from their next start on. */
+    /** Makes all services send their traces to the collector after a restart. */
     async function traceAll(): Promise<void> {
       Object.assign(process.env, traces.variables)
       for (const service of storedServices)
@@ -69,7 +69,7 @@ export function personalData(
     async function send(url: string, init: RequestInit): Promise<void> {
       const response = await fetch(url, init)
       const type = response.headers.get('content-type') ?? ''
-      // A live view does not end.
+      // A live view never ends.
       if (type.startsWith('text/event-stream')) return await response.body?.cancel()
       const text = await response.text()
       const isProblem = type.startsWith('application/problem+json')
@@ -102,7 +102,7 @@ export function personalData(
       }
     }
 
-    /** Publishes all, waits until the services have done with it, and answers what they put aside. */
+    /** Publishes all records, waits until the services have handled them, and returns the dead letters. */
     async function publishAll(): Promise<Entry[]> {
       const from = await endsOf()
       const producer = createProducer(stack.kafka)
@@ -133,7 +133,7 @@ export function personalData(
       const deadLetters = (...args: string[]) => run('order-service', ['dead-letters', ...args])
       await deadLetters()
       await deadLetters('list', 'invalid-payload/order-service')
-      // One of each event: both services have a dead letter of most.
+      // One dead letter for each event, because both services reject most of them.
       const byOrigin = new Map(entries.map(({ id, origin }) => [positionText(origin), id]))
       for (const id of byOrigin.values()) await deadLetters('show', id)
       await deadLetters('replay', 'all', '--dry-run')
@@ -157,7 +157,7 @@ export function personalData(
       }
     }
 
-    /** What holds markers of it, a line each. */
+    /** Returns a line for each marker in the texts. */
     const leaksIn = (told: Told[]) =>
       told.flatMap(({ by, text }) => markers.in(text).map((place) => `${by} tells ${place}`))
 
@@ -167,12 +167,12 @@ export function personalData(
       return files.map((file) => ({ by: file, text: readFileSync(join(folder, file), 'utf8') }))
     }
 
-    it('are in no problem that a client is told of', () => {
+    it('keeps personal values out of all problems for clients', () => {
       expect(problems.length).to.be.above(50)
       expect(leaksIn(problems)).to.deep.equal([])
     })
 
-    it('are in no log, of no service, sidecar or broker', () => {
+    it('keeps personal values out of the logs of services, sidecars and the broker', () => {
       const all = logs()
       const text = all.map(({ text }) => text).join('\n')
       expect(all.map(({ by }) => by)).to.include.members([
@@ -185,19 +185,19 @@ export function personalData(
       expect(leaksIn(all)).to.deep.equal([])
     })
 
-    it('are in no output of an operator’s command', () => {
+    it('keeps personal values out of the output of an operator’s commands', () => {
       const reasons = new Set(entries.flatMap(({ attempts }) => attempts.map(({ reason }) => reason)))
       expect([...reasons]).to.include.members([...envelopeErrorCodes, 'conflicting-order'])
       expect(leaksIn(commands)).to.deep.equal([])
     })
 
-    it('are shown to an operator who asks for them', async () => {
+    it('shows personal values to an operator on request', async () => {
       const invalid = entries.find(({ attempts }) => attempts[0]?.reason === 'invalid-payload')
       const { stdout } = await operate()('order-service', ['dead-letters', 'show', invalid?.id ?? '', '--values'])
       expect(markers.in(stdout)).not.to.deep.equal([])
     })
 
-    it('are in no trace', async () => {
+    it('keeps personal values out of all traces', async () => {
       const all = () => traces.received().map(({ text }) => text)
       const said = ['order-sidecar', 'POST /v1/orders', 'process orderevents', 'send orderevents.dead']
       await eventually(() => said.every((what) => all().some((text) => text.includes(what))), 'the traces')

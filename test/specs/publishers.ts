@@ -9,9 +9,9 @@ import { expect } from 'chai'
 import { settled } from '../support/settled.ts'
 import { hostileTexts } from './hostile-texts.ts'
 
-/** Kafka clients that know nothing of Dapr: what they may send, and what becomes of what they may not. */
+/** Tests Kafka clients without Dapr: their valid and invalid records. */
 export function outsidePublishers(running: () => RunningStack): void {
-  describe('publishers outside the platform', () => {
+  describe('an outside publisher', () => {
     let stack: RunningStack
     let producer: ReturnType<typeof createProducer>
     let dead: Awaited<ReturnType<typeof openLog>>
@@ -27,26 +27,26 @@ export function outsidePublishers(running: () => RunningStack): void {
 
     for (const [variant, make] of Object.entries({ full, reduced })) {
       for (const keyed of [true, false]) {
-        it(`get an order and a payment for a ${variant} envelope ${keyed ? 'with' : 'without'} a key`, async () => {
+        it(`gets an order and a payment for a ${variant} envelope ${keyed ? 'with' : 'without'} a key`, async () => {
           const envelope = make()
           await publish(envelope, keyed ? envelope.Payload.OrderId : undefined)
           const order = await orderWith(orderUrl(stack), envelope.Payload.OrderId, 'Paid')
           expect(order).to.include({ customerName: 'Grace Hopper', total: 10, createdAt: '2026-11-21T09:30:00+01:00' })
           if ('CorrelationId' in envelope) expect(order.correlationId).to.equal(envelope.CorrelationId)
           const [payment] = await paymentsOf(paymentUrl(stack), order.id)
-          // Both services derive the ids that a reduced envelope lacks from the record's value and key.
+          // Both services derive the ids that a reduced envelope lacks from the record’s value and key.
           expect(payment).to.include({ correlationId: order.correlationId, traceId: order.traceId, amount: 10 })
         })
       }
     }
 
-    it('leave one order and one payment when they send the same event again, with or without its key', async () => {
+    it('causes one order and one payment when it repeats an event, with or without the key', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
       await orderWith(orderUrl(stack), orderId, 'Paid')
       for (const key of [orderId, undefined, 'another key']) await publish(envelope, key)
-      // One of these is behind the copies in each partition.
+      // With eight keys, at least one of these is behind the copies in each partition.
       const behind = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => ({ key, marker: full() }))
       for (const { key, marker } of behind) await publish(marker, key)
       for (const { marker } of behind) await orderWith(orderUrl(stack), marker.Payload.OrderId, 'Paid')
@@ -57,7 +57,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(payments.body.items.filter((payment) => payment.orderId === orderId)).to.have.length(1)
     })
 
-    it('may write GUIDs in upper case and add fields nobody knows', async () => {
+    it('can write GUIDs in upper case and add unknown fields', async () => {
       const envelope = reduced({ Note: { nested: ['x'] } }, { Extra: 1 })
       const orderId = envelope.Payload.OrderId
       await publish({ ...envelope, Payload: { ...envelope.Payload, OrderId: orderId.toUpperCase() } })
@@ -65,7 +65,7 @@ export function outsidePublishers(running: () => RunningStack): void {
     })
 
     for (const [what, text] of Object.entries(hostileTexts)) {
-      it(`have ${what} stored exactly`, async () => {
+      it(`gets ${what} stored unchanged`, async () => {
         const envelope = full({ CustomerName: text, CustomerTaxId: text })
         await publish(envelope)
         const order = await orderWith(orderUrl(stack), envelope.Payload.OrderId, 'Paid')
@@ -80,18 +80,18 @@ export function outsidePublishers(running: () => RunningStack): void {
       })
     }
 
-    it('are told of what is no event on paymentevents by those that listen, and nobody else', async () => {
+    it('causes dead letters only of the services that listen to paymentevents if it publishes an invalid record there', async () => {
       const key = `poison ${randomUUID()}`
       const listeners = services.filter(({ consumes }) => paymentEvents in consumes).map(({ name }) => name)
       await producer.send({ topic: paymentEvents, key, value: '{' })
       const found = () => dead.records.filter((record) => record.key === key)
       await eventually(() => found().length >= listeners.length, 'the dead letters')
-      // Whoever else listens has done with it, too.
+      // All other services have also handled it.
       await settled(stack, () => dead.caughtUp())
       expect(found().map(({ headers }) => headers['deadletter-app'])).to.have.members(listeners)
     })
 
-    it('cannot change an order that is known', async () => {
+    it('cannot change a known order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
@@ -109,18 +109,18 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect((await orderWith(orderUrl(stack), orderId, 'Paid')).total).to.equal(10)
     })
 
-    it('may use event names that nobody here handles', async () => {
+    it('can use event names without a handler', async () => {
       const unknown = reduced({}, { Name: 'OrderShipped' })
       const healthy = full()
       await publish(unknown, 'same key')
       await publish(healthy, 'same key')
-      // Both services have done with it then: what they paid and stored was behind it.
+      // Both services have passed the unknown event, because this order was behind it.
       await orderWith(orderUrl(stack), healthy.Payload.OrderId, 'Paid')
       await dead.caughtUp()
       expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
     })
 
-    it('see a cancellation that overtakes its order prevent the charge', async () => {
+    it('prevents the charge with a cancellation that overtakes its order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish({ ...full(), Name: 'OrderCancelled', Payload: { OrderId: orderId } }, orderId)
@@ -134,7 +134,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect((await orderWith(orderUrl(stack), orderId, 'Cancelled')).total).to.equal(10)
     })
 
-    it('may compress, but not to get past the size limit of an event', async () => {
+    it('can compress records, but the size limit applies to the uncompressed event', async () => {
       const small = full()
       await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
       await orderWith(orderUrl(stack), small.Payload.OrderId, 'Paid')

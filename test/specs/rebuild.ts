@@ -30,13 +30,13 @@ import { settled } from '../support/settled.ts'
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
 
-/** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
+/** Loses stores and rebuilds them from the log, with the data of all earlier specs. */
 export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {
-  describe('stores', () => {
+  describe('a store that is lost and rebuilt', () => {
     let stack: RunningStack
-    /** By role. */
+    /** The documents of each role before the loss. */
     let live: Record<string, Documents>
-    /** What was done to the stores so far: a test does what it needs beyond that, so each of them can run alone. */
+    /** The state of the stores. Each test prepares the state that it needs, so it can also run alone. */
     let stores: 'as they were' | 'lost' | 'rebuilt in part' | 'rebuilt' = 'as they were'
     let effects: () => Promise<unknown[]>
     let liveEffects: unknown[]
@@ -63,7 +63,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       if (stores !== 'lost') await operator().loseStores()
       stores = 'lost'
     }
-    /** Rebuilds all of them, lost ones first of all. Answers what each rebuild printed. */
+    /** Rebuilds all stores, after losing them if necessary. Returns the output of each rebuild. */
     async function rebuild(): Promise<string[]> {
       if (stores === 'as they were') await lose()
       const printed = await Promise.all(storedServices.map(({ role }) => operator().rebuild(role)))
@@ -75,14 +75,14 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
 
     const listed = () => listedOrders(stack)
 
-    /** An event for each service; answers how to ask what came of it. */
+    /** Publishes an event for each service, and returns a function that reads the effects. */
     async function makeEffects(): Promise<typeof effects> {
       const events = reacting(await testedServices()).map((service) => ({ service, event: service.subject.event() }))
       await publish(stack, ...events.map(({ event }) => event))
       return () => Promise.all(events.map(({ service, event }) => effectOf(service, stack, event)))
     }
 
-    /** Every way in which orders and payments come about, and end. */
+    /** Creates orders and payments in every state. */
     async function makeHistory(): Promise<void> {
       early = (await post<Order>(orders(), anOrder, { 'idempotency-key': key })).body
       await orderWith(orderUrl(stack), early.id, 'Paid')
@@ -94,7 +94,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       await orderWith(orderUrl(stack), refunded.body.id, 'Refunded')
       await post(`${paymentUrl(stack)}/v1/payments`, { orderId: randomUUID(), amount: 7 })
       await publishOutside()
-      // Kafka's moments are milliseconds, and a container's clock is this machine's.
+      // Kafka’s times have milliseconds, and a container shares the clock of this machine.
       await delay(5)
       halfTime = new Date()
       await delay(5)
@@ -130,14 +130,14 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       return spans.flatMap((some) => some.map(({ end }) => end)).join()
     }
 
-    it('know nothing once they are lost', async () => {
+    it('contains nothing after the loss', async () => {
       await lose()
       expect(await listed()).to.deep.equal([])
       const none = storedServices.map(({ role }) => [role, {}])
       expect(await documents()).to.deep.equal(Object.fromEntries(none))
     })
 
-    it('know what arrived since a moment after a rebuild from there', async () => {
+    it('contains the events since a given time after a rebuild from there', async () => {
       await lose()
       stores = 'rebuilt in part'
       await operator().rebuild('order', '--from', halfTime.toISOString())
@@ -146,7 +146,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect((await send<Order>(`${orders()}/${early.id}`)).body.status).to.equal('Created')
     })
 
-    it('hold the very documents of before after a rebuild from all, which publishes nothing', async () => {
+    it('contains the same documents as before after a complete rebuild, which publishes nothing', async () => {
       const before = await ends()
       await rebuild()
       expect(await ends()).to.equal(before)
@@ -158,7 +158,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(paid).to.include.members([early.id, late.id])
     })
 
-    it('are not changed by another rebuild, which applies and publishes nothing', async () => {
+    it('stays unchanged in another rebuild, which publishes nothing', async () => {
       await rebuilt()
       const before = await ends()
       for (const printed of await rebuild()) {
@@ -170,7 +170,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal(live)
     })
 
-    it('know the order of an Idempotency-Key, and whether another body comes with it', async () => {
+    it('contains the order of an Idempotency-Key, and detects another body for it', async () => {
       await rebuilt()
       const before = await ends()
       const again = await post<Order>(orders(), anOrder, { 'idempotency-key': key })
@@ -181,7 +181,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal(live)
     })
 
-    it('are not changed by one more, beside orders that come in meanwhile', async () => {
+    it('stays unchanged in a rebuild while new orders arrive', async () => {
       await rebuilt()
       const rebuilds = rebuild()
       const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
@@ -195,7 +195,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(ids).to.include.members(placed.map(({ body }) => body.id))
     })
 
-    it('know of a cancellation whose order has not come, so that it will not be charged', async () => {
+    it('contains a cancellation without its order, so that the order will not be charged', async () => {
       await rebuilt()
       const undecided = Object.values(await operator().documents('payment')).filter((document) => {
         return !('decision' in (document as { state: object }).state)

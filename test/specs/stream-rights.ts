@@ -29,7 +29,9 @@ import { publishInTransaction } from '../support/kafka-transaction.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
-/** Written out, and not taken from services.json: whoever changes that says here, too, who may do more than before. */
+/**
+ * The rights of each user. They are repeated here instead of read from services.json, so that each change of rights also changes this test.
+ */
 const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {
   'order-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
@@ -65,7 +67,7 @@ const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', stri
 const everyTopic = mayDo.operator?.describe ?? []
 const everyGroup = mayDo.operator?.group ?? []
 
-/** What nobody may do but the operator, to whatever it is done. */
+/** Operations that only the operator may run, on any object. */
 const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
   'make a topic': (admin) => admin.createTopics({ topics: [`a-topic-${randomUUID()}`], partitions: 1, replicas: 1 }),
   'delete a topic': (admin) => admin.deleteTopics({ topics: ['orderevents'] }),
@@ -108,9 +110,9 @@ const alterConfig = (admin: Admin, resourceType: 2 | 4, resourceName: string, na
     ],
   })
 
-/** Who may do what with the stream: each application, each topic and group, each operation, at a real broker. */
+/** Tests the rights of each application for each topic, group and operation at a real broker. */
 export function streamRights(running: () => SecuredKafka): void {
-  describe('who may do what', () => {
+  describe('the rights in Kafka', () => {
     let kafka: SecuredKafka
     before(async () => {
       kafka = running()
@@ -119,15 +121,15 @@ export function streamRights(running: () => SecuredKafka): void {
       await takeRights(kafka.operator, 'stranger')
       const others = { topics: ['others'], partitions: 1, replicas: 1 }
       await withAdmin(kafka.operator, (admin) => admin.createTopics(others))
-      // A topic without a record has nothing to be read.
+      // A topic must have a record to be readable.
       for (const topic of everyTopic) await write(kafka.operator, topic)
-      // The first group of all makes the broker look after groups, which takes a moment.
+      // The first group makes the broker create its topic for groups, which takes a moment.
       for (const group of everyGroup) await withRetries('groups', () => join(kafka.operator, group), 50)
     })
 
     const as = (user: string) => kafka.as(user, stackUsers.includes(user) ? undefined : `of ${user}`)
 
-    /** Tries each of the names and answers which are allowed. Those that are not must be denied, and not fail otherwise. */
+    /** Tries an operation with each name and returns the allowed names. All others must fail with an authorization error. */
     async function allowed(names: string[], attempt: (name: string) => Promise<unknown>): Promise<string[]> {
       const found: string[] = []
       for (const name of names) {
@@ -138,7 +140,7 @@ export function streamRights(running: () => SecuredKafka): void {
       return found
     }
 
-    it('lets the exporter tell how things stand by what it may do', async () => {
+    it('gives the exporter enough rights to report lag and age', async () => {
       const samples = await scrape(streamMetrics(as('exporter')))
       expect(samples.get('orderflow_kafka_up')).to.equal(1)
       const labels = 'group="payment-service",topic="orderevents"'
@@ -156,7 +158,7 @@ export function streamRights(running: () => SecuredKafka): void {
       ])
     })
 
-    it('lets a service ask when the broker appended a record', async () => {
+    it('lets a service read the append times of records', async () => {
       const { bootstrapBrokers, sasl, tls } = as('order-service')
       const times = createAppendTimes({
         ...{ Brokers: bootstrapBrokers.join(), AuthType: 'password', SaslMechanism: 'SHA-512', DisableTls: false },
@@ -168,46 +170,46 @@ export function streamRights(running: () => SecuredKafka): void {
 
     for (const [user, may] of Object.entries(mayDo)) {
       describe(user, () => {
-        it(`sees ${told(may.describe)}`, async () => {
+        it(`allows it to see ${told(may.describe)}`, async () => {
           const describe = (topic: string) => withAdmin(as(user), (admin) => admin.metadata({ topics: [topic] }))
           expect(await allowed(everyTopic, describe)).to.have.members(may.describe)
           expect(await withAdmin(as(user), (admin) => admin.listTopics())).to.include.members(may.describe)
         })
 
-        it(`reads ${told(may.read)}`, async () => {
+        it(`allows it to read ${told(may.read)}`, async () => {
           expect(await allowed(everyTopic, (topic) => read(as(user), topic))).to.have.members(may.read)
         })
 
-        it(`writes ${told(may.write)}`, async () => {
+        it(`allows it to write ${told(may.write)}`, async () => {
           expect(await allowed(everyTopic, (topic) => write(as(user), topic))).to.have.members(may.write)
         })
 
-        it(`writes that without duplicates, as Java's clients do unless told otherwise: ${told(may.write)}`, async () => {
+        it(`allows it to write with an idempotent producer, the default of Java: ${told(may.write)}`, async () => {
           const attempt = (topic: string) => write(as(user), topic, { idempotent: true })
           expect(await allowed(everyTopic, attempt)).to.have.members(may.write)
         })
 
-        it(`joins ${told(may.group, 'group')}`, async () => {
-          // Of the group alone: a topic that it may not see would be another reason.
+        it(`allows it to join ${told(may.group, 'group')}`, async () => {
+          // Joins without topics, because an invisible topic would be another reason for a refusal.
           const attempt = (group: string) => join(as(user), group)
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })
 
         const { lookInto = may.group } = may
-        it(`looks into ${told(lookInto, 'group')}`, async () => {
+        it(`allows it to describe ${told(lookInto, 'group')}`, async () => {
           const attempt = (group: string) => withAdmin(as(user), (admin) => admin.describeGroups({ groups: [group] }))
           expect(await allowed(everyGroup, attempt)).to.have.members(lookInto)
         })
 
         if (user === 'operator') return
-        it('may not begin a transaction', async () => {
+        it('forbids it to begin a transaction', async () => {
           expect(await refusalOf(publishInTransaction(as(user), event, 'abort'))).to.equal(
             'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
           )
         })
 
         for (const [what, attempt] of Object.entries(administration)) {
-          it(`may not ${what}`, async () => {
+          it(`forbids it to ${what}`, async () => {
             expect(await refusalOf(withAdmin(as(user), attempt))).to.match(/_AUTHORIZATION_FAILED$/)
           })
         }

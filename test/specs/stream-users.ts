@@ -22,15 +22,15 @@ import type { SecuredKafka } from '../support/secured-kafka.ts'
 
 const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
 
-/** How one comes in, and what becomes of users and rights over time. */
+/** Tests authentication, and how users and rights change. */
 export function streamUsers(running: () => SecuredKafka): void {
   let kafka: SecuredKafka
   before(() => {
     kafka = running()
   })
 
-  describe('who comes in', () => {
-    it('is whoever has the password, over TLS 1.2 or 1.3 and no other way', async () => {
+  describe('authentication at Kafka', () => {
+    it('accepts the right password over TLS 1.2 or 1.3 only', async () => {
       const { bootstrapBrokers } = kafka.operator
       expect(await refusalOf(listTopics(kafka.operator))).to.equal(undefined)
       const open = await refusalOf(listTopics({ bootstrapBrokers }))
@@ -42,14 +42,14 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(await handshake(kafka, 'TLSv1.1')).to.be.instanceOf(Error)
     })
 
-    it('is nobody with another password, whether there is such a user or not: both get the same answer', async () => {
+    it('rejects a wrong password and an unknown user with the same answer', async () => {
       const refusals = ['order-service', 'nobody-at-all'].map((user) =>
         refusalOf(listTopics(kafka.as(user, 'guessed'))),
       )
       expect(await Promise.all(refusals)).to.deep.equal(['SASL_AUTHENTICATION_FAILED', 'SASL_AUTHENTICATION_FAILED'])
     })
 
-    it('is not the broker’s own user, nor one whose password would be readable to the broker', async () => {
+    it('rejects the broker’s own user, and mechanisms that show the password to the broker', async () => {
       const own = { mechanism: 'PLAIN', username: brokerUser, password: kafka.brokerPassword } as const
       const { bootstrapBrokers, tls } = kafka.operator
       const connection = { bootstrapBrokers, ...(tls && { tls }) }
@@ -59,20 +59,20 @@ export function streamUsers(running: () => SecuredKafka): void {
       )
     })
 
-    it('is nobody that another certificate was shown to', async () => {
+    it('fails for a client that expects another certificate', async () => {
       const { tls: _, ...connection } = kafka.operator
       expect(await refusalOf(listTopics({ ...connection, tls: {} }))).to.match(/self-signed|failed/i)
     })
   })
 
-  describe('users and rights that are made again', () => {
+  describe('ensureAccess', () => {
     const { READ, WRITE } = AclOperations
 
-    it('are as they were when nothing has changed', async () => {
+    it('changes nothing if all users and rights exist', async () => {
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
     })
 
-    it('are those of services.json, whatever somebody gave to a service or took from it', async () => {
+    it('restores the rights of services.json after somebody added or removed rights', async () => {
       await withAdmin(kafka.operator, async (admin) => {
         await admin.createAcls({ creations: [aclOf('payment-service', 'orderevents', WRITE)] })
         await admin.deleteAcls({ filters: [aclOf('order-service', 'paymentevents', READ)] })
@@ -85,7 +85,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       await eventually(() => refusalOf(write(kafka.as('payment-service'), 'orderevents')), 'the right is taken away')
     })
 
-    it('are nobody’s who was a service once', async () => {
+    it('removes the user of a former service', async () => {
       await setPublisher(kafka.operator, 'former-service', 'its password')
       await eventually(
         () => listTopics(kafka.as('former-service', 'its password')).catch(() => undefined),
@@ -95,7 +95,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       await eventually(() => refusalOf(listTopics(kafka.as('former-service', 'its password'))), 'it is refused')
     })
 
-    it('leave applications outside as they are', async () => {
+    it('keeps outside publishers unchanged', async () => {
       await setPublisher(kafka.operator, 'shop', 'of the shop')
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
       expect(await readPublishers(kafka.operator)).to.include('shop')
@@ -103,7 +103,7 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
   })
 
-  describe('transactions', () => {
+  describe('the denial of transactions', () => {
     const { ALL } = AclOperations
     const event = { topic: 'orderevents', value: Buffer.from('{}') }
     const till = () => kafka.as('till', 'of the till')
@@ -115,18 +115,18 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
     after(() => removePublisher(kafka.operator, 'till'))
 
-    it('are denied to an application to which a rule allows them', async () => {
+    it('overrides a rule that allows transactions', async () => {
       const refusal = await refusalOf(publishInTransaction(till(), event, 'abort'))
       expect(refusal).to.equal('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
       expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
     })
 
-    it('are denied again after somebody took the denial away, and until then operator and application are warned', async () => {
+    it('is restored after somebody removed it; until then operator and application see a warning', async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
       await eventually(mayBegin, 'the application to be allowed')
       expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
-      // This user may not read rules, and is asked about itself.
+      // This user may not read rules, so the check tries to begin a transaction.
       expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
       await eventually(async () => (await mayBegin()) === false, 'the application to be denied')
@@ -134,8 +134,8 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
   })
 
-  describe('an application outside', () => {
-    it('has one password at a time, and is cut off from what it may do as soon as it is removed', async () => {
+  describe('the user of an outside publisher', () => {
+    it('has one password at a time, and loses access as soon as it is removed', async () => {
       await setPublisher(kafka.operator, 'till', 'the first')
       await eventually(() => listTopics(kafka.as('till', 'the first')).catch(() => undefined), 'the first password')
       await setPublisher(kafka.operator, 'till', 'the second')
@@ -152,7 +152,7 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
   })
 
-  describe('a service that is denied something', () => {
+  describe('the readiness of a service without a right', () => {
     const name = 'order-service'
     const use = { group: name, reads: ['orderevents', 'paymentevents'], writes: ['orderevents', 'orderevents.dead'] }
     const denial = (resourceType: Acl['resourceType'], resourceName: string, operation: Acl['operation']) =>
@@ -166,7 +166,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       check = createStreamCheck(settingsOf(kafka.as(name)), use)
       member = new Consumer({ clientId: 'test', groupId: name, ...kafka.as(name) })
       const stream = await member.consume({ topics: ['orderevents'] })
-      // What it is denied, and the broker's end, are told by the check, or by nobody.
+      // The check must report missing rights and the broker’s end, not this consumer.
       stream.on('data', () => {}).on('error', () => {})
     })
     after(() => member.close(true))
@@ -181,7 +181,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       'consumer group order-service is denied to this user': denial(GROUP, name, DESCRIBE),
     }
     for (const [words, acl] of Object.entries(denials)) {
-      it(`is not ready, in words, and is again when it is allowed: ${words}`, async () => {
+      it(`reports the missing right, and recovers when it is granted: ${words}`, async () => {
         await comesToBe(undefined)
         await withAdmin(kafka.operator, (admin) => admin.createAcls({ creations: [acl] }))
         await comesToBe(words)
@@ -190,13 +190,13 @@ export function streamUsers(running: () => SecuredKafka): void {
       })
     }
 
-    it('says that its password is wrong', async () => {
+    it('reports a wrong password', async () => {
       const stranger = createStreamCheck(settingsOf(kafka.as(name, 'wrong')), use)
       expect(await stranger()).to.equal('the broker does not accept the user and its password')
     })
   })
 
-  it('has users whom nobody can be by what the broker keeps of them', async () => {
+  it('stores passwords as salted hashes with enough iterations', async () => {
     const { results } = await withAdmin(kafka.operator, (admin) =>
       requestOf<{ results: { user: string; credentialInfos: { mechanism: number; iterations: number }[] }[] }>(
         admin,
@@ -223,7 +223,7 @@ function settingsOf({ bootstrapBrokers, sasl, tls }: KafkaConnection): StreamSet
   }
 }
 
-/** The version of TLS that a broker speaks with a client that knows this one only. */
+/** Returns the TLS version that a broker uses with a client that supports only this version. */
 function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null | Error> {
   const [host = '', port] = (kafka.operator.bootstrapBrokers[0] ?? '').split(':')
   return new Promise((resolve) => {
@@ -233,7 +233,7 @@ function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.
       ca: kafka.certificate,
       minVersion: version,
       maxVersion: version,
-      // OpenSSL itself would refuse what is old.
+      // OpenSSL itself would refuse old versions.
       ciphers: 'DEFAULT@SECLEVEL=0',
     })
     socket.once('secureConnect', () => {

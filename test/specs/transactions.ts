@@ -13,17 +13,17 @@ const ends: Record<TransactionEnd, string> = {
 }
 
 /**
- * Sidecars read the records of a transaction before it ends, and those of an aborted one as well. So Kafka refuses transactions.
+ * Sidecars read records of a transaction before it ends, and also those of an aborted one. So Kafka forbids transactions.
  * @param publisher the connection of an application that may write orderevents
  */
 export function transactionalProducers(running: () => RunningStack, publisher: () => KafkaConnection): void {
-  describe('transactional producers', () => {
+  describe('the handling of transactional producers', () => {
     for (const [end, title] of Object.entries(ends) as [TransactionEnd, string][]) {
       it(title, async () => {
         const [stack, event, next] = [running(), full(), full()]
         const { OrderId } = event.Payload
         const refusal = await refusalOf(publishInTransaction(publisher(), recordOf(event, OrderId), end))
-        // Behind it in the same partition: with this one paid, both services are done with what was before it.
+        // This order follows in the same partition. When it is paid, both services have handled everything before it.
         await publishIdempotently(publisher(), recordOf(next, OrderId))
         await orderWith(orderUrl(stack), next.Payload.OrderId, 'Paid')
         const { status } = await send(`${orderUrl(stack)}/v1/orders/${OrderId}`)
@@ -44,7 +44,7 @@ const recordOf = (envelope: object, key: string) => ({
   value: Buffer.from(JSON.stringify(envelope)),
 })
 
-/** Publishes as docs/publishing.md advises: without a transaction, and without duplicates. */
+/** Publishes without a transaction and without duplicates, as docs/publishing.md recommends. */
 async function publishIdempotently(kafka: KafkaConnection, record: ReturnType<typeof recordOf>): Promise<void> {
   const producer = new Producer({ clientId: `idempotent-${randomUUID()}`, ...kafka, idempotent: true })
   try {

@@ -15,9 +15,9 @@ import { orderflowFailed, succeeded } from './commands.ts'
 
 type Envelope = ReturnType<typeof reduced>
 
-/** Who may say what, as docs/trust.md has it: the file, and the signatures of services that have a key. */
+/** Tests docs/trust.md: the trust file, and the signatures of services with a key. */
 export function trustedPublishers(running: () => StartedCheckout): void {
-  describe('an application that may not say what it says', () => {
+  describe('an untrusted application', () => {
     let stack: StartedCheckout
     let producer: ReturnType<typeof createProducer>
     let log: Awaited<ReturnType<typeof openLog>>
@@ -48,7 +48,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       for (const { name } of storedServices) succeeded(await stack.orderflow(['restart', name], variables))
     }
 
-    /** Publishes an envelope, and answers the beginnings of its dead letters' ids, by app. */
+    /** Publishes an envelope, and returns the beginnings of its dead letters’ ids by app. */
     async function rejectedIds(topic: string, envelope: Envelope): Promise<Record<string, string>> {
       const key = randomUUID()
       await producer.send({ topic, key, value: JSON.stringify(envelope) })
@@ -76,7 +76,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
     const replay = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'replay', id, ...options], keys)
 
-    it('is set aside while it is not listed, and taken in once it is and its dead letter is replayed', async () => {
+    it('is rejected while it is not listed, and its replayed event is accepted after it is listed', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
       const { 'order-service': id } = await rejectedIds(orderEvents, envelope)
@@ -88,7 +88,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
 
-    it('says no more than what it is listed with', async () => {
+    it('is limited to the listed events and tenants', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await rejectedIds(orderEvents, {
@@ -105,7 +105,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), welcome.Payload.OrderId, 'Paid')
     })
 
-    it('pays no order: nobody but payment-service writes paymentevents', async () => {
+    it('cannot write payment events, which only payment-service may write', async () => {
       const id = await place(20_000)
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
@@ -120,7 +120,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
     })
 
-    it('cancels no order as order-service, which signs; what an operator edits is signed again', async () => {
+    it('cannot cancel an order as order-service, which signs its events; an operator’s edit is signed again', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await log.caughtUp()
@@ -137,8 +137,8 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
-    it('changes no store that is rebuilt: what services wrote before they signed is taken, and nothing unsigned since', async () => {
-      /** How many records of a topic that it does not consume payment-service takes for somebody else's. */
+    it('cannot change a rebuilt store: events from before signing are accepted, later unsigned ones are not', async () => {
+      /** Returns the number of records that payment-service rejects as untrusted in a topic that it does not consume. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
         const printed = succeeded(await stack.orderflow(rebuild, variables))
@@ -150,7 +150,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(await untrusted({ Trust__SigningKeys })).to.be.greaterThan(await untrusted(keys))
     })
 
-    it('cannot be listed in a way that means nothing: then a service does not start, and says why', async () => {
+    it('cannot be listed with an invalid AppId: the service refuses to start and names the entry', async () => {
       writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
       expect(message).to.contain('/publishers/legacy: is no AppId')

@@ -5,12 +5,12 @@ import type { Write } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
 import type { StoreSidecar } from './store-sidecar.ts'
 
-/** A store behind the sidecars of two replicas. */
+/** A store with the sidecars of two replicas. */
 export interface TestedStore {
   replicas: [StoreSidecar, StoreSidecar]
 }
 
-/** What the state room relies on, whichever store is behind the sidecar (packages/service-kit/src/state). */
+/** Tests the properties of a store that packages/service-kit/src/state relies on. */
 export function storeContract(tested: () => TestedStore): void {
   let one: StoreSidecar
   let other: StoreSidecar
@@ -38,14 +38,14 @@ export function storeContract(tested: () => TestedStore): void {
       () => true,
     )
 
-  describe('a save', () => {
-    it('writes a document that is absent, and no other one, on that condition', async () => {
+  describe('a save to the store', () => {
+    it('writes a document that must be absent only if it is absent', async () => {
       await one.save([write('a', 1, 'absent')])
       expect(await refused(other.save([write('a', 2, 'absent')]))).to.equal(true)
       expect(await stored('a')).to.deep.equal([1])
     })
 
-    it('writes a document that is as it was read, and no other one, on that condition', async () => {
+    it('writes a document that must be unchanged only if it is unchanged', async () => {
       await one.save([write('a', 1)])
       const read = await etagOf('a')
       await one.save([write('a', 2, read)])
@@ -53,40 +53,40 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await stored('a')).to.deep.equal([2])
     })
 
-    it('of several documents fails when one of them does, and writes the others', async () => {
+    it('fails for several documents if one fails, and writes the others', async () => {
       await one.save([write('b', 'old')])
       const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1, 'absent')]
       expect(await refused(other.save(writes))).to.equal(true)
       expect(await stored('a', 'b', 'c')).to.deep.equal([1, 'old', 1])
     })
 
-    it('makes a document’s etag another one, also when it writes the same', async () => {
+    it('changes the etag of a document even if the content is the same', async () => {
       await one.save([write('a', 1)])
       const before = await etagOf('a')
       await one.save([write('a', 1)])
       expect(await etagOf('a')).not.to.deep.equal(before)
     })
 
-    it('keeps any text, as a value and in a key', async () => {
+    it('keeps any text in values and keys', async () => {
       const texts = ['$set', '$where.a', 'a.b', '\u0000', '"\\', "'; DROP TABLE state; --", '%_', '\u{1f600}', '']
       await one.save(texts.map((text, index) => write(`${index}`, { [text]: text, listed: text })))
       const expected = texts.map((text) => ({ [text]: text, listed: text }))
       expect(await stored(...texts.map((_, index) => `${index}`))).to.deep.equal(expected)
     })
 
-    it('takes as much as a batch has', async () => {
+    it('accepts the documents of a full batch', async () => {
       const large = 'x'.repeat(20_000)
       const names = Array.from({ length: 200 }, (_, index) => `${index}`)
       await one.save(names.map((name) => write(name, large, 'absent')))
       expect(await stored(...names)).to.deep.equal(names.map(() => large))
-      // MongoDB's stand-in reads all that it has for whatever is asked next.
+      // Smaller documents again, because the MongoDB stand-in reads everything for each query.
       await one.save(names.map((name) => write(name, 'small')))
     })
   })
 
   describe('a unit of work', () => {
     const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())('')
-    /** Adds a name to a set of names that replicas share. */
+    /** Adds a name to a set that replicas share. */
     const add = (documents: Documents, name: string, to = 'set') =>
       documents.change({
         key: key(to),
@@ -118,7 +118,7 @@ export function storeContract(tested: () => TestedStore): void {
       return names
     }
 
-    it('loses nothing that two replicas add to one document at the same time', async () => {
+    it('keeps all additions of two replicas to one document at the same time', async () => {
       const replicas = [one, other].map(documentsOf)
       const names = Array.from({ length: 20 }, (_, index) => `${index}`)
       for (const name of names) await Promise.all(replicas.map((each, index) => add(each, `${index}-${name}`)))
@@ -126,10 +126,10 @@ export function storeContract(tested: () => TestedStore): void {
       expect(set).to.have.members(names.flatMap((name) => [`0-${name}`, `1-${name}`]))
     })
 
-    it('lists what two replicas store at the same time, each once', async () => {
+    it('lists each document once that two replicas store at the same time', async () => {
       const replicas = [one, other].map(documentsOf)
       const names = Array.from({ length: 300 }, (_, index) => `${index}`)
-      // Both get some of them.
+      // Both replicas get some of the names.
       const writes = names.flatMap((name, index) =>
         replicas.map((each, at) => (index % 3 === at ? [] : list(each, name))),
       )
@@ -137,7 +137,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect((await listedNames(documentsOf(one))).toSorted()).to.deep.equal(names.toSorted())
     })
 
-    it('has stored and listed what it answered, however often its sidecar is killed in the middle', async () => {
+    it('keeps and lists every confirmed document although its sidecar is killed several times', async () => {
       const documents = documentsOf(one)
       const answered: string[] = []
       for (let round = 0; round < 3; round += 1) {
@@ -147,7 +147,7 @@ export function storeContract(tested: () => TestedStore): void {
         await one.kill('SIGKILL')
         await works
         await one.start()
-        // Whoever got no answer asks again, as an event that was not acknowledged comes again.
+        // A caller without an answer repeats the request, as an unacknowledged event is delivered again.
         await Promise.all(names.map((name) => list(documents, name)))
         answered.push(...names)
       }
@@ -155,7 +155,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(listed.toSorted()).to.deep.equal([...new Set(answered)].toSorted())
     })
 
-    it('decides once about a write whose answer came too late, and is right whenever that lands', async () => {
+    it('decides once about a write whose answer was late, whenever the write arrives', async () => {
       const documents = documentsOf(one)
       await add(documents, 'before')
       await one.suspend(async () => {

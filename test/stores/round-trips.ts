@@ -10,16 +10,16 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // A read, the list's chunk, and 100 documents over 32 connections are six; and a connection that has not yet read, or written a chunk,
-  // has its driver prepare that first.
+  // A read, the list’s chunk, and 100 documents over 32 connections are six round trips. A new connection first prepares its read or write
+  // of a chunk.
   postgresql: { protocol: postgresql, most: 8 },
 }
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
- * How often one delivery waits for a store across a network, counted on the wire (docs/performance.md).
- * @param uri of the server, on this machine
+ * Tests how often one delivery waits for the network of a store, counted on the wire (docs/performance.md).
+ * @param uri the address of the server on this machine
  */
 export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {
   const { protocol, most } = stores[store]
@@ -31,14 +31,15 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
       const server = new URL(uri())
       lockstep = await openLockstep(Number(server.port), protocol)
       server.host = `127.0.0.1:${lockstep.port}`
-      // Without the first it would ask the server for its address, and go there; without the second it has no transactions.
+      // directConnection keeps the driver from connecting to the address that the server reports. replicaSet enables
+      // transactions.
       if (store === 'mongodb') {
         server.searchParams.set('directConnection', 'true')
         server.searchParams.set('replicaSet', 'rs0')
       }
       sidecar = await startStoreSidecar(folder, store, server.href)
       const log = createLog('payment-service', 'silent')
-      // There is no Kafka: what a delivery costs there is not the store's.
+      // Publishing is disabled, because only the store is measured.
       const silent = { ...sidecar, publish: async () => {} }
       const now = () => new Date()
       app = createApp(service, {
@@ -48,7 +49,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
         now,
         newId: randomUUID,
       })
-      // A shard of the list is found, and as many connections as are used are opened, once.
+      // Claim a list lane and open all connections before counting.
       for (let time = 0; time < 3; time += 1) await lockstep.roundTripsOf(() => deliver(app, 100))
     })
     after(async () => {
@@ -58,19 +59,19 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
 
     it(`waits for at most ${most} round trips`, async () => {
       const found: number[] = []
-      // A question that a busy machine asks late is another round trip here, and never one less.
+      // On a busy machine a late request adds a round trip. It can never remove one.
       for (let time = 0; time < 3; time += 1) found.push(await lockstep.roundTripsOf(() => deliver(app, 100)))
       expect(Math.min(...found), found.join()).to.be.within(2, most)
     })
 
-    it('would wait for each of its documents in one transaction', async () => {
+    it('would wait for each document if they were in one transaction', async () => {
       const writes = Array.from({ length: 20 }, () => ({ key: randomUUID(), value: '{}', guard: 'absent' as const }))
       expect(await lockstep.roundTripsOf(() => sidecar.transact(writes))).to.be.within(20, 26)
     })
   })
 }
 
-/** One delivery, as a sidecar makes it. */
+/** Delivers events in one request, as a sidecar does. */
 function deliver(app: App, count: number): Promise<void> {
   const entries = Array.from({ length: count }, (_, offset) => {
     const payload = { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }

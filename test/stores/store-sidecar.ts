@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
 
-/** The application whose documents these sidecars keep. */
+/** The app-id under which these sidecars store documents. */
 export const appId = 'store-contract'
 
-/** A real sidecar with the component of one store, and nothing else. */
+/** A real sidecar with the component of one store only. */
 export interface StoreSidecar extends Sidecar {
   kill: (signal: NodeJS.Signals) => Promise<void>
-  /** Again after it was killed. */
+  /** Starts the sidecar again after a kill. */
   start: () => Promise<void>
-  /** Has it answer nobody meanwhile. */
+  /** Stops the sidecar’s process during `meanwhile`, so that it does not answer. */
   suspend: (meanwhile: () => Promise<void>) => Promise<void>
 }
 
 /**
- * Starts a sidecar. Several of the same store are replicas' sidecars.
+ * Starts a sidecar. Several sidecars of the same store act as those of replicas.
  * @param store the folder of its component in components/
- * @param connectionString as `State__ConnectionString` has it
+ * @param connectionString a value of `State__ConnectionString`
  */
 export async function startStoreSidecar(
   folder: string,
@@ -28,7 +28,7 @@ export async function startStoreSidecar(
   connectionString: string,
 ): Promise<StoreSidecar> {
   const resources = join(folder, 'resources')
-  // Another run may have had another store.
+  // An earlier run may have used another store.
   rmSync(resources, { recursive: true, force: true })
   mkdirSync(resources, { recursive: true })
   for (const file of [`${store}/statestore.yaml`, 'secretstore.yaml']) {
@@ -38,7 +38,7 @@ export async function startStoreSidecar(
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')
   const flags = daprdFlags(appId, ports, { folders: [resources], configuration })
-  // It would wait for an application.
+  // With these flags it would wait for an application.
   const args = flags.filter(([flag]) => !flag.startsWith('app-p')).flatMap(([flag, value]) => [`--${flag}`, value])
   let daprd: ChildProcess
   const sidecar = createSidecar({
@@ -68,7 +68,7 @@ export async function startStoreSidecar(
   }
 }
 
-/** All of its threads: a signal reaches a busy one later. */
+/** Returns true if all threads are stopped. A busy thread receives the signal later. */
 function isStopped(pid: number | undefined): true | undefined {
   return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T') || undefined
 }

@@ -84,7 +84,7 @@ export function mongoContract(image: string): void {
     await untilPrimary(client)
   })
 
-  it('tells drivers the name and address with which it was initiated', async () => {
+  it('reports to drivers the name and address with which it was initiated', async () => {
     const script = 'print(db.hello().setName, db.hello().me, rs.status().members.length)'
     expect(await shell(script, '?replicaSet=rs0')).to.equal('rs0 localhost:27017 1')
   })

@@ -37,13 +37,13 @@ export function serviceContract(image: string, dataFolder?: string): void {
   })
   after(() => started?.stop())
 
-  it('answers on $PORT without a sidecar, and reports that it is not ready', async () => {
+  it('answers on $PORT and reports that it is not ready while its sidecar is missing', async () => {
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`
     expect((await send(`${url}/healthz`)).status).to.equal(200)
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 
-  it('contains no development packages and no tests', async () => {
+  it('contains only packages for production, and its tests are left out', async () => {
     const script = `const found = fs.globSync(['/app/node_modules/{*,@*/*}/package.json', '/app/*/test', '/app/**/.env*'])
       console.log(JSON.stringify(found))`
     const { stdout } = await started.exec(['node', '-e', script])

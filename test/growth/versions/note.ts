@@ -13,13 +13,13 @@ import { createMetrics } from '@orderflow/service-kit/metrics'
 import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 
-// Runs in a copy of this repository that has version 2 of OrderCreated (release.ts). So no test here is typed by that version.
+// Runs in a copy of this repository that has version 2 of OrderCreated (release.ts), so the tests do not use its types.
 
 const Note = 'Leave it at the door.'
 const customer = { CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }
 const app = { AppId: randomUUID(), AppName: 'older-application' }
 
-/** An OrderCreated of an outside publisher. */
+/** Builds an OrderCreated of an outside publisher. */
 function created(Version: number, OrderId: string, payload: object = {}) {
   const ids = { Id: deterministicId('event', OrderId), CorrelationId: OrderId, TraceId: OrderId }
   const CreationDate = '2026-11-21T10:00:00Z'
@@ -27,12 +27,12 @@ function created(Version: number, OrderId: string, payload: object = {}) {
 }
 type Created = ReturnType<typeof created>
 
-/** The fact that order-service keeps of such an event. */
+/** Returns the fact that order-service stores for the event. */
 const factOf = ({ AppName: _, ...event }: Created) => event
 
 const valuesOf = ({ published }: FakeSidecar) => published.map(({ value }) => Buffer.from(value).toString())
 
-describe('an OrderCreated with a Note, which came with version 2', () => {
+describe('an OrderCreated with a Note, which version 2 added', () => {
   const { log, records } = capturedLog()
   const settingsOf = <S extends object>(service: ServiceDefinition<S>) =>
     readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
@@ -66,7 +66,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
   const documentOf = (id: string) => sidecar.documents.get(`order/${id}/OrderCreated`)?.value as { event: Created }
   const deadLetters = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
 
-  it('is placed by a request with a note, published, stored and shown', async () => {
+  it('stores, publishes and shows the note of a request', async () => {
     const { status, body } = await place({ note: Note })
     expect([status, body.note]).to.deep.equal([201, Note])
     const [event] = valuesOf(sidecar).map((value) => JSON.parse(value))
@@ -74,20 +74,20 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect((await get(body.id)).body).to.include({ note: Note, customerName: 'Ada', total: 42.5, status: 'Created' })
   })
 
-  it('needs no note', async () => {
+  it('allows orders without a note', async () => {
     const { status, body } = await place()
     expect(status).to.equal(201)
     expect((await get(body.id)).body).not.to.have.property('note')
   })
 
-  it('refuses a note that the schema refuses', async () => {
+  it('rejects a note that violates the schema', async () => {
     for (const note of [5, '', 'x'.repeat(201)]) {
       const { status, body } = await place({ note })
       expect([status, body.errors.map(({ pointer }) => pointer)]).to.deep.equal([400, ['/note']])
     }
   })
 
-  it('has its note on the page of operations, and never in a log', async () => {
+  it('documents the note in OpenAPI, and keeps it out of logs', async () => {
     type Schemas = { components: { schemas: Record<string, { required?: string[]; properties: object }> } }
     const { body } = await withServer(orders().web, (url) => send<Schemas>(`${url}/openapi.json`))
     const { NewOrder, Order } = body.components.schemas
@@ -98,7 +98,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(JSON.stringify(records)).not.to.contain('door')
   })
 
-  it('reaches a reaction in version 2, whatever version was published', async () => {
+  it('reaches reactions in version 2, even if it was published in version 1', async () => {
     const handled: object[] = []
     const { orderevents } = createConsumers(
       { orderevents: { OrderCreated: async (event) => handled.push(event) } },
@@ -114,7 +114,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(handled).to.deep.equal([{ ...older, Version: 2 }, newer])
   })
 
-  it('has no note when version 1 has another value under that name, which it does not check', async () => {
+  it('ignores an unchecked field of that name in version 1', async () => {
     const event = created(1, randomUUID(), { Note: 5 })
     await deliver(orders(), event)
     expect((await get(event.Payload.OrderId)).body)
@@ -123,7 +123,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(documentOf(event.Payload.OrderId).event.Version).to.equal(2)
   })
 
-  it('is paid in both versions', async () => {
+  it('gets paid in both versions', async () => {
     const events = [created(1, randomUUID()), created(2, randomUUID(), { Note })]
     await deliver(start(paymentService), ...events)
     expect(valuesOf(sidecar).map((value) => JSON.parse(value).Name)).to.deep.equal([
@@ -132,7 +132,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     ])
   })
 
-  it('is shown in its newest form when it was stored in version 1, and a duplicate in any version changes nothing', async () => {
+  it('shows an order of version 1 in the newest form, and ignores duplicates in any version', async () => {
     const [older, newer] = [created(1, randomUUID()), created(2, randomUUID())]
     newer.Payload.OrderId = older.Payload.OrderId
     newer.Id = older.Id
@@ -146,7 +146,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('stores nothing more for a duplicate in an older version', async () => {
+  it('stores nothing for a duplicate in an older version', async () => {
     const event = created(2, randomUUID())
     await deliver(orders(), event)
     const stored = structuredClone(sidecar.documents)
@@ -154,7 +154,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(sidecar.documents).to.deep.equal(stored)
   })
 
-  it('contradicts an order with another note, and is dead-lettered as it was received', async () => {
+  it('rejects a contradicting note, with the event as it was received in the dead letter', async () => {
     const id = randomUUID()
     const [first, second] = [created(1, id), created(2, id, { Note })]
     const service = orders()
@@ -165,7 +165,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect(valuesOf(sidecar)).to.deep.equal([second, created(1, id, { Total: 1 })].map((each) => JSON.stringify(each)))
   })
 
-  it('is the order of an Idempotency-Key that was reserved in version 1', async () => {
+  it('completes an order whose Idempotency-Key was reserved in version 1', async () => {
     const { App } = settingsOf(orderService)
     const id = deterministicId('order', App.Id, 'key')
     const claim = { ...created(1, id), AppId: App.Id, AppName: App.Name }
@@ -176,7 +176,7 @@ describe('an OrderCreated with a Note, which came with version 2', () => {
     expect((await place({ note: Note }, { 'idempotency-key': 'key' })).status).to.equal(422)
   })
 
-  it('is a dead letter in a version that no schema describes', async () => {
+  it('becomes a dead letter in a version without a schema', async () => {
     await deliver(orders(), created(3, randomUUID()))
     expect(deadLetters()).to.deep.equal(['unknown-version'])
     expect(sidecar.published[0]?.headers['deadletter-detail']).to.contain('handled versions of OrderCreated: 1, 2')

@@ -4,10 +4,10 @@ import type { RepositoryCopy } from '../../support/checkouts/repository-copy.ts'
 const schema = 'envelope-schema/schemas/events/OrderCreated.2.json'
 const fixture = 'envelope-schema/fixtures/invalid/unknown-version.json'
 
-/** The files that are edited by hand for a version of OrderCreated with an optional field. All others are generated. */
+/** The files to edit by hand for a version of OrderCreated with an optional field. All others are generated. */
 export const editedFiles = [schema, fixture]
 
-/** Adds version 2 of OrderCreated, which has an optional Note. Returns the paths of the generated files that changed. */
+/** Adds version 2 of OrderCreated with an optional Note. Returns the paths of changed generated files. */
 export async function addVersion2({ run, write, replace }: RepositoryCopy): Promise<string[]> {
   write(schema, readFileSync(new URL('OrderCreated.2.json', import.meta.url), 'utf8'))
   const known = 'known versions of OrderCreated: 1'

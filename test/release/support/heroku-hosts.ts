@@ -6,14 +6,14 @@ import { type AddressInfo, connect } from 'node:net'
 import { writeCertificate } from '@orderflow/cli/rehearsal'
 
 export interface HerokuHosts {
-  /** With these the official tool believes itself at heroku.com. */
+  /** The variables with which the official tool connects to these hosts. */
   env: Record<string, string>
   close: () => void
 }
 
 /**
- * api.heroku.com and registry.heroku.com on this machine, for a program that honours HTTPS_PROXY: the proxy leads every
- * connection to one TLS server, which hands requests on to a rehearsal's API and registry. Nothing leaves this machine.
+ * Serves api.heroku.com and registry.heroku.com on this machine for a program that supports HTTPS_PROXY. The proxy connects to one TLS
+ * server, which forwards requests to a rehearsal’s API and registry. All traffic stays on this machine.
  */
 export async function herokuHosts(folder: string, env: Record<string, string>): Promise<HerokuHosts> {
   const certificate = await writeCertificate(folder, ['api.heroku.com', 'registry.heroku.com'])
@@ -52,7 +52,7 @@ export async function herokuHosts(folder: string, env: Record<string, string>): 
       NODE_EXTRA_CA_CERTS: certificate.certificateFile,
       SSL_CERT_FILE: certificate.certificateFile,
       DISABLE_TELEMETRY: 'true',
-      // It registers itself with git, at every command.
+      // The tool changes git’s configuration with every command.
       HOME: folder,
     },
     close: () => {

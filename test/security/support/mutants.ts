@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { type HostileRecord, hostileRecords } from '../../support/hostile/hostile.ts'
 
-/** Larger ones are kept as they are, and come once: most of the time would go into their bytes. */
+/** Larger records are used unchanged and once, because their size would take most of the time. */
 const maxMutatedBytes = 4_000
 const seeds = 4_000
 
 /**
- * Hostile records without end, always the same for a seed: those that fast-check makes, and mutants of them, each of an order of its own.
- * A hundred times faster than making each anew.
+ * Generates endless hostile records, the same for each seed: samples of fast-check and mutants of them, each of its own order. This is a
+ * hundred times faster than sampling each.
  */
 export function* mutants(seed: number): Generator<HostileRecord> {
   const made = fc.sample(hostileRecords(20), { seed, numRuns: seeds / 20 }).flat()
@@ -23,7 +23,7 @@ export function* mutants(seed: number): Generator<HostileRecord> {
 
 type Random = (below: number) => number
 
-/** Mulberry32, by Tommy Ettinger: enough to choose bytes by. */
+/** Creates a generator of random numbers (mulberry32 by Tommy Ettinger). */
 function generator(seed: number): Random {
   let state = seed
   return (below) => {
@@ -39,7 +39,7 @@ function guidOf(random: Random): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Tells of another order, and has up to three bytes changed, added, doubled or dropped: half of them have none. */
+/** Replaces the order’s id. Half of the records also get up to three bytes changed, added, doubled or dropped. */
 function mutated(value: Buffer, from: string, to: string, random: Random): Buffer {
   let bytes = Buffer.from(value.toString('latin1').replaceAll(from, to), 'latin1')
   const edits = random(2) === 0 ? 0 : 1 + random(3)

@@ -10,13 +10,13 @@ import {
   timed,
 } from '@orderflow/cli'
 
-/** How a program ended, and what it printed, standard error at its end. */
+/** The exit code of a program and its output, which ends with standard error. */
 export interface Ended {
   code: number
   output: string
 }
 
-/** Brings the tools that look for weaknesses into the cache. */
+/** Installs the security tools into the cache. */
 export function bringTools(): Promise<void> {
   return provisionTools([gitleaksTool(), schemathesisTool(), semgrepTool()], { onProgress: timed() })
 }
@@ -25,10 +25,10 @@ export const gitleaks = (args: string[], cwd = repository) =>
   run(join(gitleaksTool().folder, 'gitleaks'), ['--no-banner', '--redact', ...args], { cwd })
 export const semgrep = (args: string[]) =>
   python(semgrepTool(), 'semgrep', ['scan', '--metrics', 'off', '--disable-version-check', ...args])
-/** It keeps what it found in its folder. */
+/** Runs Schemathesis, which keeps its findings in its folder. */
 export const schemathesis = (args: string[], cwd: string) => python(schemathesisTool(), 'schemathesis', args, cwd)
 
-/** A program of PyPI packages in a folder of their own. */
+/** Runs a program of PyPI packages in their own folder. */
 function python({ folder }: Provisioned, program: string, args: string[], cwd = repository): Promise<Ended> {
   const bin = join(folder, 'bin')
   const PATH = [bin, process.env.PATH].join(delimiter)
