@@ -3,7 +3,7 @@ export interface Example {
   language: string
   /** Returns the command that publishes the event in a file. */
   publish: (file: string) => string[]
-  /** Checks documents, as `verdictsOf` gives them. */
+  /** The command that checks documents for `verdictsOf`. */
   check?: string[]
   env?: Record<string, string>
 }

@@ -85,7 +85,8 @@ export async function verdictsOf({ check = [], env }: Example, questions: Questi
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const answers = Promise.all([text(child.stdout), text(child.stderr), ended])
-  child.stdin.on('error', () => {}) // If the process has ended, its exit code and output give the reason.
+  // If the process has ended, its exit code and output give the reason.
+  child.stdin.on('error', () => {})
   for (const question of questions) {
     if (child.stdin.write(`${JSON.stringify(question)}\n`)) continue
     await Promise.race([new Promise((go) => child.stdin.once('drain', go)), ended])

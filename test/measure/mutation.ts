@@ -41,8 +41,8 @@ function isStrong(part: string): boolean {
 }
 
 /**
- * Removes all earlier results except killed mutants. Stryker would not repeat a surviving static mutant after a new test reaches it, and
- * would count files that are no longer mutated.
+ * Removes all earlier results except killed mutants. Stryker would keep a surviving static mutant after a new test reaches it, and
+ * would count files that are excluded now.
  */
 function forgetSurvivors(part: Part): void {
   const file = join(cacheFolder(), 'mutation', `${part}.json`)

@@ -467,7 +467,7 @@ async function tokenOf(issuer: string, { address, name, certificate }: Rehearsal
   const [{ port }, { id, secret }] = [new URL(issuer), program]
   const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    // The name leads to this machine in the containers alone.
+    // Only containers can resolve the name.
     secureRequest({ host: address, port, servername: name, ca: certificate, path: '/token', method: 'POST' }, resolve)
       .setHeader('Authorization', `Basic ${Buffer.from(credentials).toString('base64')}`)
       .setHeader('Content-Type', 'application/x-www-form-urlencoded')

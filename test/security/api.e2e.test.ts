@@ -69,8 +69,8 @@ async function testableOpenApi(url: string): Promise<string> {
 }
 
 /**
- * Returns the tool’s settings. A valid request may still be rejected because of stored data: an unknown cursor, a used key, or a record
- * that the log no longer has.
+ * Returns the tool’s settings. A valid request may still be rejected because of stored data. Examples are an unknown cursor, a used key and
+ * an expired record.
  */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))

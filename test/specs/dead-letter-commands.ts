@@ -120,7 +120,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect(dry.code, dry.stdout).to.equal(0)
     })
 
-    it('publishes nothing if the editor fails, changes nothing or leaves the event invalid', async () => {
+    it('keeps the event unpublished if the editor fails, changes nothing or leaves it invalid', async () => {
       const edit = (script: string) =>
         run(['replay', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       const [events] = await counts()

@@ -85,7 +85,7 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       expect([payment?.id, others]).to.deep.equal([placed.payment?.id, []])
     })
 
-    it('is charged once even if the order arrives again', async () => {
+    it('pays only once even if the order arrives again', async () => {
       const again = await order()
       expect([again.id, again.payment]).to.deep.equal([placed.id, placed.payment])
     })

@@ -195,7 +195,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(ids).to.include.members(placed.map(({ body }) => body.id))
     })
 
-    it('contains a cancellation without its order, so that the order will not be charged', async () => {
+    it('contains a cancellation that arrived before its order, so that the order will not be charged', async () => {
       await rebuilt()
       const undecided = Object.values(await operator().documents('payment')).filter((document) => {
         return !('decision' in (document as { state: object }).state)

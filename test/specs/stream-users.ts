@@ -72,7 +72,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
     })
 
-    it('restores the rights of services.json after somebody added or removed rights', async () => {
+    it('restores the rights of services.json after rights were added or removed', async () => {
       await withAdmin(kafka.operator, async (admin) => {
         await admin.createAcls({ creations: [aclOf('payment-service', 'orderevents', WRITE)] })
         await admin.deleteAcls({ filters: [aclOf('order-service', 'paymentevents', READ)] })
@@ -121,12 +121,12 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
     })
 
-    it('is restored after somebody removed it; until then operator and application see a warning', async () => {
+    it('returns with ensureAccess after it was removed; until then operator and application see a warning', async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
       await eventually(mayBegin, 'the application to be allowed')
       expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
-      // This user may not read rules, so the check tries to begin a transaction.
+      // This user may not read rules, so the check asks only about this user.
       expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
       await eventually(async () => (await mayBegin()) === false, 'the application to be denied')
@@ -135,7 +135,7 @@ export function streamUsers(running: () => SecuredKafka): void {
   })
 
   describe('the user of an outside publisher', () => {
-    it('has one password at a time, and loses access as soon as it is removed', async () => {
+    it('accepts one password at a time, and loses access as soon as it is removed', async () => {
       await setPublisher(kafka.operator, 'till', 'the first')
       await eventually(() => listTopics(kafka.as('till', 'the first')).catch(() => undefined), 'the first password')
       await setPublisher(kafka.operator, 'till', 'the second')

@@ -44,7 +44,7 @@ const recordOf = (envelope: object, key: string) => ({
   value: Buffer.from(JSON.stringify(envelope)),
 })
 
-/** Publishes without a transaction and without duplicates, as docs/publishing.md recommends. */
+/** Publishes with an idempotent producer, as docs/publishing.md recommends. */
 async function publishIdempotently(kafka: KafkaConnection, record: ReturnType<typeof recordOf>): Promise<void> {
   const producer = new Producer({ clientId: `idempotent-${randomUUID()}`, ...kafka, idempotent: true })
   try {

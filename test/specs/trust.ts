@@ -76,7 +76,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
     const replay = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'replay', id, ...options], keys)
 
-    it('is rejected while it is not listed, and its replayed event is accepted after it is listed', async () => {
+    it('gets its events rejected until it is listed, and then a replay succeeds', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
       const { 'order-service': id } = await rejectedIds(orderEvents, envelope)
@@ -88,7 +88,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
 
-    it('is limited to the listed events and tenants', async () => {
+    it('publishes only the events and tenants that the file lists for it', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await rejectedIds(orderEvents, {
@@ -105,7 +105,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), welcome.Payload.OrderId, 'Paid')
     })
 
-    it('cannot write payment events, which only payment-service may write', async () => {
+    it('gets its payment events rejected, which only payment-service may publish', async () => {
       const id = await place(20_000)
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
@@ -120,7 +120,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
     })
 
-    it('cannot cancel an order as order-service, which signs its events; an operator’s edit is signed again', async () => {
+    it('fails to cancel an order as order-service, which signs its events; an operator’s edit is signed again', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await log.caughtUp()
@@ -137,7 +137,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
-    it('cannot change a rebuilt store: events from before signing are accepted, later unsigned ones are not', async () => {
+    it('leaves a rebuilt store unchanged: events from before signing are accepted, and later unsigned ones rejected', async () => {
       /** Returns the number of records that payment-service rejects as untrusted in a topic that it does not consume. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
@@ -150,7 +150,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(await untrusted({ Trust__SigningKeys })).to.be.greaterThan(await untrusted(keys))
     })
 
-    it('cannot be listed with an invalid AppId: the service refuses to start and names the entry', async () => {
+    it('keeps a service from starting if the file lists it with an invalid AppId', async () => {
       writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
       expect(message).to.contain('/publishers/legacy: is no AppId')

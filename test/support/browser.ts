@@ -1,9 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/**
- * Opens an operation of a service's page, such as `GET /v1/orders/{id}`, and presses "Try it out" and "Execute" with the examples as
- * they stand. Answers the part of the page that holds it.
- */
+/** Executes an operation of a service’s page, such as `GET /v1/orders/{id}`, with its example values. Returns its element of the page. */
 export async function execute(page: Page, operation: string): Promise<Locator> {
   const [method = '', path = ''] = operation.split(' ')
   const exactly = new RegExp(`^${path.replace(/[{}/]/g, '.?$&')}$`)

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { isPortFree, localPorts } from '@orderflow/cli'
 
-/** No stack has this port, however far its own are moved: who listens on it has the offset, until the process ends. */
+/** A port that stacks never use, even with an offset. Listening on it reserves an offset until the process ends. */
 const claimPort = 4_990
 
 /**
- * What puts all ports of a stack, and those next to them, which a new service would get, where nobody listens. Offsets are thousands,
- * so that no two of them share a port, and none is one that `freePorts` gives (from 20,000 on). 1,000 is left out: fetch refuses
- * port 6000, which is X11's.
+ * Returns an offset that moves all ports of a stack, and the next ones for a new service, to free ports. Offsets are multiples of 1,000, so
+ * that two of them never share a port. They stay below the ports of `freePorts` (from 20,000 on). 1,000 is left out, because fetch refuses
+ * port 6000 (X11).
  */
 export async function freeOffset(): Promise<number> {
   const offset = 1_000 * randomInt(2, 11)

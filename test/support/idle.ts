@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** So many connections to a port of this machine that send what they are told to, and then nothing. */
+/** Connections to a port of this machine that send a text and then nothing more. */
 export interface IdleConnections {
-  /** How many of them are still open. */
+  /** Returns the number of open connections. */
   open: () => number
   close: () => void
 }
 
-/** How many are opened at a time: a listener's queue of those that it has still to accept is 511 long. */
+/** The number of connections opened at a time. A listener’s queue holds 511 unaccepted connections. */
 const atOnce = 200
 
-/** Resolves when all were accepted and have sent. */
+/** Resolves when all connections were accepted and have sent the text. */
 export async function idleConnections(url: string, count: number, sent = ''): Promise<IdleConnections> {
   const { hostname, port } = new URL(url)
   const sockets: Socket[] = []

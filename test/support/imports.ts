@@ -3,32 +3,32 @@ import { dirname, join, relative } from 'node:path'
 import { repository } from '@orderflow/cli'
 
 export interface Package {
-  /** Its folder in the repository. */
+  /** The package’s folder in the repository. */
   folder: string
   name: string
-  /** What its package.json declares, by kind. */
+  /** The names in the package.json, by kind. */
   dependencies: string[]
   devDependencies: string[]
   files: SourceFile[]
 }
 
 export interface SourceFile {
-  /** From the repository. */
+  /** The path relative to the repository. */
   path: string
   text: string
-  /** The files that it imports by relative paths, types included; from the repository. */
+  /** Files that it imports by relative paths, including types. Paths are relative to the repository. */
   imports: string[]
-  /** What else it imports, as it stands there: Node's modules and packages. */
+  /** Other imports without a change: Node’s modules and packages. */
   specifiers: string[]
 }
 
-/** The packages that a file imports, by name: `chai`, or `@orderflow/cli` of `@orderflow/cli/browser`. */
+/** Returns the names of imported packages: `chai`, or `@orderflow/cli` for `@orderflow/cli/browser`. */
 export function packagesOf({ specifiers }: SourceFile): string[] {
   const others = specifiers.filter((specifier) => !specifier.startsWith('node:'))
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
 }
 
-/** What the package.json of a folder declares; a package that it lets be left out is a dependency here. */
+/** Returns the dependencies of a folder’s package.json. Optional peer packages are included in `dependencies`. */
 export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies' | 'devDependencies'> {
   const text = readFileSync(join(repository, folder, 'package.json'), 'utf8')
   const { name, dependencies = {}, peerDependencies = {}, devDependencies = {} } = JSON.parse(text)
@@ -39,7 +39,7 @@ export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies
   }
 }
 
-/** The packages of the repository: every folder with a package.json. */
+/** Returns the packages of the repository: all folders with a package.json. */
 export function readPackages(): Package[] {
   const parents = ['.', 'packages', 'tools'].flatMap((parent) =>
     readdirSync(join(repository, parent)).map((name) => join(parent, name)),
@@ -48,7 +48,7 @@ export function readPackages(): Package[] {
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 
-/** All but what others wrote, and what is none of the package that it lies in: the template of a service, a program to compare with. */
+/** Reads a package’s files, except dependencies and files of other programs: the template of a service, and a program for comparison. */
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
@@ -75,7 +75,7 @@ function specifiersIn(text: string): string[] {
   return [...statements, ...calls].map(([, specifier = '']) => specifier)
 }
 
-/** Ways from a place back to itself, each once. */
+/** Returns each circle of a graph once. */
 export function circlesIn(graph: Map<string, string[]>): string[] {
   const circles: string[] = []
   const done = new Set<string>()

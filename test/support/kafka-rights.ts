@@ -1,7 +1,7 @@
 import type { KafkaConnection } from '@orderflow/cli'
 import { type Acl, AclPermissionTypes, Producer, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 
-/** A rule of Kafka: this user may do this with a topic of this name, unless another kind of thing is said, or that he may not. */
+/** Returns a rule of Kafka. By default it allows a user an operation on the topic with this name. */
 export const aclOf = (
   user: string,
   resourceName: string,
@@ -18,7 +18,7 @@ export const aclOf = (
   ...others,
 })
 
-/** Writes a record to a topic by a producer of its own. */
+/** Writes a record with a new producer. */
 export async function write(
   kafka: KafkaConnection,
   topic: string,

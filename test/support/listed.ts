@@ -5,12 +5,12 @@ import type { Payment } from '@orderflow/payment-service/domain'
 
 type Stack = Pick<Addresses, 'services'>
 
-/** Ids of all orders that order-service lists, newest first. */
+/** Returns the ids of all orders in the list of order-service, newest first. */
 export async function listedOrders(stack: Stack): Promise<string[]> {
   return (await listed<Order>(`${orderUrl(stack)}/v1/orders`)).map(({ id }) => id)
 }
 
-/** All payments that payment-service lists, newest first. */
+/** Returns all payments in the list of payment-service, newest first. */
 export function listedPayments(stack: Stack): Promise<Payment[]> {
   return listed<Payment>(`${paymentUrl(stack)}/v1/payments`)
 }

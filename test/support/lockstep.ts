@@ -1,33 +1,30 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** How a database's protocol divides what goes over a connection into messages. */
+/** Divides the bytes of a database connection into messages. */
 export interface Protocol {
-  /** Bytes of the message that begins here; undefined while too few are there to say. `first` is a client's first message. */
+  /** Returns the length of the message that begins here, or undefined if more bytes are needed. `first` marks a client’s first message. */
   lengthOf: (bytes: Buffer, from: 'client' | 'server', first: boolean) => number | undefined
-  /** Whether a client's message asks about documents, and is no greeting, password or sign of life. */
+  /** Returns true if a client’s message is about documents, and not a greeting, password or ping. */
   asks: (message: Buffer, first: boolean) => boolean
-  /** Whether a server's message is the last one of an answer. */
+  /** Returns true if a server’s message ends an answer. */
   answers: (message: Buffer) => boolean
 }
 
-/** A network whose answers all arrive at the same moment. */
+/** A proxy that delivers all answers at the same moment. */
 export interface Lockstep {
   port: number
-  /**
-   * How often somebody waited for an answer while `work` ran: round trips that came one after the other. At other times it is a plain
-   * proxy.
-   */
+  /** Returns the number of consecutive round trips during `work`. At other times it is a plain proxy. */
   roundTripsOf: (work: () => Promise<unknown>) => Promise<number>
   close: () => void
 }
 
-/** Whoever has something to ask that needs no answer before, has asked it by then. */
+/** Clients send all requests that need no earlier answer within this time. */
 const quietMs = 100
 
 /**
- * A proxy on loopback. It keeps answers back until every question is answered and nobody has asked another one for a while, and
- * delivers them together: that is one round trip, however many questions were asked at the same time.
+ * Starts a proxy on loopback. It delays answers until every request is answered and no other request arrives for a while. Then it delivers
+ * them together. This is one round trip, even for many simultaneous requests.
  */
 export async function openLockstep(upstreamPort: number, protocol: Protocol): Promise<Lockstep> {
   const sockets = new Set<Socket>()
@@ -43,7 +40,7 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
     clearImmediate(soon)
     if (held.length > 0) timer = setTimeout(readFirst, quietMs)
   }
-  /** Timers run before sockets are read: what arrived while this process was held up counts, too. */
+  /** Timers run before sockets are read. Data that arrived while this process was busy must be read first. */
   function readFirst() {
     soon = setImmediate(release)
   }
@@ -112,7 +109,7 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
   }
 }
 
-/** Calls back with each whole message. */
+/** Calls back with each complete message. */
 function divided(
   from: 'client' | 'server',
   { lengthOf }: Protocol,

@@ -6,9 +6,8 @@ import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/cli'
 const files = ['package.json', 'package-lock.json']
 
 /**
- * The folder `node_modules` of the packages in a folder's package.json, which nothing else needs: the first use installs them into the
- * cache, by the lock file.
- * @param about what is downloaded, and how much
+ * Returns the folder `node_modules` for the package.json in a folder. The first use installs the packages into the cache, by the lock file.
+ * @param about the content and size of the download
  */
 export async function npmTools(name: string, from: string, about: string): Promise<string> {
   const hash = createHash('sha256')

@@ -18,10 +18,10 @@ import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }
 
-/** Lets anybody begin a transaction, and compacts without waiting for its usual fifteen seconds. */
+/** Allows all users to begin transactions, and compacts without the usual wait of fifteen seconds. */
 const overrides = ['authorizer.class.name=', 'log.cleaner.backoff.ms=50']
 
-/** Starts a broker that takes transactions, as a Kafka that others administer may do. */
+/** Starts a broker that accepts transactions, as a Kafka of another administrator may. */
 export async function startOpenBroker(plan: Plan): Promise<KafkaConnection> {
   await prepareKafka(plan)
   const broker = entryOf(processSpecs(plan), 'kafka')
@@ -33,13 +33,13 @@ export async function startOpenBroker(plan: Plan): Promise<KafkaConnection> {
   return kafka
 }
 
-/** What a test does to the log of a broker. Records go to one partition. */
+/** Creates functions that change the log of a broker. Records go to one partition. */
 export function logWriter(kafka: KafkaConnection) {
   const newProducer = (transactionalId?: string) =>
     new Producer<Buffer, Buffer, Buffer, Buffer>({
       clientId: 'log-writer',
       ...kafka,
-      // A transaction can begin once the marker of the one before is written.
+      // A transaction can begin only after the marker of the previous one is written.
       ...(transactionalId && { idempotent: true, transactionalId, retries: 1_000, retryDelay: 1 }),
     })
   const messagesOf = (topic: string, partition: number, values: string[]): Message[] =>
@@ -72,7 +72,7 @@ export function logWriter(kafka: KafkaConnection) {
     publish,
     endOf,
 
-    /** Publishes the values in a transaction: its marker takes the offset behind them. */
+    /** Publishes the values in a transaction, whose marker has the next offset. */
     async transact(ending: 'commit' | 'abort', topic: string, partition: number, ...values: string[]): Promise<void> {
       const producer = newProducer(`${topic}-${partition}`)
       const transaction = await producer.beginTransaction()
@@ -80,7 +80,7 @@ export function logWriter(kafka: KafkaConnection) {
       const end = await endOf(topic, partition)
       await transaction[ending]()
       await producer.close()
-      // The broker answers before it has written the marker.
+      // The broker answers before it writes the marker.
       await eventually(async () => (await endOf(topic, partition)) > end, 'the marker')
     },
 
@@ -93,8 +93,8 @@ export function logWriter(kafka: KafkaConnection) {
     create,
 
     /**
-     * Creates a topic of one partition, writes the same key again and again, another one at last, and has it compacted: two records are
-     * left at the end.
+     * Creates a topic of one partition, writes the same key many times and then another one, and compacts the topic. Two records are left
+     * at the end.
      */
     async compact(topic: string, count: number, transactionalId?: string): Promise<void> {
       await create(topic, 1, { 'cleanup.policy': 'compact', 'segment.ms': '100', 'min.cleanable.dirty.ratio': '0.001' })
@@ -106,16 +106,16 @@ export function logWriter(kafka: KafkaConnection) {
         await transaction?.commit()
       }
       await producer.close()
-      // A record of another segment: the last segment is not compacted.
+      // The last segment is not compacted, so this record must be in another one.
       await delay(200)
       await publish(topic, 0, 'other')
     },
 
-    /** Commits the offset at which a consumer group goes on. */
+    /** Commits the offset at which a consumer group continues. */
     async commit(groupId: string, topic: string, partition: number, offset: bigint): Promise<void> {
       const topics = [{ name: topic, partitionOffsets: [{ partition, offset }] }]
       const commit = () => withAdmin(kafka, (admin) => admin.alterConsumerGroupOffsets({ groupId, topics }))
-      // The first group of all makes the broker look after groups, which takes a moment.
+      // The first group makes the broker create its topic for groups, which takes a moment.
       await withRetries('groups', commit, 50)
     },
   }

@@ -2,7 +2,7 @@ import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision
 
 const quiet = { onProgress: () => {} }
 
-/** Claims the folder of a test, and plans a stack in it on free ports. `releaseFolder(testFolder(name))` stops the stack. */
+/** Claims the folder of a test and plans a stack with free ports. `releaseFolder(testFolder(name))` stops the stack. */
 export async function claimPlan(name: string): Promise<Plan> {
   await provision(quiet)
   const folder = testFolder(name)
@@ -10,7 +10,7 @@ export async function claimPlan(name: string): Promise<Plan> {
   return createPlan(folder, await freePorts())
 }
 
-/** Starts the Kafka of such a stack, with the topics of services.json, and nothing else. */
+/** Starts only the Kafka of such a stack, with the topics of services.json. */
 export async function startKafka(name: string): Promise<Plan> {
   const plan = await claimPlan(name)
   await ensureRunning(plan, ['kafka'], quiet)

@@ -2,22 +2,22 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheFolder } from '@orderflow/cli'
 
-// What has passed on this machine already is not tested again while all that it depends on is the same, and the report says so.
+// Skips tests that have passed on this machine with the same dependencies, and lists them in the report.
 
-/** The file that remembers what passed last under a name: the digest of all that it depends on. */
+/** Returns the file with the digest of the dependencies with which a test last passed. */
 const fileOf = (name: string) => join(cacheFolder(), 'passed', name.replaceAll(/[/: ]/g, '-'))
 
 /**
- * Whether the tests of this name have passed with this digest.
- * @returns why they are left out, and what makes them run; undefined where they have to run
+ * Checks whether tests have passed with this digest.
+ * @returns the reason to skip them and how to run them again, or undefined if they must run
  */
 export function whyLeftOut(name: string, digest: string): string | undefined {
   const file = fileOf(name)
   if (readIfThere(file) !== digest) return undefined
-  return `passed before, and nothing that it depends on has changed; rm ${file} to test it again`
+  return `passed before with the same dependencies; rm ${file} to test it again`
 }
 
-/** Remembers that they have. */
+/** Records that the tests have passed. */
 export function hasPassed(name: string, digest: string): void {
   const file = fileOf(name)
   mkdirSync(dirname(file), { recursive: true })

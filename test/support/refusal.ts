@@ -1,4 +1,4 @@
-/** Why Kafka refuses something, by its own name of the reason, else what went wrong; undefined when nothing did. */
+/** Returns Kafka’s name of the error, another error’s message, or undefined if the attempt succeeds. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
   const error = await attempt.then(
     () => undefined,
@@ -7,7 +7,7 @@ export async function refusalOf(attempt: Promise<unknown>): Promise<string | und
   return error === undefined ? undefined : (namesIn(error).at(-1) ?? String(error))
 }
 
-/** The client wraps errors in lists of errors and causes. */
+/** The client wraps errors in lists and causes. */
 function namesIn(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }

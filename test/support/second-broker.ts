@@ -13,15 +13,15 @@ import {
   withAdmin,
 } from '@orderflow/cli'
 
-/** A broker beside the one of a plan, which leads the partitions that a test gives it. */
+/** A second broker of a plan’s cluster, which leads the partitions that a test assigns to it. */
 export interface SecondBroker {
   id: number
   start(): Promise<void>
-  /** Kills it with SIGKILL. Its partitions have no leader then, since they have no other replica. */
+  /** Kills the broker with SIGKILL. Its partitions then have no leader, because they have only one replica. */
   kill(): Promise<void>
 }
 
-/** Prepares a second broker of the cluster whose only broker so far is that of a plan. */
+/** Prepares a second broker for the cluster of a plan. */
 export async function secondBroker(plan: Plan, kafka: KafkaConnection): Promise<SecondBroker> {
   const id = 2
   const { command, args } = entryOf(processSpecs(plan), 'kafka')

@@ -23,24 +23,24 @@ import {
 } from '@orderflow/cli'
 import { claimPlan } from './own-kafka.ts'
 
-/** A broker of this machine that asks everybody who he is, as that of docker-compose.yml does. */
+/** A broker of this machine that requires authentication, like that of docker-compose.yml. */
 export interface SecuredKafka {
   plan: Plan
-  /** PEM. */
+  /** The certificate as PEM. */
   certificate: string
-  /** Of the user that the broker itself is. */
+  /** The password of the broker’s own user. */
   brokerPassword: string
-  /** By user. */
+  /** The passwords by user. */
   passwords: Record<string, string>
-  /** As a user, with the password that the stack gave him unless another is given. */
+  /** Returns the connection of a user, by default with the password of the stack. */
   as: (username: string, password?: string) => KafkaConnection
   operator: KafkaConnection
-  /** Makes users and rights (again), as the container `setup` does. */
+  /** Creates or restores users and rights, as the container `setup` does. */
   ensureAccess: () => ReturnType<typeof ensureAccess>
   stop: () => Promise<void>
 }
 
-/** Starts one in the folder of a test, with the topics, users and rights that follow from services.json. */
+/** Starts such a broker in the folder of a test, with the topics, users and rights of services.json. */
 export async function startSecuredKafka(name: string): Promise<SecuredKafka> {
   const plan = await claimPlan(name)
   const [{ certificate, key }, loopbackPort] = await Promise.all([makeCertificate(), freePort()])

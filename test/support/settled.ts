@@ -2,11 +2,11 @@ import { readBacklog } from '@orderflow/chaos/backlog'
 import { eventually, type RunningStack } from '@orderflow/cli'
 
 /**
- * What there is once every service has done with all that is in the log. A service tells Kafka so after it has stored and published
- * what comes of a record, so nothing changes any more.
+ * Waits until every service has handled the whole log, then returns the result of `find`. A service commits an offset only after it has
+ * stored and published the effects of a record, so the result is final.
  */
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
-  // A broker that was just broken may still cut off who asks.
+  // A broker that was just restarted may still break connections.
   const isDone = () =>
     readBacklog(kafka).then(
       ({ behind }) => behind === 0,

@@ -3,9 +3,9 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type ClientMetadata, Provider } from 'oidc-provider'
 
-/** A certified OpenID Connect provider, with a page where anybody signs in by any name. */
+/** A certified OpenID Connect provider with a page that accepts any name. */
 export interface SignIn {
-  /** As tokens have it in `iss`. */
+  /** The value of `iss` in tokens. */
   issuer: string
   stop(): Promise<void>
 }
@@ -14,13 +14,13 @@ export interface SignInOptions {
   client: ClientMetadata
   audience: string
   scopes: string[]
-  /** The tenant of whoever signs in with a name; a program has none. */
+  /** Returns the tenant of a user by name. A program has none. */
   tenantOf?: (name: string) => string
-  /** Where it listens with TLS, and the name it has there; on loopback without, unless given. */
+  /** The address, name and certificate for TLS. By default it listens on loopback without TLS. */
   at?: { address: string; name: string; certificate: string; key: string }
 }
 
-/** A client that is a page: it has no secret, PKCE takes its place. */
+/** A client for a page, which uses PKCE instead of a secret. */
 export function pageClient(id: string, redirectUris: string[]): ClientMetadata {
   return {
     client_id: id,
@@ -32,7 +32,7 @@ export function pageClient(id: string, redirectUris: string[]): ClientMetadata {
   }
 }
 
-/** A client that is a program, with a secret of its own: no person signs in. */
+/** A client for a program, with a secret and no user. */
 export function programClient(id: string, secret: string): ClientMetadata {
   return {
     client_id: id,

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Files of a git repository's folder, relative to it: all but what git ignores. One that was deleted is tracked until that is committed.
- * @param paths which of them, as git understands it; all without
+ * Returns the files of a git folder, relative to it, except ignored and deleted ones.
+ * @param paths the paths to include in git’s syntax, by default all
  */
 export function sourceFiles(folder: string, ...paths: string[]): string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...paths]

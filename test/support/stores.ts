@@ -2,11 +2,11 @@ import { inDatabase, storedServices } from '@orderflow/cli'
 import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
 
-/** The stores of a database server, past Dapr. */
+/** The stores of a database server, without Dapr. */
 export interface Stores {
   /**
-   * What a service has stored, as JSON text by its key without the application's name, in the order of keys; of all keys, or of those
-   * that begin so.
+   * Returns the stored documents of a service as JSON by key, without the application’s name, in the order of keys. A prefix limits the
+   * keys.
    */
   read: (service: string, prefix?: string) => Promise<[key: string, json: string][]>
   empty: (service: string) => Promise<void>
@@ -15,14 +15,14 @@ export interface Stores {
   close: () => Promise<void>
 }
 
-/** By the URI of a database server. */
+/** Opens the stores of a database server. */
 export function openStores(uri: string): Stores {
   return uri.startsWith('postgres:') ? postgresqlStores(uri) : mongoStores(uri)
 }
 
 const ownKey = (service: string, key: string) => key.slice(`${service}||`.length)
 
-/** Those of Dapr's MongoDB component: a database for each service. */
+/** Opens the stores of Dapr’s MongoDB component, a database for each service. */
 function mongoStores(uri: string): Stores {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 })
   const collection = (service: string) =>
@@ -42,12 +42,12 @@ function mongoStores(uri: string): Stores {
   }
 }
 
-/** Those of Dapr's PostgreSQL component: a database for each service. */
+/** Opens the stores of Dapr’s PostgreSQL component, a database for each service. */
 function postgresqlStores(uri: string): Stores {
   const pools = new Map(
     storedServices.map(({ name }) => [name, new Pool({ connectionString: inDatabase(uri, name), max: 2 })]),
   )
-  // Connections that nobody uses break when the server is killed.
+  // Idle connections break when the server is killed.
   for (const pool of pools.values()) pool.on('error', () => {})
   const poolOf = (service: string) => pools.get(service) as Pool
   return {

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * A collector of traces that keeps what is sent to it: OTLP over HTTP, in protobuf.
- * @param at where it listens with TLS, and the name it has there; on loopback without, unless given
+ * Starts a collector of traces that keeps everything it receives: OTLP over HTTP in protobuf.
+ * @param at the address, name and certificate for TLS; by default it listens on loopback without TLS
  */
 export async function collectTraces(at?: { address: string; name: string; certificate: string; key: string }) {
   const received: { headers: IncomingHttpHeaders; body: Buffer }[] = []
@@ -18,9 +18,9 @@ export async function collectTraces(at?: { address: string; name: string; certif
   await once(server.listen(0, at?.address ?? '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    /** What spans tell is text in there. */
+    /** Texts of spans are readable in the bytes. */
     received: () => received.map(({ headers, body }) => ({ headers, text: body.toString('latin1') })),
-    /** For the environment of whoever is to send all of its spans here, without much delay. */
+    /** Variables with which a program sends all its spans here with little delay. */
     variables: {
       OTEL_EXPORTER_OTLP_ENDPOINT: at ? `https://${at.name}:${port}` : `http://127.0.0.1:${port}`,
       OTEL_TRACES_SAMPLER: 'always_on',

@@ -1,9 +1,9 @@
 import type { Protocol } from './lockstep.ts'
 
-/** Commands of a driver's own: connections that begin, end, and are alive. */
+/** Commands about connections, which drivers send on their own. */
 const ofDrivers = new Set(['hello', 'ismaster', 'isMaster', 'saslStart', 'saslContinue', 'ping', 'endSessions'])
 
-/** MongoDB's wire protocol: every message begins with its length, and a command with its name, after 16 bytes of header. */
+/** MongoDB’s wire protocol. Each message begins with its length, and after a header of 16 bytes a command has its name. */
 export const mongodb: Protocol = {
   lengthOf: (bytes) => (bytes.length < 4 ? undefined : bytes.readInt32LE()),
   asks: (message) => message.readInt32LE(12) === opMsg && !ofDrivers.has(commandOf(message)),
@@ -12,25 +12,25 @@ export const mongodb: Protocol = {
 
 const opMsg = 2013
 
-/** Behind 4 bytes of flags, the kind of the section, its length and the type of its first element stands that one's name. */
+/** The name follows 4 bytes of flags, the kind and length of the section, and the type of the first element. */
 function commandOf(message: Buffer): string {
   const nameAt = 16 + 4 + 1 + 4 + 1
   return message.toString('latin1', nameAt, message.indexOf(0, nameAt))
 }
 
-/** PostgreSQL's, version 3, without TLS: a letter and a length. Only a client's first message has no letter. */
+/** PostgreSQL’s protocol, version 3, without TLS: a type byte and a length. Only a client’s first message has no type. */
 export const postgresql: Protocol = {
   lengthOf(bytes, from, first) {
     const letter = from === 'client' && first ? 0 : 1
     return bytes.length < letter + 4 ? undefined : letter + bytes.readInt32BE(letter)
   },
-  // Query, and Sync, which ends a statement with parameters.
+  // Query, or Sync at the end of a statement with parameters.
   asks: (message, first) => !first && 'QS'.includes(String.fromCharCode(message[0] ?? 0)) && !isPing(message),
   // ReadyForQuery.
   answers: (message) => message[0] === 'Z'.charCodeAt(0),
 }
 
-/** By which pgx, the driver of Dapr, asks whether a connection lives that was idle for a second. */
+/** Returns true for the check of an idle connection by pgx, Dapr’s driver. */
 function isPing(message: Buffer): boolean {
   return message.toString('latin1', 5).startsWith('-- ping')
 }

@@ -37,7 +37,7 @@ import { domainDocuments } from './documents/documents.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
-/** Writes each line as in production, masked, and drops it. */
+/** Masks each line as in production, and drops it. */
 const silent = createLog('world', 'info', { write() {} })
 const metrics = createMetrics()
 /** Both services have the same keys. */
@@ -51,7 +51,7 @@ const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Obj
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
-/** What may go wrong once: a call fails before it has an effect, or after, or when only the first half of its events is out. */
+/** A failure that happens once: a call fails before or after its effect, or after the first half of its events. */
 export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
 
 /** A process of each service. */
@@ -62,7 +62,7 @@ export interface Replica {
 
 const down = () => new SidecarError('call', new Error('connection lost'))
 
-/** Two replicas of both services with their real consumers, stores and domain, on a log and stores in memory that fail on demand. */
+/** Two replicas of both services with real consumers, stores and domain. Their log and stores are in memory and fail on demand. */
 export class World {
   readonly log = new FakeLog()
   readonly stores: Record<Role, FakeSidecar>
@@ -79,14 +79,14 @@ export class World {
     this.replicas = [this.#replica(), this.#replica()]
   }
 
-  /** What there is to be delivered: each service's topics. */
+  /** The topics that each service consumes. */
   readonly subscriptions: [Role, string][] = [
     ['order', orderEvents],
     ['order', paymentEvents],
     ['payment', orderEvents],
   ]
 
-  /** Delivers records in one batch, and answers those that were handled. */
+  /** Delivers records in one batch and returns the handled ones. */
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
     const consumer = replica.consumers[role][topic]
     if (!consumer || records.length === 0) return []
@@ -106,14 +106,14 @@ export class World {
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 
-  /** What is done meanwhile meets the failure, once. */
+  /** Runs `work`, in which the failure happens once. */
   async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
     this.#failure = failure
     await work()
     this.#failure = undefined
   }
 
-  /** Rebuilds a service's store from a log, as `make rebuild` does. */
+  /** Rebuilds a service’s store from a log, as `make rebuild` does. */
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
     const sidecar = new FakeSidecar()
     const reactions =
@@ -202,7 +202,7 @@ export class World {
     }
   }
 
-  /** A sidecar whose publishes go to the log. Each topic has three partitions; where a key goes is anybody's guess. */
+  /** Creates a sidecar that publishes to the log. Each topic has three partitions, and a key may go to any. */
   #sidecar(storeType: string): FakeSidecar {
     const sidecar = new FakeSidecar(storeType)
     const read = sidecar.read.bind(sidecar)
@@ -242,7 +242,7 @@ export class World {
   async #write(): Promise<void> {
     this.#fail('write')
     this.#writes += 1
-    // Every third one is slow: what it was decided on may have changed when it is written.
+    // Every third write is slow, so that the data it depends on may change before.
     if (this.#writes % 3 === 0) await delay(1)
   }
 
@@ -250,7 +250,7 @@ export class World {
     if (this.#meets(failure)) throw down()
   }
 
-  /** Whether it is the failure's turn, which it has once. */
+  /** Returns true once, when the failure is due. */
   #meets(failure: Failure): boolean {
     if (this.#failure !== failure) return false
     this.#failure = undefined
@@ -258,7 +258,7 @@ export class World {
   }
 }
 
-/** What Go's url.QueryEscape makes of bytes. */
+/** Encodes bytes like Go’s url.QueryEscape. */
 function queryEscape(bytes: Buffer): string {
   const escaped = (byte: number) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`
   const plain = (byte: number) => /[\w.~-]/.test(String.fromCharCode(byte))
@@ -267,12 +267,12 @@ function queryEscape(bytes: Buffer): string {
     .join('')
 }
 
-/** The documents that a service's domain made. */
+/** Returns the documents of a service’s domain. */
 export function documentsIn({ documents }: FakeSidecar): Record<string, unknown> {
   return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 }
 
-/** Every id in a store's list, as often as documents name a slot of it as theirs. */
+/** Returns the id of each document’s slot in the list. An id occurs as often as documents name it. */
 export function listedIds(sidecar: FakeSidecar): string[] {
   const slots = new Map<string, string>()
   for (const key of sidecar.chunkKeys()) {
@@ -284,5 +284,5 @@ export function listedIds(sidecar: FakeSidecar): string[] {
   return listed.map((slot) => slots.get(slot) ?? `nothing at ${slot}`)
 }
 
-/** A GUID for a name, so that a failing run can be read. */
+/** Returns a GUID for a name, so that failing runs are readable. */
 export const guid = (name: string): string => deterministicId('world', name)

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { copyRepository, ownPackages, type RepositoryCopy } from './repository-copy.ts'
 
-/** A copy that git and npm take for a checkout like any other: committed, and with packages that are its own. */
+/** Copies the repository as a checkout that git and npm accept: committed, with its own packages. */
 export function checkoutOfRepository(): RepositoryCopy {
   const copy = copyRepository()
   for (const path of ['node_modules', ...ownPackages()]) copyPackages(join(repository, path), join(copy.folder, path))
-  // The two files that npm and packages/cli/node write in place: of these packages' own, and for no other lock file than the copy's.
+  // npm and packages/cli/node change these two files in place, so the copy needs its own, made for its own lock file.
   for (const [name, source] of [
     ['.package-lock.json', join(repository, 'node_modules/.package-lock.json')],
     ['.installed-lock.json', join(copy.folder, 'package-lock.json')],
@@ -24,17 +24,17 @@ export function checkoutOfRepository(): RepositoryCopy {
   return copy
 }
 
-/** As links to the same files, which takes a sixth of the time; where `to` is on another disk they are copied. */
+/** Copies packages as hard links, which takes a sixth of the time, or as files if `to` is on another disk. */
 function copyPackages(from: string, to: string): void {
   for (const how of ['-al', '-a']) {
     rmSync(to, { recursive: true, force: true })
-    // Node's own copying takes several times as long for so many files.
+    // Node’s own copying takes several times as long for so many files.
     if (spawnSync('cp', [how, from, to], { stdio: how === '-a' ? 'inherit' : 'ignore' }).status === 0) return
   }
-  throw new Error(`${from} could not be copied`)
+  throw new Error(`failed to copy ${from}`)
 }
 
-/** What git says has changed: paths of files, without their marks. */
+/** Returns the paths of files that git reports as changed or new. */
 export async function changesIn(copy: RepositoryCopy): Promise<{ changed: string[]; added: string[] }> {
   const { stdout } = await copy.run('git', ['status', '--porcelain', '--untracked-files=all'])
   const lines = stdout.split('\n').filter(Boolean)

@@ -6,21 +6,21 @@ import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
 import { copyRepository } from './repository-copy.ts'
 
-/** A checkout whose `make up` starts processes, on ports and with data that nobody else has. */
+/** A checkout whose `make up` starts processes with their own ports and data. */
 export interface LocalCheckout {
   folder: string
   ports: StackPorts
   make: OperatedStack['make']
   orderflow: OperatedStack['orderflow']
   parts: OperatedStack['parts']
-  /** Runs `make up`, with these variables. */
+  /** Runs `make up` with these variables. */
   start: (...variables: string[]) => Promise<StartedCheckout>
-  /** Stops what runs. */
+  /** Stops everything and removes the checkout. */
   remove: () => Promise<void>
 }
 
 export interface StartedCheckout extends LocalStack, OperatedStack {
-  /** How `make up` ended. */
+  /** The result of `make up`. */
   up: Ended
 }
 
@@ -31,7 +31,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
   const folder = join(copy.folder, '.stack')
   const make: LocalCheckout['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
   const orderflow: LocalCheckout['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
-  /** Groups stay known when the stack forgets them: what it left running counts. */
+  /** Process groups that the stack has recorded, even if it no longer does. Any that still run are leaks. */
   const groups = new Map<number, string>()
 
   async function parts(): Promise<Record<string, string>> {
@@ -51,7 +51,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
     parts,
     async start(...variables) {
       const own = await copy.load<typeof import('@orderflow/cli')>('packages/cli/src/index.ts')
-      // What make up starts goes on when it ends, and must not when this process does.
+      // The started processes outlive `make up`, but must end with this process.
       await own.claimFolder(folder)
       const up = await make('up', ...variables)
       if (up.code !== 0) throw new Error(up.stdout + up.stderr)

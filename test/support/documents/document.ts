@@ -1,16 +1,16 @@
-/** What a document tells its reader to do, in its order. */
+/** An instruction of a document to its reader. */
 export type Step =
   | { do: 'run'; script: string }
   | { do: 'write'; path: string; text: string }
   | { do: 'change'; path: string; from: string; to: string }
-  /** The last command of what was run shows this, and perhaps more. */
+  /** The last command of the previous script prints this, and perhaps more. */
   | { do: 'see'; shown: unknown }
 
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
 
 /**
- * The steps of a document: `sh` blocks are run; blocks behind a line that ends with the path of a file and a colon are that file,
- * or, as `diff`, changes of it; other `json` blocks are what is seen.
+ * Returns the steps of a document. `sh` blocks are run. If the line before a block ends with the path of a file and a colon, the block is
+ * that file, or, as `diff`, a change of it. Other `json` blocks are expected output.
  */
 export function stepsOf(markdown: string): Step[] {
   return [...markdown.matchAll(block)].flatMap(([, path, language, text = '']): Step[] => {
@@ -27,7 +27,7 @@ function changesOf(diff: string): [from: string, to: string][] {
   return [...diff.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)+)/gm)].map(([, from, to]) => [plain(from), plain(to)])
 }
 
-/** The last command of a script, with the lines that it goes on in. */
+/** Returns the last command of a script with its continuation lines. */
 export function lastCommand(script: string): string {
   return (
     script

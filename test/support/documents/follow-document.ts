@@ -7,23 +7,23 @@ import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
-/** Where a document is followed: in a copy of the repository, beside other stacks, so that the ports that it names are moved. */
+/** A copy of the repository in which a document is followed. Its ports are moved, because other stacks may run. */
 export interface Reader {
   copy: RepositoryCopy
-  /** What is added to each port. */
+  /** The number that is added to each port. */
   offset: number
 }
 
 /**
- * A test of each step of a document, word by word; none is tried after one that failed.
- * @returns where it is followed, once the tests run: a checkout that is removed after them
+ * Declares a test for each step of a document, word by word. After a failure the others are not tried.
+ * @returns a function for tests that returns the copy, which is removed after the tests
  */
 export function followDocument(path: string): () => Reader {
   let copy: RepositoryCopy
   let offset: number
   before(async () => {
     copy = checkoutOfRepository()
-    // What make up starts goes on when it ends, and must not when this process does.
+    // The started processes outlive `make up`, but must end with this process.
     await claimFolder(join(copy.folder, '.stack'))
     offset = await freeOffset()
   })
@@ -49,7 +49,7 @@ export function followDocument(path: string): () => Reader {
     return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
   }
 
-  /** What is asked for may take a moment to be there. */
+  /** Repeats a command until it prints the expected output. */
   async function see(shown: unknown): Promise<void> {
     let last = ''
     await eventually(async () => {
@@ -63,7 +63,7 @@ export function followDocument(path: string): () => Reader {
   for (const step of stepsOf(readFileSync(join(repository, path), 'utf8'))) {
     const what = titleOf(step)
     it(what, async () => {
-      if (failed) throw new Error(`not tried, since this failed: ${failed}`)
+      if (failed) throw new Error(`not tried, because this step failed: ${failed}`)
       failed = what
       await follow(step)
       failed = undefined
@@ -72,7 +72,7 @@ export function followDocument(path: string): () => Reader {
   return () => ({ copy, offset })
 }
 
-/** That no test fails says nothing where none is run. */
+/** Throws if the program failed, or if a test run had no tests. */
 export function succeeded({ code, stdout, stderr }: Ended): void {
   const printed = `${stdout}\n${stderr}`
   if (code === 0 && !/^0 passed|Cannot find any files/m.test(printed)) return
@@ -85,7 +85,7 @@ function titleOf(step: Step): string {
   return `${step.do}s ${step.path}`
 }
 
-/** Whether all that is shown is there, perhaps with more fields. */
+/** Returns true if `found` contains everything shown, perhaps with more fields. */
 function holds(found: unknown, shown: unknown): boolean {
   if (typeof shown !== 'object' || shown === null) return found === shown
   if (typeof found !== 'object' || found === null) return false

@@ -4,14 +4,14 @@ import { signedHeaders } from '../signed-headers.ts'
 import { World } from '../world.ts'
 import type { HostileRecord } from './hostile.ts'
 
-/** Longer than any batch takes, and shorter than the patience of a test. */
+/** Longer than any batch takes, and shorter than the timeout of a test. */
 const unansweredMs = 60_000
 
 export interface Delivered {
   world: World
-  /** The position of each record, as text. */
+  /** The position of each record as text. */
   positions: string[]
-  /** Partitions that a service does not get past: their records are to be delivered again after the second try, or were not answered. */
+  /** Partitions in which a service is blocked: a record still needs a retry after the second delivery, or got no answer. */
   stopped: string[]
 }
 
@@ -36,7 +36,7 @@ export async function deliverHostile(records: readonly HostileRecord[], world = 
   return { world, positions, stopped: [...stopped] }
 }
 
-/** The records of a delivery that were handled: none of them when it fails or is not answered. */
+/** Returns the handled records of a delivery, or an empty list if it fails or gets no answer. */
 async function answeredOf(delivery: Promise<LogRecord[]>): Promise<LogRecord[]> {
   const given = new AbortController()
   const tooLate = delay(unansweredMs, [], { signal: given.signal })

@@ -10,29 +10,29 @@ import { type BaseSettings, type Reactions, readSettings } from '@orderflow/serv
 import fc from 'fast-check'
 import type { Role } from '../world.ts'
 
-/** A record as no sane publisher writes it. */
+/** A record that only a hostile publisher writes. */
 export interface HostileRecord {
   topic: string
-  /** Of the order that it would tell of, were it taken. */
+  /** The id of the record’s order, if it is accepted. */
   orderId: string
   key: Buffer | undefined
   /** Null for a tombstone. */
   value: Buffer | null
   headers: [Buffer, Buffer][]
-  /** Whether it has the signature of our services, where they sign. */
+  /** True if it has a valid signature of our services. */
   isSigned: boolean
 }
 
-/** Our services as envelopes name them, with what they publish. */
+/** The names of our services in envelopes, and the events that they publish. */
 const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map((service) => {
   const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
   return { ...App, publishes: serviceNamed(App.Name).publishes }
 })
 
-/** Names that one of the services handles: order-service handles all of them. */
+/** The names that services handle. order-service handles all of them. */
 export type HandledName = OrderEvent['Name']
 
-/** Any UTF-16 text as JSON text: lone surrogates, control characters and directions included. */
+/** Generates any UTF-16 text as JSON, including lone surrogates, control characters and changes of direction. */
 const anyText = fc
   .array(fc.oneof(fc.nat(0xffff), fc.constantFrom(0x24, 0x2e, 0x22, 0x00, 0xd800, 0x202e, 0x2028)), { maxLength: 80 })
   .map((units) => JSON.stringify(String.fromCharCode(...units)))
@@ -41,7 +41,7 @@ const nested = fc
   .tuple(fc.integer({ min: 50, max: 30_000 }), fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[{"":', '}]']))
   .map(([levels, [open = '', close = '']]) => `${open.repeat(levels)}0${close.repeat(levels)}`)
 
-/** JSON text of a value where another one is expected. */
+/** Generates the JSON of an unexpected value. */
 const oddValue = fc.oneof(
   fc.json(),
   anyText,
@@ -65,7 +65,7 @@ const envelopeFields = [
 ]
 const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
 
-/** The payload of each event as JSON text by field. */
+/** Returns the fields of an event’s payload as JSON. */
 export function regularPayload(name: HandledName, orderId: string): Record<string, string> {
   const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
   const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
@@ -79,7 +79,7 @@ export function regularPayload(name: HandledName, orderId: string): Record<strin
   return payloads[name]
 }
 
-/** An event whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
+/** Generates an event with invalid fields, another order of fields, or duplicate fields. */
 function oddEvent(name: HandledName, orderId: string, claimed: { Id: string; Name: string }): fc.Arbitrary<string> {
   const fields: Record<string, string> = {
     AppId: `"${claimed.Id}"`,
@@ -131,7 +131,7 @@ function hostileValue(
 const anyBytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes))
 const textBytes = (...texts: string[]) => fc.constantFrom(...texts).map((text) => Buffer.from(text))
 
-/** Names that mean something to somebody on the way: Kafka clients, Dapr, gRPC, HTTP, ourselves. */
+/** Header names with a meaning for Kafka clients, Dapr, gRPC, HTTP or our services. */
 const headerName = fc.oneof(
   textBytes(
     'traceparent',
@@ -167,10 +167,13 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** A topic takes 256 KiB a batch (packages/service-kit/src/stream/topic-settings.ts): what is larger its publisher is told of, and nobody else. */
+/**
+ * The limit of a batch is 256 KiB (packages/service-kit/src/stream/topic-settings.ts). Kafka rejects a larger record, so services never see
+ * it.
+ */
 const maxValueBytes = 250_000
 
-/** Names that each service handles, by topic, as it says itself; no reaction is called here. */
+/** The handled names of each service by topic, from its reactions. The reactions are never called here. */
 const handled: Record<Role, Record<string, HandledName[]>> = {
   order: namesIn(orderReactions(...([{}, {}] as unknown as Parameters<typeof orderReactions>))),
   payment: namesIn(paymentReactions(...([{}, {}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
@@ -182,12 +185,12 @@ function namesIn(reactions: Reactions): Record<string, HandledName[]> {
 }
 
 type TopicAndName = [topic: string, name: HandledName]
-/** order-service listens to all of them. */
+/** order-service listens to all topics. */
 const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
   names.map((name): TopicAndName => [topic, name]),
 )
 
-/** Mostly where it belongs, and often an OrderCreated, on which most depends. */
+/** Prefers the right topic, and OrderCreated, on which most code depends. */
 const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
   { weight: 4, arbitrary: fc.constantFrom(...regular) },
@@ -200,7 +203,7 @@ const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   },
 )
 
-/** Who says that he wrote it: mostly one whose topic it is, since nobody else is believed there. */
+/** Generates the publisher that the record claims. Prefers the owner of the topic, because receivers reject others. */
 const claimedOn = (topic: string, orderId: string) => {
   const stranger = { Id: orderId, Name: 'hostile' }
   const owners = ours.filter(({ publishes }) => topic in publishes)
@@ -231,15 +234,14 @@ const hostileRecord = fc
     }),
   )
 
-/** Records that fuzz all that a publisher decides: events, bytes, depth, size, numbers, unicode, keys and header names. */
+/** Generates records that vary everything a publisher controls: events, bytes, depth, size, numbers, Unicode, keys and header names. */
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
 /**
- * How a record may end in a service without a dead letter: `unnoticed` when the service does not listen to its topic or
- * handle its name, or in a document. Undefined for what has no name that is text, or one that is misspelt, and for what only pretends to
- * be of one of our services or of a topic that is theirs.
- * @param signs whether our services sign what they publish
+ * Returns the expected end of a record in a service: `unnoticed` if the service has no handler for its topic or name, or the key of a
+ * document. Returns undefined if a dead letter is expected: the name is missing or misspelt, or the publisher is not believed.
+ * @param signs true if our services sign their events
  */
 export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
   const { topic, orderId, value } = record
@@ -252,7 +254,7 @@ export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnot
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
 }
 
-/** The rules of docs/trust.md, with a file that takes in whoever is not listed. */
+/** Applies the rules of docs/trust.md with a file that accepts unlisted publishers. */
 function isBelieved(
   topic: string,
   name: string,
@@ -264,7 +266,7 @@ function isBelieved(
   return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
 }
 
-/** Whether a receiver that handles `names` takes this one for one of them, misspelt. */
+/** Returns true if a receiver of `names` treats this name as a misspelling of one. */
 function isMisspelt(name: string, names: HandledName[]): boolean {
   const types = names.map((known) => `${known}@1` as EventType)
   const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
@@ -275,7 +277,7 @@ function isMisspelt(name: string, names: HandledName[]): boolean {
   }
 }
 
-/** What a value says of itself. A damaged byte may have made another GUID of the order's. */
+/** Reads the fields of a value that matter here. A damaged byte may have changed the GUID. */
 function eventIn(value: Buffer | null): { name?: string; id?: string; appId?: string; appName?: string } {
   try {
     const { Name, Payload, AppId, AppName } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))

@@ -4,16 +4,18 @@ import { type Delivered, deliverHostile } from './deliver-hostile.ts'
 import { endOf } from './hostile.ts'
 import type { LargeRecord } from './large-records.ts'
 
-/** How a large record ended in a service. */
+/** The end of a large record in a service. */
 export interface LargeEnd {
   role: Role
   record: LargeRecord
-  /** The reason of its dead letter, `fact`, or `nothing`. */
+  /** The reason of its dead letter, `fact` or `nothing`. */
   end: string
   isExpected: boolean
 }
 
-/** Delivers large records to the services of a world whose trust.json lists one application, and returns how each ended where. */
+/**
+ * Delivers large records to the services of a world whose trust.json lists one application. Returns the end of each record in each service.
+ */
 export async function deliverLarge(records: LargeRecord[]): Promise<Delivered & { ends: LargeEnd[] }> {
   const world = new World('state.sqlite', strictTrust)
   const before = await deliverHostile(

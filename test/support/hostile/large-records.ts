@@ -4,24 +4,24 @@ import type { HandledName, HostileRecord } from './hostile.ts'
 import { regularPayload } from './hostile.ts'
 import { largeValue, type Shape, shapes, variantsOf } from './shapes.ts'
 
-/** What a receiver finds wrong with a valid envelope. `none` is the control. */
+/** The reasons for which a receiver rejects a valid envelope. `none` is the control group. */
 export const refusals = ['none', 'conflict', 'unlisted', 'other-name', 'version', 'impersonation'] as const
 export type Refusal = (typeof refusals)[number]
 
-/** A valid envelope of 1 to 256 KiB, and how each service that consumes it must end it. */
+/** A valid envelope of 1 to 256 KiB, with its expected end in each consuming service. */
 export interface LargeRecord extends HostileRecord {
   value: Buffer
   shape: Shape
   refusal: Refusal
-  /** What makes it large and where that stands, for a failing test. */
+  /** Describes the large value and its location for the message of a failing test. */
   title: string
-  /** The reason of its dead letter; undefined when it must become a fact. */
+  /** The reason of its dead letter, or undefined if it must become a fact. */
   reason: string | undefined
   /** A small event of the same order that must be handled first. */
   first?: HostileRecord
 }
 
-/** A record with key and headers has to fit, too (packages/service-kit/src/stream/topic-settings.ts: 262,144 bytes). */
+/** The limit includes key and headers (packages/service-kit/src/stream/topic-settings.ts: 262,144 bytes). */
 const maxValueBytes = 261_900
 const minValueBytes = 1_024
 
@@ -39,7 +39,7 @@ const serviceOf = (topic: string): Claim => {
   return { AppId, AppName }
 }
 
-/** Ways to pretend to be the service that publishes to a topic. */
+/** Ways to imitate the service that publishes to a topic. */
 const impersonations: ((topic: string) => Claim & { isSigned: boolean })[] = [
   (topic) => ({ ...stranger, AppName: serviceOf(topic).AppName, isSigned: false }),
   (topic) => ({ ...serviceOf(topic), AppName: stranger.AppName, isSigned: true }),
@@ -61,7 +61,7 @@ const names: Record<string, readonly HandledName[]> = {
   [paymentEvents]: ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'],
 }
 
-/** Where the large value stands. */
+/** The locations of the large value. */
 const places = ['Payload', 'Payload members', 'Headers', 'envelope'] as const
 
 export interface Combination {
@@ -70,7 +70,7 @@ export interface Combination {
   refusal: Refusal
 }
 
-/** Every combination of topic, shape and refusal that can be. */
+/** All possible combinations of topic, shape and refusal. */
 export const combinations: readonly Combination[] = Object.keys(names).flatMap((topic) =>
   shapes.flatMap((shape) =>
     refusals
@@ -80,8 +80,8 @@ export const combinations: readonly Combination[] = Object.keys(names).flatMap((
 )
 
 /**
- * Records of a combination: its variants in turn, first as large as a topic takes, then as small as 1 KiB, then of sizes between.
- * @param seed makes other orders
+ * Returns records of a combination with its variants in turn: first of the largest size, then of 1 KiB, then of sizes between.
+ * @param seed changes the ids of the orders
  */
 export function largeRecords(combination: Combination, count: number, seed: number): LargeRecord[] {
   const variants = variantsOf[combination.shape]
@@ -93,7 +93,7 @@ export function largeRecords(combination: Combination, count: number, seed: numb
   })
 }
 
-/** Returns a record of each variant, as large as a topic takes unless `bytes` says less. */
+/** Returns a record of each variant, of `bytes` or the largest size of a topic. */
 export function largestRecords(combination: Combination, seed: number, bytes = maxValueBytes): LargeRecord[] {
   return variantsOf[combination.shape].map((variant, index) => {
     const place = places[index % places.length] as (typeof places)[number]
@@ -101,7 +101,7 @@ export function largestRecords(combination: Combination, seed: number, bytes = m
   })
 }
 
-/** Spreads by the golden ratio, so that any number of rounds has sizes of every order. */
+/** Spreads sizes by the golden ratio, so that any number of rounds has small and large ones. */
 function sizeOf(round: number): number {
   const share = round === 0 ? 1 : ((round - 1) * 0.618_034) % 1
   return Math.floor(minValueBytes * (maxValueBytes / minValueBytes) ** share)
@@ -135,7 +135,7 @@ function largeRecord({ topic, shape, refusal }: Combination, making: Making): La
       Name: JSON.stringify(name),
       CreationDate: '"2026-11-21T09:30:00+01:00"',
       ...(place === 'Headers' && { Headers: `{${added}}` }),
-      // What a publisher adds must not be the last of its name: it would count.
+      // The additional member must not be the last with its name, because the last one is used.
       Payload: `{${[...(place.startsWith('Payload') ? [added] : []), membersOf(payload)].join(',')}}`,
     }
     return `{${[...(place === 'envelope' ? [added] : []), membersOf(fields)].join(',')}}`
@@ -160,7 +160,7 @@ const membersOf = (fields: Record<string, string>): string =>
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join(',')
 
-/** Whom the envelope names, and whether the record has the signature of our services. */
+/** Returns the publisher that the envelope names, and whether the record has a signature of our services. */
 function claimOf(topic: string, refusal: Refusal, index: number): Claim & { isSigned: boolean } {
   switch (refusal) {
     case 'unlisted':
@@ -174,7 +174,7 @@ function claimOf(topic: string, refusal: Refusal, index: number): Claim & { isSi
   }
 }
 
-/** The order as it is known when a large event contradicts it. */
+/** Returns the first event of an order that a large event contradicts. */
 function firstOf(orderId: string): Buffer {
   const Payload = { OrderId: orderId, CustomerName: 'Mallory', CustomerTaxId: 'T', Total: 1 }
   const date = '2026-11-21T09:00:00+01:00'

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
-/** How a document is large: each kind meets other code on its way. */
+/** The ways in which a document is large. Each affects different code. */
 export const shapes = ['wide', 'deep', 'long', 'repetitive'] as const
 export type Shape = (typeof shapes)[number]
 
-/** Makes JSON text of about as many bytes: a value that any publisher may add to an event. */
+/** Creates JSON of about this size: a value that any publisher may add to an event. */
 type Variant = (bytes: number) => string
 
-/** Levels that an added value may have: an envelope has 64 at most, and is two levels above it. */
+/** The depth limit of an added value. An envelope may have 64 levels, and the value is two levels deep. */
 const maxLevels = 62
 
 /** Joins as many items as fit. */
@@ -25,20 +25,20 @@ const list = (bytes: number, make: (index: number) => string) => `[${items(bytes
 const members = (bytes: number, make: (index: number) => string) => `{${items(bytes - 2, make)}}`
 const text = (bytes: number, make: (index: number) => string) => `"${items(bytes - 2, make, '')}"`
 
-/** A GUID for a number, always the same one. */
+/** Returns the same GUID for the same number. */
 function guid(index: number): string {
   const hex = createHash('sha256').update(String(index)).digest('hex')
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Levels within each other, and a list of digits in the innermost. */
+/** Returns nested levels with a list of digits in the innermost. */
 function nested(bytes: number, open: string, close: string, levelsEach = 1): string {
   const count = Math.floor((maxLevels - 1) / levelsEach)
   const rest = bytes - count * (open.length + close.length)
   return `${open.repeat(count)}${list(rest, (index) => String(index % 10))}${close.repeat(count)}`
 }
 
-/** Levels within each other, and a list of digits beside each. */
+/** Returns nested levels with a list of digits in each. */
 function wideLevels(bytes: number, open: string, close: string): string {
   const count = maxLevels - 1
   const each = Math.max(4, Math.floor(bytes / count) - open.length - close.length)
@@ -50,7 +50,7 @@ function wideLevels(bytes: number, open: string, close: string): string {
     .repeat(count)}0${close.repeat(count)}`
 }
 
-/** Lists of two lists, down to lists of a digit. */
+/** Returns a tree of lists with two lists each and digits as leaves. */
 function tree(bytes: number): string {
   return bytes < 16 ? '[1]' : `[${tree((bytes - 3) / 2)},${tree((bytes - 3) / 2)}]`
 }
@@ -109,7 +109,7 @@ const variants: Record<Shape, Record<string, Variant>> = {
   },
 }
 
-/** Names of the variants of each shape. */
+/** The names of the variants of each shape. */
 export const variantsOf: Readonly<Record<Shape, string[]>> = {
   wide: Object.keys(variants.wide),
   deep: Object.keys(variants.deep),
@@ -117,9 +117,9 @@ export const variantsOf: Readonly<Record<Shape, string[]>> = {
   repetitive: Object.keys(variants.repetitive),
 }
 
-/** JSON text of a large value. */
+/** Returns the JSON of a large value. */
 export function largeValue(shape: Shape, variant: string, bytes: number): string {
   const make = variants[shape][variant]
-  if (!make) throw new Error(`no variant of ${shape} is ${variant}`)
+  if (!make) throw new Error(`the shape ${shape} has no variant ${variant}`)
   return make(bytes)
 }

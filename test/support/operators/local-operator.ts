@@ -20,11 +20,11 @@ interface Row {
   is_binary: number
 }
 
-/** The operator of a stack of processes, and how to reach its stores: files, or a server. */
+/** Operates a stack of processes, whose stores are files or a server. */
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
-  /** With a connection for as long as it takes. */
+  /** Opens a connection for the duration of `work`. */
   async function withStores<Result>(
     work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
   ): Promise<Result> {
@@ -52,7 +52,7 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
   }
 }
 
-/** Files of Dapr's SQLite component. */
+/** Opens the files of Dapr’s SQLite component. */
 function sqliteStores(folder: string): Pick<Stores, 'read' | 'empty'> {
   const file = (service: string) => databaseFile(folder, serviceNamed(service))
   return {

@@ -10,12 +10,12 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs what an operator runs of a service: a command with its arguments, and variables beside the service's settings. */
+/** Runs an operator’s command of a service with arguments, and variables in addition to the service’s settings. */
 export type Operate = (service: string, args: string[], env?: Record<string, string>) => Promise<Ended>
 
 /**
- * Runs `src/operate.ts`, with the settings the service has in a local stack.
- * @param folder of the repository whose services they are
+ * Runs `src/operate.ts` with the settings of the service in a local stack.
+ * @param folder the repository of the services
  */
 export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repository): Operate {
   return (service, args, env = {}) => {
@@ -31,8 +31,8 @@ export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repo
 }
 
 /**
- * As `operatorOf`, in one process that runs a command after the other: loading the modules takes each a second and a half. Specs of
- * `make` run the same commands in processes of their own.
+ * Does the same as `operatorOf` in a single process, one command at a time, because loading the modules takes 1.5 seconds. Specs of `make`
+ * run the same commands in separate processes.
  */
 export function startOperator(stack: RunningStack, ports: StackPorts): { operate: Operate; close: () => void } {
   const file = fileURLToPath(new URL('operator-program.ts', import.meta.url))
@@ -66,7 +66,7 @@ function settingsOf(stack: RunningStack, service: string, ports: StackPorts): Re
   }
 }
 
-/** Collects what a stream of the operator's process brings, each command's up to the mark at its end. */
+/** Collects the output of the operator’s process, split by the mark after each command. */
 function collect(child: ChildProcessWithoutNullStreams, stream: 'stdout' | 'stderr') {
   let text = ''
   child[stream].setEncoding('utf8').on('data', (chunk: string) => {
@@ -75,7 +75,7 @@ function collect(child: ChildProcessWithoutNullStreams, stream: 'stdout' | 'stde
   return async () => {
     const [whole, printed = '', code] = await eventually(() => {
       const end = endOfCommand.exec(text)
-      if (!end && child.exitCode !== null) throw new Error(`the operator's process ended: ${text}`)
+      if (!end && child.exitCode !== null) throw new Error(`the operator’s process exited: ${text}`)
       return end ?? undefined
     }, "the end of the operator's command")
     text = text.slice(whole.length)

@@ -1,11 +1,11 @@
-// Runs what `src/operate.ts` of a service runs, for each line of its standard input: {"service", "args", "env"}. At the end of a
-// command both of its outputs have the mark "\0end", the exit code and a line break.
+// Runs `src/operate.ts` of a service for each line of standard input: {"service", "args", "env"}. Both outputs end with the mark "\0end",
+// the exit code and a line break.
 import { createInterface } from 'node:readline'
 import type { ServiceDefinition } from '@orderflow/service-kit'
 import { operate } from '@orderflow/service-kit/operations'
 
 const own = { ...process.env }
-// Each command listens for a reader that leaves early.
+// Each command listens for a reader that disconnects early.
 process.stdout.setMaxListeners(0)
 
 for await (const line of createInterface({ input: process.stdin })) {

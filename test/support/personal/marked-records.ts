@@ -7,8 +7,8 @@ import type { Markers } from './markers.ts'
 type Json = Record<string, unknown>
 
 /**
- * Records of outside publishers with markers where something personal may stand, by right or by mistake: events that are taken, those that
- * nobody knows, and those that nobody can handle, for each reason. Their keys and headers are markers, too.
+ * Returns records of outside publishers with markers in all fields that may contain personal data, correctly or by mistake. They include
+ * valid events, unknown events and an invalid event for each reason. Keys and headers are also markers.
  */
 export function markedRecords(topic: string, types: readonly EventType[], markers: Markers): OutsideRecord[] {
   const values = types.flatMap((type) => [...goodEvents(type, markers), ...badEvents(type, markers)])
@@ -19,7 +19,7 @@ export function markedRecords(topic: string, types: readonly EventType[], marker
   })
 }
 
-/** An event of the type, with a marker in each field of its payload that may hold any text. */
+/** Returns an event of the type with a marker in each field of the payload that accepts any text. */
 function sample(type: EventType, markers: Markers, changes: Json = {}): Json & { Payload: Json } {
   const [Name, version] = type.split('@')
   const marker = (place: string) => markers.new(`${place} of ${type}`)
@@ -46,7 +46,7 @@ function sampleOf(
   if (words) return (words as unknown[])[0]
   if (format === 'uuid') return randomUUID()
   if (type !== 'string') return 10
-  // The name of a thing is nothing personal.
+  // Short texts are names of things, which are not personal.
   return isPersonal || Number(maxLength) > 200 ? marker() : 'x'
 }
 
@@ -66,7 +66,7 @@ function badEvents(type: EventType, markers: Markers): (string | Buffer)[] {
   const event = () => sample(type, markers)
   const marker = (place: string) => () => markers.new(`${place} of ${type}`)
   const personal = personalFields(type).flatMap((pointer) => pointer.split('/').slice(-1))
-  // What may be the name of a thing may be shown, whatever it is.
+  // Fields for names of things may be shown, even with other values.
   const fields = payloadFields(type).filter((field) => !mayShow(field, 'any text'))
   const payloads = fields.flatMap((field) =>
     Object.values(oddValues(field, marker(field))).map((odd) => {

@@ -4,7 +4,7 @@ import type { Markers } from './markers.ts'
 
 type Operation = Route['operation']
 
-/** A request with markers where a caller may put something personal, by right or by mistake. */
+/** A request with markers where a caller may put personal data, correctly or by mistake. */
 export interface MarkedRequest {
   path: string
   init: RequestInit
@@ -12,7 +12,7 @@ export interface MarkedRequest {
 
 const json = { 'content-type': 'application/json' }
 
-/** Requests of each operation with a marker in each place, and of paths that are none. */
+/** Returns requests of each operation with a marker in each location, and requests of unknown paths. */
 export function markedRequests(routes: readonly Route[], markers: Markers): MarkedRequest[] {
   const get = (path: string): MarkedRequest => ({ path, init: {} })
   const unknown = ['', 'v1/', 'v1/orders/x/'].map((path) => get(`/${path}${markers.new('an unknown path')}`))
@@ -76,7 +76,7 @@ function inBody(operation: Operation, markers: Markers): MarkedRequest[] {
   return [...fields, ...wholes.map((body) => send(body)), other]
 }
 
-/** What may stand in the place of a field, by what is odd about it: wrong values, and the right one under a wrong name. */
+/** Returns invalid values of a field, and valid ones under a wrong name, by description. */
 export function oddValues(field: string, marker: () => string): Record<string, Record<string, unknown>> {
   const nested = { a: { b: { c: { d: { e: marker() } } } }, list: [[marker()]] }
   return {

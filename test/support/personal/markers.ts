@@ -1,20 +1,23 @@
 import { randomBytes } from 'node:crypto'
 
-/** Each begins with it: no two runs have the same, and nothing else has it. */
+/** Creates the prefix of markers, which is unique for each run. */
 const newPrefix = () => `Pii${randomBytes(6).toString('hex')}q`
 
-/** Texts in the place of personal values, each a word of its own, that are found again wherever they get to. */
+/** Creates unique texts in place of personal values, and finds them in any output. */
 export class Markers {
   readonly #prefix = newPrefix()
   readonly #places: string[] = []
   readonly #encoded = encodings(this.#prefix)
 
-  /** A new one. @param place where it is put, for whoever reads that it got out */
+  /**
+   * Returns a new marker.
+   * @param place the location of the marker, for the report of a leak
+   */
   new(place: string): string {
     return `${this.#prefix}${this.#places.push(place)}z`
   }
 
-  /** Where those were put that a text or a file tells, in either case, or in base64 or hex. */
+  /** Returns the locations of all markers in a text, in upper or lower case, base64 or hex. */
   in(told: string): string[] {
     const named = [...told.matchAll(new RegExp(`${this.#prefix}(\\d*)`, 'gi'))].map(
       ([, n]) => this.#places[Number(n) - 1],
@@ -26,7 +29,7 @@ export class Markers {
   }
 }
 
-/** A text in hex, and in base64 wherever it stands in what was encoded: without the characters that its neighbours have a part in. */
+/** Returns a text in hex, and in base64 at each offset, without the characters that also depend on neighbouring bytes. */
 function encodings(text: string): string[] {
   const base64 = [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])

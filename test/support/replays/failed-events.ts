@@ -14,7 +14,7 @@ export interface Position {
 const bytesOf = (headers: Record<string, string>) =>
   new Map(Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]))
 
-/** Records that are sent together: a batch has to stay below the topic's limit. */
+/** The number of records sent together. A batch must stay below the topic’s limit. */
 const batchLength = 200
 
 async function append(
@@ -35,7 +35,7 @@ async function append(
 }
 
 /**
- * Publishes valid events of one application, and for each the dead letter of an error in the service.
+ * Publishes valid events of an application, and for each the dead letter of a service error.
  * @returns the positions of the events
  */
 export async function publishFailed(producer: Client, count: number, AppName: string): Promise<Position[]> {
@@ -52,7 +52,7 @@ export async function publishFailed(producer: Client, count: number, AppName: st
   return positions
 }
 
-/** Publishes dead letters of records, which are replays where they have an origin. */
+/** Publishes dead letters of records. A record with an origin is a replay. */
 export async function publishDeadLetters(
   producer: Client,
   failures: { position: Position; value: Buffer; origin?: Position }[],
@@ -72,7 +72,7 @@ export async function publishDeadLetters(
   await append(producer, `${topic}.dead`, deadLetters)
 }
 
-/** The positions of all replays in the log, by the origin that their header names. */
+/** Returns the positions of all replays in the log by the origin in their header. */
 export async function replaysIn(log: LogReader): Promise<Map<string, Position[]>> {
   const replays = new Map<string, Position[]>()
   for await (const records of log.read(topic, await log.spans(topic))) {
