@@ -216,7 +216,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       expect(listedIds(world.stores.order).toSorted()).to.deep.equal(created.toSorted())
     }))
 
-  it('charges an order once, and never one that was cancelled', () =>
+  it('charges an order once, and never a cancelled one', () =>
     property((world) => {
       for (const id of orderIds) {
         const { decision, cancelled, refund } = paymentState(world, id)
@@ -233,7 +233,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       }
     }))
 
-  it('makes one dead letter entry of each event that contradicts the order that came first', () =>
+  it('makes one dead-letter entry of each event that contradicts the first order', () =>
     property((world) => {
       for (const id of orderIds) {
         const { OrderCreated } = orderFacts(world, id)
@@ -255,7 +255,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       }
     }))
 
-  it('leaves a log from which each service is rebuilt exactly, in whatever order it is read', () =>
+  it('leaves a log from which each service is rebuilt exactly, in any order of reading', () =>
     property(async (world, random) => {
       for (const log of [world.log, shuffled(world, random)]) {
         for (const role of ['order', 'payment'] as const) {

@@ -9,7 +9,7 @@ export type Step =
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
 
 /**
- * Returns the steps of a document. `sh` blocks are run. If the line before a block ends with the path of a file and a colon, the block is
+ * Returns the steps of a document. `sh` blocks are run. A block below the path of a file with a colon is
  * that file, or, as `diff`, a change of it. Other `json` blocks are expected output.
  */
 export function stepsOf(markdown: string): Step[] {

@@ -239,8 +239,8 @@ export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arb
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
 /**
- * Returns the expected end of a record in a service: `unnoticed` if the service has no handler for its topic or name, or the key of a
- * document. Returns undefined if a dead letter is expected: the name is missing or misspelt, or the publisher is not believed.
+ * Returns the expected end of a record in a service: `unnoticed` for an unhandled topic or name, or the key of a
+ * document. Returns undefined if a dead letter is expected.
  * @param signs true if our services sign their events
  */
 export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
