@@ -1,4 +1,4 @@
-/** `make -C tools bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
+/** `make -C tools bench` runs parts of the benchmark in turn. Usage: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
 import { relative } from 'node:path'
 import { CliError, repository, saysYes, timed } from '@orderflow/cli'
 import { type PartName, parts } from './parts/index.ts'
@@ -12,7 +12,7 @@ const tell = timed()
 function chosen(words: string[]): PartName[] {
   const unknown = words.find((word) => !names.includes(word as PartName))
   if (unknown === undefined) return words.length > 0 ? (words as PartName[]) : names
-  throw new CliError('usage', `there is no part ${unknown}`, { nextStep: `PART is some of ${names.join(' ')}` })
+  throw new CliError('usage', `unknown part ${unknown}`, { nextStep: `PART is one or more of ${names.join(' ')}` })
 }
 
 async function measure(part: PartName, quick: boolean): Promise<Result> {

@@ -1,4 +1,6 @@
-/** Where a Node process's time went: `packages/cli/node tools/bench/profile.ts FILE.cpuprofile ...`, as `--cpu-prof` leaves them. */
+/**
+ * Prints the time of Node processes by package: `packages/cli/node tools/bench/profile.ts FILE.cpuprofile ...`, with files of `--cpu-prof`.
+ */
 import { readFileSync } from 'node:fs'
 import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'

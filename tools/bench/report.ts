@@ -1,4 +1,7 @@
-/** `make -C tools bench-report`: writes the last figures of each part (tools/bench/results) into docs/performance.md, charts beside it. */
+/**
+ * `make -C tools bench-report` writes the last figures of each part (tools/bench/results) into docs/performance.md, and the charts next to
+ * it.
+ */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
@@ -13,7 +16,7 @@ for (const part of Object.keys(parts)) {
   const result = readResult(part)
   if (!result || result.quick) {
     console.log(
-      `${part}: ${result ? 'the last run was a quick one' : 'no result yet'}, left as it is; make -C tools bench PART=${part}`,
+      `${part}: ${result ? 'its last run was a quick one' : 'it has no result yet'}, so its section stays unchanged; run make -C tools bench PART=${part}`,
     )
     continue
   }
@@ -22,5 +25,5 @@ for (const part of Object.keys(parts)) {
     copyFileSync(join(resultsFolder, chartFile(part, name)), join(chartsFolder, chartFile(part, name)))
   }
   writeFileSync(document, withSection(readFileSync(document, 'utf8'), part, sectionOf(result, 'performance')))
-  console.log(`${part}: written, of ${result.environment.date.slice(0, 10)}`)
+  console.log(`${part}: section written, with the results of ${result.environment.date.slice(0, 10)}`)
 }

@@ -1,4 +1,4 @@
-// What it costs per event to know who wrote it: packages/cli/node tools/bench/signatures.ts (docs/adr/0021)
+// Measures the cost per event of checking its publisher: packages/cli/node tools/bench/signatures.ts (docs/adr/0021)
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import { createEnvelope, orderEvents, parseEnvelope } from '@orderflow/envelope-schema'
 import { readTrust, type TrustSettings } from '@orderflow/service-kit'
@@ -17,7 +17,7 @@ const settings = {
   SignedSince: '',
 }
 
-/** As order-service makes them. */
+/** An event as order-service creates it. */
 const event = createEnvelope({
   app: service,
   type: 'OrderCreated@1',
@@ -33,7 +33,7 @@ const signature = signing.sign(orderEvents, event, value)
 const evidence = { value, signature, appendedAt: Date.now() }
 
 const pair = generateKeyPairSync('ed25519')
-// As they would come from settings.
+// Keys as settings contain them.
 const privateKey = createPrivateKey(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
 const publicKey = createPublicKey(pair.publicKey.export({ type: 'spki', format: 'pem' }))
 const ed25519 = sign(null, value, privateKey)
@@ -48,7 +48,7 @@ const cases: Record<string, () => unknown> = {
   'Ed25519, verify': () => verify(null, value, publicKey, ed25519),
 }
 
-/** Microseconds of processor time each, the median of some rounds, all cases in turn. */
+/** Returns the processor time of each case in microseconds: the median of several rounds, all cases in turn. */
 function measure(): Map<string, number> {
   const times = new Map(Object.keys(cases).map((name) => [name, [] as number[]]))
   for (let round = 0; round < rounds; round += 1) {

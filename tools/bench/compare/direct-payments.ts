@@ -4,13 +4,16 @@ import type { PaymentState } from '@orderflow/payment-service/domain'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
-// A Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, where it publishes.
+// Runs a Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, the topic to publish to.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/** Kafka's max.message.bytes (256 KiB, packages/service-kit/src/stream/topic-settings.ts) limits what goes to one partition at once, and that may be all. */
+/**
+ * Kafka’s max.message.bytes (256 KiB, packages/service-kit/src/stream/topic-settings.ts) limits a batch to one partition, which may get
+ * everything.
+ */
 const maxPublished = 250
 
-/** What daprd's component sets, and SQLite's default where it sets nothing: a commit is on the disk when it returns. */
+/** The settings of daprd’s component, and otherwise SQLite’s defaults. A commit is on the disk when it returns. */
 const database = new DatabaseSync(file, { timeout: 10_000 })
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 database.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
@@ -30,7 +33,10 @@ const stream = await consumer.consume({
   autocommit: false,
 })
 
-/** One transaction, then the publish that the broker acknowledges, then the offsets: nothing is lost, duplicates are harmless. */
+/**
+ * Stores in one transaction, waits until the broker has the announcements, then commits the offsets. Nothing is lost, and duplicates are
+ * harmless.
+ */
 async function handle(messages: Message[]): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   const announcements = messages.flatMap(({ value, partition, offset }) => {
@@ -71,7 +77,7 @@ while (!stop.signal.aborted) {
   if (messages.length > 0) await handle(messages)
   else await once(stream, 'readable', stop).catch(unlessStopped)
 }
-// Leaves the consumer group, so that the next start need not wait for this member to time out.
+// Leaves the consumer group, so that the next start does not wait for a timeout.
 await consumer.close(true)
 await producer.close()
 

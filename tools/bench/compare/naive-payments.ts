@@ -3,7 +3,7 @@ import express from 'express'
 import { get, publish, save } from './dapr.ts'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
-// One event per delivery: `node naive-payments.ts` with PORT, DAPR_HTTP_PORT and TOPIC, where it publishes.
+// Handles one event per delivery: `node naive-payments.ts` with PORT, DAPR_HTTP_PORT and TOPIC, the topic to publish to.
 const topic = process.env.TOPIC ?? ''
 const app = express()
 app.use(express.json({ type: 'application/*+json' }))
@@ -12,7 +12,7 @@ app.get('/dapr/subscribe', (_request, response) => {
   response.json([{ pubsubname: 'pubsub', topic: 'orderevents', route: '/orders', metadata: { rawPayload: 'true' } }])
 })
 
-/** A raw event comes wrapped in a CloudEvent, its bytes in base64. */
+/** Dapr wraps a raw event in a CloudEvent, as base64. */
 app.post('/orders', async (request, response) => {
   const { id, data_base64: data } = request.body as { id: string; data_base64: string }
   const event = readOrderCreated(Buffer.from(data, 'base64'), { topic: 'orderevents', partition: 0, offset: id })

@@ -3,7 +3,7 @@ import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
 import type { PlaceOrder } from '@orderflow/order-service/domain'
 import { bodyReader, contractFields } from '@orderflow/service-kit'
 
-/** The order as order-service answers it. */
+/** An order in the form of order-service. */
 export interface Order extends PlaceOrder {
   id: string
   status: 'Created'
@@ -12,7 +12,7 @@ export interface Order extends PlaceOrder {
   traceId: string
 }
 
-/** The same validation as order-service's route. */
+/** Validates like order-service’s route. */
 export const readOrder = bodyReader<PlaceOrder>(contractFields('OrderCreated', 'OrderId'))
 
 export function newOrder(input: PlaceOrder): Order {

@@ -2,7 +2,7 @@ import express from 'express'
 import { transact } from './dapr.ts'
 import { newOrder, readOrder } from './order.ts'
 
-// One transaction per request, Dapr's outbox does the rest: `node outbox-orders.ts` with PORT and DAPR_HTTP_PORT.
+// Runs one transaction per request, and Dapr’s outbox publishes: `node outbox-orders.ts` with PORT and DAPR_HTTP_PORT.
 const app = express()
 app.use(express.json())
 app.get('/readyz', (_request, response) => response.sendStatus(200))

@@ -14,7 +14,10 @@ import { amountLimit } from '@orderflow/payment-service/policy'
 const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)
 
-/** An OrderCreated with the contract's validation; undefined for another event. @throws {EnvelopeError} */
+/**
+ * Returns an OrderCreated after the contract’s validation, or undefined for another event.
+ * @throws {EnvelopeError}
+ */
 export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'OrderCreated@1'> | undefined {
   const envelope = parseEnvelope(value)
   if (envelope.Name !== 'OrderCreated') return undefined
@@ -24,7 +27,7 @@ export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'
 export const paymentKey = ({ Payload }: FullEvent<'OrderCreated@1'>) =>
   `payment/${deterministicId('payment', Payload.OrderId)}`
 
-/** The payment of an order, decided once: the same state, and the same announcement, when it is known already. */
+/** Returns the payment of an order. A known payment results in the same state and the same announcement. */
 export function pay(
   { Id, CorrelationId, TraceId, Payload }: FullEvent<'OrderCreated@1'>,
   known: PaymentState | undefined,

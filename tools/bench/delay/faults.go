@@ -6,11 +6,13 @@ import (
 	"sync"
 )
 
-// What can be posted, besides a round trip:
+// handleFaults serves the faults that can be posted, in addition to a round trip:
 //
-//	/hold  nothing goes on in either direction, and nothing tells so: what is sent waits
-//	/cut   every connection is reset, what waited is gone, and new connections are reset, too
-//	/open  all is well again, and what still waits goes on
+//	/hold  holds all data in both directions, with connections open
+//
+//	/cut   resets all connections and drops held data, and also resets new connections
+//
+//	/open  ends a fault and forwards held data
 func handleFaults() {
 	handle("/hold", func() { gate.set(true) })
 	handle("/cut", known.cut)
@@ -24,7 +26,7 @@ func handle(path string, change func()) {
 	http.HandleFunc(path, func(http.ResponseWriter, *http.Request) { change() })
 }
 
-// The gate stops whoever is about to take something on.
+// gate stops goroutines before they forward data.
 var gate barrier
 
 type barrier struct {
@@ -52,7 +54,7 @@ func (b *barrier) pass() {
 	b.passes.RUnlock()
 }
 
-// The connections that there are, with clients and with the upstream.
+// known contains the open connections with clients and the upstream.
 var known = connections{all: map[*net.TCPConn]bool{}}
 
 type connections struct {
@@ -61,7 +63,7 @@ type connections struct {
 	isCut bool
 }
 
-// add is false when the connection was reset instead.
+// add returns false if it has reset the connection instead.
 func (c *connections) add(connection *net.TCPConn) bool {
 	c.Lock()
 	defer c.Unlock()
@@ -94,7 +96,7 @@ func (c *connections) admit() {
 	c.isCut = false
 }
 
-// reset closes a connection as a host does that knows nothing of it: with RST.
+// reset closes a connection with RST, like a host that does not know it.
 func reset(connection *net.TCPConn) {
 	_ = connection.SetLinger(0)
 	connection.Close()

@@ -1,9 +1,8 @@
-// A TCP proxy that is as far from its upstream as it is told: what it reads goes on half a round trip later, in either direction.
+// A TCP proxy that delays data by half a round trip in each direction.
 //
 //	delay LISTEN UPSTREAM CONTROL
 //
-// What is posted to http://CONTROL/ is the round trip from then on, in microseconds. It begins with none. More can be wrong with a network
-// than that it is slow: faults.go.
+// A POST to http://CONTROL/ sets the round trip in microseconds, which is 0 at first. faults.go adds other faults.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"time"
 )
 
-// A packet is what was read at once, on its way. Without data it is the end of its direction.
+// A packet is the data of one read. Without data it is the end of its direction.
 type packet struct {
 	data []byte
 	due  time.Time
@@ -30,7 +29,7 @@ type packet struct {
 
 var (
 	roundTrip atomic.Int64
-	// The delay is the same for all, so who came first is due first.
+	// The delay is the same for all packets, so they are due in the order of arrival.
 	underWay = make(chan packet, 1<<16)
 )
 
@@ -64,7 +63,7 @@ func setRoundTrip(response http.ResponseWriter, request *http.Request) {
 	roundTrip.Store(microseconds * int64(time.Microsecond))
 }
 
-// The runtime's own timers are late by up to a millisecond when nothing else runs; a thread that sleeps is late by some 50 microseconds.
+// Go’s timers are late by up to a millisecond when nothing else runs. A sleeping thread is late by about 50 microseconds.
 func deliver() {
 	runtime.LockOSThread()
 	for packet := range underWay {
@@ -99,7 +98,7 @@ func connect(client *net.TCPConn, upstream string) {
 	server.Close()
 }
 
-// relay takes what `from` says to `to`. Each direction ends by itself.
+// relay forwards data from `from` to `to`. Each direction ends independently.
 func relay(to, from *net.TCPConn, done func()) {
 	out := make(chan []byte, 1<<10)
 	go write(to, out, done)
@@ -113,7 +112,7 @@ func relay(to, from *net.TCPConn, done func()) {
 		}
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
-				// Cut, or broken at its far end: it did not end in order, so neither does the other half.
+				// The connection was cut or broke at its far end, so the other half is also reset.
 				reset(to)
 			} else if !errors.Is(err, io.EOF) {
 				log.Print(err)
@@ -131,7 +130,7 @@ func write(to *net.TCPConn, out <-chan []byte, done func()) {
 			break
 		}
 		if _, err := to.Write(data); err != nil {
-			// Its other direction ends with it.
+			// The other direction ends with it.
 			to.Close()
 		}
 	}

@@ -7,19 +7,22 @@ import { countProcessorTime } from '../support/process-use.ts'
 import type { Stream } from '../support/stream.ts'
 import { catchUp, countFromNow, specsOf } from './catching-up.ts'
 
-/** What the services did meanwhile. */
+/** The speed of the services, alone or with the monitor. */
 export interface Beside {
   name: string
-  /** Orders, of each round. */
+  /** Orders per second of each round. */
   perSecond: number[]
-  /** Medians of the monitor: processor time for each order, in microseconds, and the seconds that it needed afterwards until all was in the index. */
+  /**
+   * Medians of the monitor: processor time per order in microseconds, and the seconds after the last payment until everything was in the
+   * index.
+   */
   microseconds: number
   behindSeconds: number
 }
 
 /**
- * Orders that payment-service pays a second, by itself and with the monitor beside it, in turn. The monitor is suspended while orders are
- * published, and goes on with the payments or after them: it runs all the time, as it does elsewhere, and has both events of each order to index.
+ * Measures the orders per second that payment-service pays, alone and with the monitor, in turn. The monitor is suspended while orders are
+ * published, and indexes two events of each order during or after the payments.
  */
 export async function beside(
   run: Run,

@@ -2,37 +2,37 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 
-/** Who asks more often is refused (`Limits__AddressPerMinute`), and so is whoever searches from the same address. */
+/** A higher rate exceeds `Limits__AddressPerMinute`, which also limits searches from the same address. */
 const pollMs = 50
 
-/** The monitor's two processes. */
+/** Returns the specs of the monitor’s two processes. */
 export const specsOf = (stack: BenchStack) => [stack.specOf('event-monitor'), stack.specOf('event-monitor-sidecar')]
-/** Where its API is. */
+/** Returns the address of the monitor’s API. */
 export const urlOf = (stack: BenchStack) =>
   `http://127.0.0.1:${entryOf(stack.plan.ports.services, 'event-monitor').http}/v1`
 
-/** What it says of its index. */
+/** The state of the index in the monitor’s API. */
 export interface Completeness {
   indexLag: number | null
   kept: number
   isConnected: boolean
 }
 
-/** What it says of a list. */
+/** A list in the monitor’s API. */
 interface Page {
   complete: { total: number }
 }
 
-/** @throws {Error} of any answer but a good one */
+/** @throws {Error} unless the answer is successful */
 export async function get<Answer>(url: string): Promise<Answer> {
   const response = await fetch(url)
-  if (!response.ok) throw new Error(`${url} answers with ${response.status}`)
+  if (!response.ok) throw new Error(`${url} returned ${response.status}`)
   return (await response.json()) as Answer
 }
 
 /**
- * Starts the monitor on a log that it has not read yet. Answers events a second, from the first that is in the index to the last, by how many
- * were left to read: what it keeps gets fewer, too, when it drops the oldest.
+ * Starts the monitor on an unread log. Returns the events per second from the first indexed event to the last. Counts unread events,
+ * because the number of stored ones shrinks when the monitor drops the oldest.
  */
 export async function catchUp(stack: BenchStack): Promise<number> {
   const specs = specsOf(stack)
@@ -50,7 +50,7 @@ export async function catchUp(stack: BenchStack): Promise<number> {
   return ((first?.indexLag ?? 0) * 1_000) / (endedAt - (first?.at ?? 0))
 }
 
-/** Waits until all is in the index, as far as the monitor knows. */
+/** Waits until the monitor reports a complete index. */
 export async function caughtUp(stack: BenchStack): Promise<void> {
   await stack.wait('the index to be complete', specsOf(stack), async () => {
     await delay(pollMs)
@@ -59,14 +59,13 @@ export async function caughtUp(stack: BenchStack): Promise<void> {
   })
 }
 
-/** The index counts events in steps of so long (packages/event-monitor/src/index/segment.ts). */
+/** The length of the index’s steps for counting events (packages/event-monitor/src/index/segment.ts). */
 const stepMs = 5_000
 
 /**
- * Counts the events of the index from now on, those of the last five seconds included. How far it is behind, a monitor that was suspended does not know
- * yet when it goes on, and what it keeps gets fewer when it drops the oldest.
- *
- * @returns waits until so many more are there
+ * Counts the events of the index from now on, including the last five seconds. The monitor’s lag is unusable, because a suspended monitor
+ * reports an old value at first. Neither is the total, which shrinks when the oldest are dropped.
+ * @returns a function that waits for this many additional events
  */
 export async function countFromNow(stack: BenchStack): Promise<(events: number) => Promise<void>> {
   const from = new Date(Date.now() - (Date.now() % stepMs)).toISOString()

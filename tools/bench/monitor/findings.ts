@@ -3,7 +3,7 @@ import { median, medianRatio } from '../report/statistics.ts'
 import type { Beside } from './beside.ts'
 import { type Live, rate } from './live.ts'
 
-/** @param backlog events a second */
+/** @param backlog the rate at which a backlog is indexed, in events per second */
 export function findings(backlog: number, live: Live, paid: Beside[]): Findings {
   const [alone = [], watched = []] = paid.map(({ perSecond }) => perSecond)
   const megabytes = live.memory / 1e6
@@ -25,8 +25,8 @@ export function findings(backlog: number, live: Live, paid: Beside[]): Findings 
         ],
       },
       {
-        title: 'Orders paid a second, medians',
-        head: ['', 'orders/s', 'monitor, µs an order', 'seconds until it had all'],
+        title: 'Orders paid per second, medians',
+        head: ['', 'orders/s', 'monitor, µs per order', 'seconds until complete'],
         rows: paid.map(({ name, perSecond, microseconds, behindSeconds }) => [
           name,
           number(median(perSecond)),

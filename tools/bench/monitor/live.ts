@@ -9,18 +9,18 @@ import { caughtUp, get, urlOf } from './catching-up.ts'
 import { lookOn } from './pixels.ts'
 import type { Publishing } from './publishing.ts'
 
-/** Events a second while people look on. */
+/** The events per second of the live test. */
 export const rate = 10_000
 const searchEveryMs = 50
 
-/** What people had of it while events came. */
+/** Measurements of users while events arrive. */
 export interface Live {
   perSecond: number
-  /** Milliseconds from the broker until a browser had drawn it, of so many batches of rows. */
+  /** Milliseconds from the broker to the browser’s pixels, and the number of batches of rows. */
   drawn: { p50: number; p95: number; batches: number }
   /** Milliseconds. */
   search: { p50: number; p95: number }
-  /** Bytes of the monitor, the most that was seen, and of the browser's tab. */
+  /** Bytes: the peak of the monitor, and the browser’s tab. */
   memory: number
   heapBytes: number
   events: number
@@ -28,7 +28,7 @@ export interface Live {
   behindSeconds: number
 }
 
-/** Publishes for so many seconds, and searches and looks meanwhile. */
+/** Publishes for this many seconds while a client searches and a browser shows the page. */
 export async function live(run: Run, stack: BenchStack, seconds: number): Promise<Live> {
   const url = urlOf(stack)
   const searches: number[] = []
@@ -49,7 +49,7 @@ export async function live(run: Run, stack: BenchStack, seconds: number): Promis
       const minuteAgo = new Date(Date.now() - 60_000).toISOString()
       const questions = [
         `guid=${known[turn % Math.max(1, known.length)] ?? ''}`,
-        // Of none: it is looked for in all that is kept.
+        // A GUID without a match searches the whole index.
         `guid=${crypto.randomUUID()}`,
         'q=created&limit=50',
         `q=older+ordercreated&from=${minuteAgo}&limit=50`,
@@ -80,7 +80,7 @@ export async function live(run: Run, stack: BenchStack, seconds: number): Promis
   }
 }
 
-/** In a thread, so that a search waits for the monitor, and not for whoever makes its load. */
+/** Publishes in a thread, so that searches wait only for the monitor, and not for the load. */
 async function publishing(workerData: Publishing): Promise<number> {
   const worker = new Worker(new URL('./publishing.ts', import.meta.url), { workerData })
   const [events] = await once(worker, 'message')

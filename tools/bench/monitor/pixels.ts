@@ -1,16 +1,16 @@
 import { openBrowser, openPage } from '@orderflow/cli/browser'
 
-/** What somebody had who looked on. */
+/** Measurements of a browser that shows the monitor. */
 export interface Seen {
-  /** Of each batch of rows the oldest that is shown: milliseconds from when the broker had it until it was drawn. */
+  /** The age of the oldest visible row of each batch when it is drawn, in milliseconds since the broker had it. */
   ages: number[]
-  /** Bytes of the tab's heap, after a collection. */
+  /** Bytes of the tab’s heap after a garbage collection. */
   heapBytes: number
 }
 
 /**
- * Runs in the page. Whenever it changed, it looks at the rows before the next frame; a message that is posted there comes after that was drawn. Rows
- * are as old as their `datetime`, which the broker gave them: on one machine, so by one clock.
+ * Runs in the page. After each change it reads the rows before the next frame. A message that it posts there arrives after the frame. A
+ * row’s age derives from the broker’s time in `datetime`, and both programs use the clock of one machine.
  */
 const watching = `
   window.ages = []
@@ -37,8 +37,8 @@ const watching = `
   look()`
 
 /**
- * Runs `work` while a real browser shows the monitor's first view.
- * @throws {Error} where there is no Chromium
+ * Runs `work` while a browser shows the monitor’s first view.
+ * @throws {Error} if Chromium is missing
  */
 export async function lookOn(url: string, work: () => Promise<void>): Promise<Seen> {
   const browser = await openBrowser()

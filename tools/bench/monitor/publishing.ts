@@ -5,7 +5,7 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import { orderEvents as envelopes } from '../support/events.ts'
 import { openStream } from '../support/stream.ts'
 
-// A thread that publishes so many events a second for so long, and says how many it were: who waits for answers meanwhile waits for nothing else.
+// Publishes at a steady rate in a thread of its own, so that the main thread only waits for answers. Posts the number of events at the end.
 
 export interface Publishing {
   port: number

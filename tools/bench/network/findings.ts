@@ -4,13 +4,13 @@ import { median } from '../report/statistics.ts'
 import { type OrderCell, steadyRate } from './orders.ts'
 import type { Cell, Started } from './payments.ts'
 
-/** Names of what is compared. */
+/** The names of the compared variants. */
 export const names = { now: 'now', before: 'before', smallPool: 'now, pool of 4', sqlite: 'SQLite' } as const
 
-/** What was measured, in the order of the rounds. */
+/** The measurements in the order of the rounds. */
 export interface Measured {
   store: string
-  /** What a question takes at each round trip, in milliseconds. */
+  /** The duration of a query by round trip, in milliseconds. */
   pings: Map<number, number>
   started: Started[]
   orders: OrderCell[]

@@ -9,22 +9,22 @@ import { type Site, type StoredVariant, specOf } from './system.ts'
 
 const connections = 256
 export const steadyRate = 300
-/** The fact by which an order is Paid to whoever reads it. */
+/** The fact that makes an order Paid for its readers. */
 const paid = '/PaymentApproved'
 
-/** What one round trip does to orders. */
+/** The measurements of orders at one round trip. */
 export interface OrderCell {
   /** Milliseconds. */
   roundTrip: number
-  /** Orders a second that are answered, with the payment side stopped. */
+  /** Answered orders per second while the payment side is stopped. */
   postPerSecond: number
   postBusy: number
-  /** Orders a second, from the first POST until the last order is Paid. */
+  /** Orders per second from the first POST until the last order is Paid. */
   loopPerSecond: number
-  /** Milliseconds from when an order is due at the steady rate until its Paid is being written; NaN where the store has no time. */
+  /** Milliseconds from the due time of an order until the write that makes it Paid. NaN if the store has no times. */
   paidP50: number
   paidP99: number
-  /** Requests. All orders that were answered are Paid, or the run ends with an error. */
+  /** The number of failed requests. All answered orders are Paid, or the run ends with an error. */
   failed: number
 }
 
@@ -37,17 +37,17 @@ const unmeasured = {
   failed: 0,
 }
 
-/** Seconds. */
+/** Durations in seconds. */
 export interface Durations {
-  /** At the steady rate before anything is measured: programs that compile themselves as they run take twice the time per order at first. */
+  /** The time at the steady rate before measuring. Programs with a just-in-time compiler take twice the time per order at first. */
   warmUp: number
-  /** At the steady rate, at each round trip. */
+  /** The measured time at the steady rate, for each round trip. */
   steady: number
-  /** As fast as orders are answered, at each round trip. */
+  /** The measured time at the full rate, for each round trip. */
   full: number
 }
 
-/** Lets one order-service and one payment-service take orders at each round trip in turn, on an empty store. */
+/** Measures one order-service and one payment-service at each round trip in turn, with an empty store. */
 export async function orderAt(
   site: Site,
   variant: StoredVariant,
@@ -67,11 +67,11 @@ export async function orderAt(
       return found < count ? `${found} of ${count} are` : undefined
     })
 
-  /** order-service reads all orders once more, after they are Paid: that is nobody else's load. */
+  /** Waits until order-service has read all orders again, so that this load does not affect the next measurement. */
   const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0
-  /** At each round trip in turn, of one kind of load after the other: what is steady must not find what a flood left behind. */
+  /** Measures one kind of load at each round trip in turn. A steady load must not follow a flood directly. */
   async function atEach(measure: (cell: OrderCell) => Promise<void>) {
     for (const cell of cells) {
       await proxy.setRoundTrip(cell.roundTrip)
@@ -125,7 +125,7 @@ async function delaysOf(store: Store, orders: PlacedOrder[]): Promise<number[]> 
   return orders.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - (performance.timeOrigin + due))
 }
 
-/** Milliseconds since 1970. */
+/** Returns the time of the last payment, in milliseconds since 1970. */
 async function lastPaid(store: Store): Promise<number> {
   const times = (await store.stored('order-service', paid)).map(({ at }) => at)
   return times.reduce((last, at) => Math.max(last, at), 0) || Date.now()

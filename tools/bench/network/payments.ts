@@ -10,7 +10,7 @@ import { openStore } from '../support/store.ts'
 import { distance, type Stream } from '../support/stream.ts'
 import { consumersOf, empty, replica, type Site, sqliteFile, type Variant } from './system.ts'
 
-/** One measurement: so many replicas, so far from their store. */
+/** One measurement of a number of replicas at one round trip. */
 export interface Cell {
   variant: string
   replicas: number
@@ -18,17 +18,17 @@ export interface Cell {
   roundTrip: number
   events: number
   perSecond: number
-  /** Share of the machine's processors, with everything on it. */
+  /** The busy share of the machine’s processors, with all programs on it. */
   busy: number
   /** Milliseconds of processor time by process. */
   used: ProcessorTime
 }
 
-/** What became of the events of all cells of one start. */
+/** The results of all events of one start. */
 export interface Aftermath {
   stored: Ledger
   announced: Ledger
-  /** Orders whose announcements are not all the same. */
+  /** The number of orders whose announcements differ. */
   versions: number
 }
 
@@ -42,8 +42,8 @@ const group = 'payment-service'
 const payment = 'payment/'
 
 /**
- * Starts replicas on an empty store and lets them pay at each round trip in turn.
- * @param events how many, at a round trip
+ * Starts replicas on an empty store and measures payments at each round trip in turn.
+ * @param events the number of events for each round trip
  */
 export async function payAt(
   site: Site,
@@ -60,7 +60,7 @@ export async function payAt(
   for (let number = 1; number <= replicas; number += 1) {
     for (const spec of await replica(site, variant, number)) specs.push(spec)
   }
-  // The first one makes the tables.
+  // The first sidecar creates the tables.
   stack.launch(specs.slice(0, 2))
   let orders = await publishOrders(stream, 1)
   await announced(stack, stream, specs.slice(0, 2), from, 1)
@@ -91,7 +91,7 @@ export async function payAt(
   return { cells, aftermath }
 }
 
-/** Waits until so many payments are announced, which each is once it is stored. From the first look that sees some. */
+/** Waits for this many announced payments, which are stored before they are announced. Measures from the first look that finds some. */
 async function announced(
   stack: BenchStack,
   stream: Stream,
@@ -107,7 +107,7 @@ async function announced(
   })
   let first: ReturnType<typeof begin> | undefined
   await stack.wait(`${events} payments`, specs, async () => {
-    // Asking has its price, and a cell takes seconds.
+    // Each look costs time, and a measurement takes only seconds.
     await delay(lookMs)
     const count = distance(before, await stream.ends(paymentEvents))
     if (count > 0) first ??= begin(count)

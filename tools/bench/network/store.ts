@@ -3,45 +3,45 @@ import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
 
-/** What a service has stored under a key, and when: milliseconds since 1970, NaN where the store does not say. */
+/** The key of a stored document, and its time in milliseconds since 1970, or NaN if the store has no time. */
 export interface Stored {
   key: string
   at: number
 }
 
-/** A database server, with databases of the benchmark's own. */
+/** A database server with databases for the benchmark only. */
 export interface Store {
   kind: 'postgresql' | 'mongodb'
-  /** As sidecars name it, reached by way of another `host:port`. */
+  /** Returns the sidecars’ URI of the store by way of another `host:port`. */
   uriBy: (address: string) => string
   /** `host:port`, or `host` with the usual port. */
   address: string
-  /** Removes the benchmark's databases, and makes them anew. No sidecar may run. */
+  /** Removes the benchmark’s databases and creates them again. Stop all sidecars first. */
   empty: () => Promise<void>
-  /** The documents of a service whose keys contain this text, of letters and slashes. */
+  /** Returns a service’s documents whose keys contain this text of letters and slashes. */
   stored: (service: string, text: string) => Promise<Stored[]>
   count: (service: string, text: string) => Promise<number>
-  /** Milliseconds that a question takes by way of an address: the median of some. */
+  /** Returns the duration of a query by way of an address, in milliseconds: the median of several. */
   ping: (address: string) => Promise<number>
   close: () => Promise<void>
 }
 
-/** A database for each service, which nobody else has. In a component's words: `orderflow-bench-{appID}`. */
+/** Returns the name of a service’s own database. The component contains it as `orderflow-bench-{appID}`. */
 export const databaseOf = (service: string): string => `orderflow-bench-${service}`
 
 const usualPorts = { postgresql: '5432', mongodb: '27017' }
 const names = storedServices.map(({ name }) => databaseOf(name))
 
 /**
- * The store that a URI names: `postgres://user:password@host:port/`, of a user who may create databases, or `mongodb://` likewise, with the
- * primary as its only host and `replicaSet=`.
- * @throws {CliError} `usage` for another
+ * Opens the store of a URI: `postgres://user:password@host:port/` of a user who may create databases, or `mongodb://` with the primary as
+ * its only host and `replicaSet=`.
+ * @throws {CliError} `usage` for other URIs
  */
 export function storeOf(uri: string): Store {
   const { protocol, hostname, port } = new URL(uri)
   if (/^postgres(ql)?:$/.test(protocol)) return postgresql(uri, `${hostname}:${port || usualPorts.postgresql}`)
   if (protocol === 'mongodb:') return mongodb(uri, `${hostname}:${port || usualPorts.mongodb}`)
-  throw new CliError('usage', `STORE_URI=${protocol}... is no store that can be measured`, {
+  throw new CliError('usage', `STORE_URI=${protocol}... is not a supported store`, {
     nextStep: 'STORE_URI=postgres://... or mongodb://..., or leave it out for a PostgreSQL server of the benchmark',
   })
 }
@@ -75,7 +75,7 @@ function postgresql(uri: string, address: string): Store {
       }
       await ensureDatabases(uri, names)
     },
-    // The time is that of the statement's beginning.
+    // The time is the beginning of the statement.
     stored: (service, text) =>
       ask<Stored>(
         databaseOf(service),
@@ -97,7 +97,7 @@ function postgresql(uri: string, address: string): Store {
 }
 
 function mongodb(uri: string, address: string): Store {
-  // Without it clients would go to the members' own addresses, past the proxy.
+  // Without directConnection, clients would bypass the proxy and use the members’ addresses.
   const direct = (other: string) => by(uri, other, { directConnection: 'true' })
   const client = new MongoClient(direct(address))
   const collection = (service: string) => client.db(databaseOf(service)).collection<{ _id: string }>('daprCollection')
@@ -130,7 +130,7 @@ const pings = 50
 
 async function medianOf(ask: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
-  // The first one connects.
+  // The first query opens the connection.
   await ask()
   for (let count = 0; count < pings; count += 1) {
     const startedAt = performance.now()

@@ -8,39 +8,39 @@ import type { Stream } from '../support/stream.ts'
 import type { DelayProxy } from './delay-proxy.ts'
 import { databaseOf, type Store } from './store.ts'
 
-/** What is measured: the services of a checkout, and how their sidecars reach the store. */
+/** The services of a checkout, and the way from their sidecars to the store. */
 export interface Variant {
   name: string
-  /** The checkout: this one, or one of the state before. */
+  /** The checkout: this one, or an older one. */
   root: string
   store: Store | 'sqlite'
-  /** Connections of a sidecar to PostgreSQL; undefined for as many as the component says. */
+  /** The number of connections of a sidecar to PostgreSQL, or undefined for the component’s number. */
   pool?: number
 }
 
-/** One whose documents are on a database server. */
+/** A variant whose documents are on a database server. */
 export type StoredVariant = Variant & { store: Store }
 
-/** What all of it runs in. */
+/** The environment of the measurements. */
 export interface Site {
   stack: BenchStack
   stream: Stream
   store: Store
-  /** Before the store. */
+  /** The proxy in front of the store. */
   proxy: DelayProxy
 }
 
-/** How many components a variant's sidecar gets what is urgent through: as many members of its group. */
+/** Returns the number of Kafka components of a variant’s sidecar, which are members of its consumer group. */
 export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }
 
-/** payment-service and its sidecar, once more. */
+/** Returns the processes of another payment-service and its sidecar. */
 export async function replica(site: Site, variant: Variant, number: number): Promise<ProcessSpec[]> {
   return (await paymentReplica(site.stack, number)).map((spec) => specOf(site, variant, spec))
 }
 
-/** How a process of the stack is started as the variant has it. */
+/** Returns the spec of a process in a variant. */
 export function specOf({ stack, proxy }: Site, variant: Variant, spec: ProcessSpec): ProcessSpec {
   const args = argumentsIn(variant.root, spec)
   if (spec.env.State__ConnectionString === undefined) return { ...spec, args }
@@ -59,13 +59,13 @@ export function specOf({ stack, proxy }: Site, variant: Variant, spec: ProcessSp
 
 export const sqliteFile = (stack: BenchStack): string => stack.database('payment-sqlite')
 
-/** Empties a variant's store. No sidecar of it may run. */
+/** Empties a variant’s store. Stop its sidecars first. */
 export async function empty(stack: BenchStack, variant: Variant): Promise<void> {
   if (variant.store !== 'sqlite') return variant.store.empty()
   for (const suffix of ['', '-wal', '-shm']) rmSync(sqliteFile(stack) + suffix, { force: true })
 }
 
-/** A folder with this checkout's component, which has databases of the benchmark's own and, perhaps, a pool of another size. */
+/** Creates a folder with this checkout’s component, changed to the benchmark’s databases and perhaps another size of the pool. */
 function componentFolder({ plan }: BenchStack, { kind }: Store, pool: number | undefined): string {
   const folder = join(plan.folder, 'components', `${kind}-${pool ?? 'usual'}`)
   mkdirSync(folder, { recursive: true })
@@ -74,12 +74,12 @@ function componentFolder({ plan }: BenchStack, { kind }: Store, pool: number | u
   return folder
 }
 
-/** @throws {Error} when the component does not have what is to be replaced */
+/** @throws {Error} if the component does not contain a text to replace */
 export function componentWith(component: string, pool: number | undefined): string {
   const changes: [from: RegExp, to: string][] = [[/"\{appID\}"/, `"${databaseOf('{appID}')}"`]]
   if (pool !== undefined) changes.push([/(name: maxConns\n\s+value:) "\d+"/, `$1 "${pool}"`])
   return changes.reduce((text, [from, to]) => {
-    if (!from.test(text)) throw new Error(`the component has no ${from}`)
+    if (!from.test(text)) throw new Error(`the component does not contain ${from}`)
     return text.replace(from, to)
   }, component)
 }

@@ -15,12 +15,12 @@ const connections = 256
 const scope = 'orders:write'
 
 /**
- * What does it cost to ask who somebody is? An order-service that asks nobody, one with an API key, and one with a token, each a new process in
- * each round: two processes of the same program differ by more than what is asked here. The payment side is stopped; the events are taken by
- * another, which nobody posts to. BEFORE=folder adds an order-service of the state before, which asks nobody.
+ * Measures the cost of authentication: an order-service in open mode, one with an API key and one with a token. Each round starts new
+ * processes, because two processes of the same program differ by more than this cost. The payment side is stopped. Another order-service,
+ * which gets no requests, consumes the events. BEFORE=folder adds an order-service of an older checkout in open mode.
  */
 export const access: Part = {
-  title: `POST /v1/orders by whom, ${connections} connections`,
+  title: `POST /v1/orders with and without authentication, ${connections} connections`,
 
   measure: (run) =>
     withBenchStack(['kafka', 'order-service', 'order-sidecar'], run.tell, async (stack) => {
@@ -70,7 +70,7 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
     tables: [
       {
         title: 'Medians of the rounds; failed of all rounds',
-        head: ['asked of', 'requests/s', 'of anybody', 'p99 ms', 'failed'],
+        head: ['authentication', 'requests/s', 'of open mode', 'p99 ms', 'failed'],
         rows: summaries.map(({ name, perSecond, ofAnybody, p99, failed }) => [
           name,
           number(perSecond),

@@ -20,9 +20,9 @@ import {
 import { peers } from '../support/peers.ts'
 import { openStream } from '../support/stream.ts'
 
-/** What became of the events of a contender that was killed in the middle, every time together. */
+/** The events of a contender that was killed in the middle, all rounds together. */
 interface Aftermath {
-  /** From each kill to the next payment. */
+  /** Seconds from each kill to the next payment. */
   silentSeconds: number[]
   stored: Ledger
   published: Ledger
@@ -33,9 +33,9 @@ interface Summary extends Aftermath {
   payments: Payment[]
 }
 
-/** How fast are the same events paid by what users would pick instead, with the same store, and what does a kill cost? */
+/** Measures how fast other frameworks pay the same events with the same store, and the cost of a kill. */
 export const compare: Part = {
-  title: 'the same OrderCreated, beside NestJS, Watermill and Spring Kafka, all with PostgreSQL',
+  title: 'the same OrderCreated events, compared with NestJS, Watermill and Spring Kafka, all with PostgreSQL',
 
   async measure(run) {
     await provisionTools(
@@ -56,7 +56,7 @@ async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]):
   for (const contender of contenders) await requireRightAnswers(stack, stream, contender, undisturbed)
 
   const payments = await inTurn(run, contenders, rounds, async (contender) => {
-    // The same events for all.
+    // All contenders pay the same events.
     if (contender === contenders[0])
       for (const id of await publishOrders(stream, events, 0, total)) undisturbed.push(id)
     return pay(stack, stream, contender, events)
@@ -69,7 +69,7 @@ async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]):
     marks.set(contender, await markOf(stream, contender))
   }
 
-  run.tell('from now on with a kill in the middle')
+  run.tell('the next rounds have a kill in the middle')
   const disturbed: string[] = []
   const silences = await inTurn(run, contenders, rounds, async (contender) => {
     if (contender === contenders[0]) for (const id of await publishOrders(stream, events, 0, total)) disturbed.push(id)
@@ -92,14 +92,14 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
   const [ours] = summaries as [Summary]
   const middle = (name: Summary, value: (payment: Payment) => number) => median(name.payments.map(value))
   const rate = (summary: Summary) => middle(summary, ({ perSecond }) => perSecond)
-  /** Of pairs that were measured one after the other. */
+  /** Compares pairs that were measured one after the other. */
   const perSecondOf = ({ payments }: Pick<Summary, 'payments'>) => payments.map(({ perSecond }) => perSecond)
   const ratio = ({ payments }: Summary) => medianRatio(perSecondOf(ours), perSecondOf({ payments }))
   const lost = ({ stored, published }: Aftermath) => stored.lost + published.lost
   return {
     tables: [
       {
-        title: `${number(events)} events a round, ${partitions.processes} partitions, medians of ${rounds}; start is until the first payment`,
+        title: `${number(events)} events per round, ${partitions.processes} partitions, medians of ${rounds}; start is the time until the first payment`,
         head: ['', 'events/s', 'orderflow / it', 'processors busy', 'start s'],
         rows: summaries.map((summary) => [
           summary.name,

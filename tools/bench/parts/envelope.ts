@@ -12,7 +12,7 @@ import { median } from '../report/statistics.ts'
 
 interface Contender {
   name: string
-  /** For Node. */
+  /** Arguments of Node. */
   args: string[]
   events: number
 }
@@ -25,12 +25,12 @@ interface Sample {
 
 const cli = join(repository, 'dist/envelope-schema/dist/cli/main.js')
 
-/** What a script does that checks nothing. */
+/** Parses each line without any checks. */
 const parseAlone = `import { createInterface } from 'node:readline'
 import { createReadStream } from 'node:fs'
 for await (const line of createInterface({ input: createReadStream(process.argv[1]) })) JSON.parse(line)`
 
-/** How fast does the command look at a file of envelopes, and how soon at one? The package is measured as others install it. */
+/** Measures the rate of the command for a file of envelopes, and its time for one envelope. Measures the package as users install it. */
 export const envelope: Part = {
   title: 'envelope validate: JSON lines, on one core',
 
@@ -91,12 +91,12 @@ async function writeEvents(file: string, count: number): Promise<string> {
   return file
 }
 
-/** What the process itself says when it ends; the file descriptor is a pipe of ours. */
+/** Reports the use of resources at the end of the process, through a pipe. */
 const telling = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))",
 )}`
 
-/** Runs Node on the first core, where there is a program to keep it there, with all threads that it has. */
+/** Runs Node with all its threads on the first core, if taskset is installed. */
 async function timed(args: string[]): Promise<Sample> {
   const own = ['--import', telling, ...args]
   const [program, ...others] =
@@ -110,7 +110,7 @@ async function timed(args: string[]): Promise<Sample> {
     once(child, 'close'),
   ])
   const seconds = (performance.now() - started) / 1_000
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${error.slice(0, 300)}`)
+  if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${error.slice(0, 300)}`)
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(usage)
   return { seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: maxRSS * 1024 }
 }
@@ -126,7 +126,7 @@ function findings(samples: [Contender, Sample[]][], starts: [{ name: string }, S
   return {
     tables: [
       {
-        title: `Files of envelopes, ${availableParallelism()} cores of which one is used; start of Node included`,
+        title: `Files of envelopes, ${availableParallelism()} cores, of which one is used; including the start of Node`,
         head: ['', 'envelopes', 'envelopes/s', 'µs of processor time each', 'peak memory, MiB'],
         rows: samples.map(([contender, found]) => [
           contender.name,
@@ -144,7 +144,7 @@ function findings(samples: [Contender, Sample[]][], starts: [{ name: string }, S
     ],
     goals: [
       atLeast('envelopes validated per second, on one core', rate(validated), 200_000),
-      atMost('ms to validate one envelope, start of Node included', startMs, 150),
+      atMost('ms to validate one envelope, including the start of Node', startMs, 150),
     ],
     charts: [],
     figures: { samples, starts },

@@ -11,11 +11,11 @@ const inArray = 100
 interface Sample {
   clients: number
   perSecond: number
-  /** Of processor time, by process. */
+  /** Processor time by process. */
   microseconds: Record<string, number>
 }
 
-/** How many events does event-gateway take? */
+/** Measures how many events event-gateway accepts. */
 export const gateway: Part = {
   title: `full envelopes posted to event-gateway in lists of ${inArray} until they are in the log`,
 
@@ -38,7 +38,10 @@ export const gateway: Part = {
     }),
 }
 
-/** Each client posts one list after the other. Answers how many events were accepted. @throws {Error} when one is not */
+/**
+ * Each client posts one list after the other. Returns the number of accepted events.
+ * @throws {Error} if an event is not accepted
+ */
 async function post(url: string, clients: number, seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1_000
   let events = 0
@@ -46,7 +49,7 @@ async function post(url: string, clients: number, seconds: number): Promise<numb
     while (performance.now() < end) {
       const body = JSON.stringify(Array.from({ length: inArray }, envelope))
       const { status } = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      if (status !== 202) throw new Error(`the gateway answered ${status}`)
+      if (status !== 202) throw new Error(`the gateway returned ${status}`)
       events += inArray
     }
   }
@@ -73,7 +76,7 @@ function findings(samples: Sample[]): Findings {
   return {
     tables: [
       {
-        title: 'the clients, which make the envelopes, are on the same machine',
+        title: 'Events per second, with the clients on the same machine',
         head: ['clients', 'events/s', 'µs of processor time per event: gateway', 'sidecar', 'Kafka'],
         rows: samples.map(({ clients, perSecond, microseconds }) => [
           String(clients),

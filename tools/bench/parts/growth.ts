@@ -20,7 +20,7 @@ interface Sample extends Size {
   peaks: PeakMemory
 }
 
-/** Does it stay as fast and as small with a larger backlog, and with larger events? EVENTS=1000000 for another largest backlog. */
+/** Measures rate and memory with a larger backlog and larger events. EVENTS=1000000 changes the largest backlog. */
 export const growth: Part = {
   title: 'a backlog of outside events until all orders are Paid: 1, 4 and 16 times the events and their size',
 
@@ -39,7 +39,7 @@ export const growth: Part = {
 
 const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes)} bytes`
 
-/** All of it starts with the whole backlog waiting. */
+/** Starts all processes with the complete backlog waiting. */
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const stream = openStream(stack.kafka)
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
@@ -66,7 +66,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   return { ...size, perSecond, peaks }
 }
 
-/** For an event, on a slow machine. */
+/** The limit per event on a slow machine. */
 const patienceMs = 10
 
 function findings(samples: Sample[]): Findings {
@@ -82,7 +82,7 @@ function findings(samples: Sample[]): Findings {
   return {
     tables: [
       {
-        title: 'Events a second, from the first payment to the last order Paid; largest resident memory in MiB',
+        title: 'Events per second, from the first payment to the last order Paid; largest resident memory in MiB',
         head: ['', 'events/s', ...orderProcesses],
         rows: samples.map((sample) => [
           nameOf(sample),

@@ -16,7 +16,7 @@ import { replicas } from './replicas.ts'
 import { secured } from './secured.ts'
 import { traces } from './traces.ts'
 
-/** In the order they run. */
+/** The parts in the order in which they run. */
 export const parts = {
   post,
   access,

@@ -10,7 +10,7 @@ import { numbersFrom } from '../support/variables.ts'
 
 interface Sample {
   rate: number
-  /** Milliseconds from when an order was due. */
+  /** Milliseconds from the time when an order was due. */
   answered: number[]
   paid: number[]
   failed: number
@@ -19,7 +19,7 @@ interface Sample {
 
 const goalRate = 500
 
-/** How long does an order take, at a steady rate? RATES="50 200" asks for other rates. */
+/** Measures the duration of an order at a steady rate. RATES="50 200" changes the rates. */
 export const latency: Part = {
   title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
 
@@ -64,7 +64,10 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
   }
 }
 
-/** What is seen in the store is what a reader sees. @throws {Error} when it is not */
+/**
+ * Checks that readers see the orders as Paid that were seen in the store.
+ * @throws {Error} unless they do
+ */
 async function requirePaid({ ordersUrl }: BenchStack, orders: { id: string }[]): Promise<void> {
   for (const { id } of orders.slice(-20)) {
     const { status } = (await (await fetch(`${ordersUrl}/${id}`)).json()) as { status: string }

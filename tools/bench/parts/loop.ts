@@ -11,18 +11,18 @@ import { countArrivals } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
 
 const connections = 256
-/** The fact by which an order is Paid to whoever reads it. */
+/** The fact that makes an order Paid for its readers. */
 const paid = '%/PaymentApproved'
 
 interface Sample extends Load {
-  /** Orders a second, from the first POST until the last order is Paid. */
+  /** Orders per second from the first POST until the last order is Paid. */
   paidPerSecond: number
-  /** From the last answer until the last order is Paid. */
+  /** Seconds from the last answer until the last order is Paid. */
   behindSeconds: number
   used: ProcessorTime
 }
 
-/** How many orders go the whole way? Posted as fast as they are answered, until the last one is Paid. */
+/** Measures how many orders go the whole way, posted as fast as they are answered, until the last one is Paid. */
 export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 
@@ -65,7 +65,7 @@ async function placeUntilPaid(
   }
 }
 
-/** @throws {Error} when an order in the log has no payment, or when the service does not show it as Paid */
+/** @throws {Error} if the payment of an order in the log is missing, or the service does not show it as Paid */
 async function requirePaid({ ordersUrl }: BenchStack, stream: Stream): Promise<void> {
   const all = async (topic: string) => {
     const ends = await stream.ends(topic)
@@ -90,7 +90,7 @@ function findings(orders: number, samples: Sample[]): Findings {
   return {
     tables: [
       {
-        title: `${number(orders)} orders a round, medians`,
+        title: `${number(orders)} orders per round, medians`,
         head: ['', 'orders/s'],
         rows: [
           ['POST answered', number(middle(({ perSecond }) => perSecond))],

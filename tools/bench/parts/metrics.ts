@@ -10,7 +10,7 @@ import { orderProcesses } from '../support/order-processes.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
-/** Orders a second: a third of what the stack can do, so that nobody waits, and what one of them takes is always the same work. */
+/** The orders per second: a third of the stack’s limit, so that orders never wait and each causes the same work. */
 const rate = 300
 const observers = ['prometheus', 'exporter']
 
@@ -21,7 +21,7 @@ const everySubscription: [group: string, topic: string][] = [
 ]
 
 interface Sample {
-  /** Microseconds of processor time of the whole stack per order, until it is paid, and of what observes it. */
+  /** Microseconds of processor time per order until it is paid: of the stack, and of the programs that observe it. */
   stack: number
   observers: number
   /** Milliseconds until an order is answered. */
@@ -29,11 +29,11 @@ interface Sample {
 }
 
 /**
- * What does it cost to be scraped? The same stack takes orders at the same rate until all are paid, with Prometheus and the exporter beside
- * it, as `make observe` starts them, and without.
+ * Measures the cost of scraping. The same stack handles orders at the same rate, with and without Prometheus and the exporter of `make
+ * observe`.
  */
 export const metrics: Part = {
-  title: `${rate} orders a second until they are paid, scraped every ten seconds and not`,
+  title: `${rate} orders per second until they are paid, with and without a scrape every ten seconds`,
 
   measure: (run) =>
     withBenchStack(orderProcesses, run.tell, async (stack) => {

@@ -8,9 +8,9 @@ import { withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { openStream } from '../support/stream.ts'
 
-/** Does the monitor keep up, does whoever asks it wait, and what does it take from the services beside it? */
+/** Measures whether the monitor keeps up, how long its users wait, and how much it slows down the services. */
 export const monitor: Part = {
-  title: `Every event in the monitor's index: what waits, ${rate} a second while it is searched, and services beside it`,
+  title: `Every event in the monitor's index: a backlog, ${rate} events per second with searches, and its effect on services`,
 
   measure: (run) =>
     withBenchStack(['kafka'], run.tell, async (stack) => {

@@ -11,7 +11,7 @@ import { withBenchStack } from '../support/bench-stack.ts'
 import { openStream } from '../support/stream.ts'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
-/** A start of replicas, and what they are to do. */
+/** A start of replicas with their task. */
 interface Plan {
   variant: Variant
   replicas: number
@@ -19,8 +19,8 @@ interface Plan {
 }
 
 /**
- * What does the way to the store cost, and what do replicas bring? RTT="2" and REPLICAS="1" choose cells, BEFORE=folder adds a checkout
- * of the state before, and STORE_URI=... measures a server that runs already.
+ * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" choose cells, BEFORE=folder adds an
+ * older checkout, and STORE_URI=... measures a running server.
  */
 export const network: Part = {
   title: 'a store across a network: round trips and replicas',
@@ -32,7 +32,8 @@ export const network: Part = {
     const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
-      // On a new log: order-service would begin with all that came before. With the partitions of processes, as make up has it here.
+      // Orders use a new log, because order-service would begin with all earlier events. It has the partitions of processes, as with make
+      // up.
       const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
       const cells = await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))
       for (const cell of cells) orders.push(cell)
@@ -41,7 +42,7 @@ export const network: Part = {
   },
 }
 
-/** Runs `work` with Kafka, a store, and the proxy between it and whoever is started. */
+/** Runs `work` with Kafka, a store, and the proxy in front of it. */
 function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result>): Promise<Result> {
   const uri = process.env.STORE_URI
   return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
@@ -68,7 +69,7 @@ async function measurePayments(
   roundTrips: number[],
   replicas: number[],
 ): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
-  // As many as four replicas need, and all that is measured has the same.
+  // Four replicas need these partitions, and all measurements have the same number.
   await addPartitions(site.stack.kafka, topics.containers)
   const pings = await pingsAt(site, roundTrips, run)
   const started: Started[] = []
@@ -87,7 +88,7 @@ async function measurePayments(
 
 const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
 
-/** The state before stands beside its counterpart, so that what the machine does meanwhile it does to both. */
+/** Plans the older state next to the current one, so that disturbances of the machine affect both. */
 function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
   const old = beforeFolder()
   const before = { ...now, name: names.before, root: old ?? '' }
@@ -106,7 +107,7 @@ function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): 
   ]
 }
 
-/** As many as take some five seconds. The state before took 1.13 round trips for each, one after the other. */
+/** Returns the number of events for about five seconds. The older state took 1.13 round trips for each event, in sequence. */
 function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
   const seconds = quick ? 1 : 5
   if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))
@@ -119,7 +120,7 @@ async function pingsAt({ store, proxy }: Site, roundTrips: number[], { tell }: R
     await proxy.setRoundTrip(roundTrip)
     const ms = await store.ping(proxy.address)
     pings.set(roundTrip, ms)
-    tell(`a round trip of ${roundTrip} ms is ${ms.toFixed(2)} ms to a client`)
+    tell(`a client measures ${ms.toFixed(2)} ms for a round trip of ${roundTrip} ms`)
   }
   return pings
 }

@@ -13,24 +13,27 @@ interface Contender {
   name: string
   url: string
   topic: string
-  /** The order that a record of the topic tells of. */
+  /** Returns the order id in a record of the topic. */
   orderIdOf: (record: { Payload?: { OrderId?: string }; data?: { id?: string } }) => string | undefined
 }
 
 interface Sample {
-  /** Milliseconds from when an order was due. */
+  /** Milliseconds from the time when an order was due. */
   answered: number[]
   inLog: number[]
   ordersPerSecond: number
 }
 
 const ordersPerSecond = 10
-/** Dapr's name of the topic between its transaction and its outbox (pkg/runtime/pubsub/outbox.go): namespace, app-id, topic, `outbox`. */
+/** Dapr’s name of the topic between its transaction and its outbox (pkg/runtime/pubsub/outbox.go): namespace, app-id, topic, `outbox`. */
 const internalTopic = 'defaultoutbox-ordersoutbox-ordereventsoutbox'
 
-/** How soon is the event of an order in the log? Beside Dapr's own transactional outbox; few orders, since it is slow by design. */
+/**
+ * Measures the time until the event of an order is in the log, compared with Dapr’s transactional outbox. The rate is low, because the
+ * outbox is slow by design.
+ */
 export const outbox: Part = {
-  title: `OrderCreated in the log, ${ordersPerSecond} orders a second, beside Dapr's transactional outbox`,
+  title: `OrderCreated in the log, ${ordersPerSecond} orders per second, compared with Dapr's transactional outbox`,
 
   measure: (run) =>
     withBenchStack(['kafka', 'order-service', 'order-sidecar'], run.tell, async (stack) => {
@@ -68,7 +71,7 @@ async function place(stack: BenchStack, stream: Stream, contender: Contender, se
   })
   const placed = await placeOrders(contender.url, ordersPerSecond, seconds)
   const refused = placed.find(({ id }) => id === undefined)
-  if (refused) throw new Error(`${contender.name} answers ${refused.status}`)
+  if (refused) throw new Error(`${contender.name} returned ${refused.status}`)
   await stack.wait(`the events of ${contender.name}`, [], async () => {
     const missing = placed.filter(({ id = '' }) => !seenAt.has(id)).length
     return missing > 0 ? `${missing} of ${placed.length} are not in ${contender.topic}` : undefined

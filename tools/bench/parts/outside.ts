@@ -11,7 +11,7 @@ import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
-/** One way of paying the orders in Kafka: the processes that do it, where they publish and where they store. */
+/** One way to pay the orders in Kafka: its processes, topic and store. */
 export interface Contender {
   name: string
   specs: ProcessSpec[]
@@ -20,9 +20,9 @@ export interface Contender {
 }
 
 export interface Sample {
-  /** From the start of the processes to the first look that counts: at which payments were published, or those that warm up. */
+  /** The time from the start of the processes to the first look that finds payments, or the last payment of the warm-up. */
   startSeconds: number
-  /** From there to the look at which all were stored and published; those of the first look do not count. */
+  /** The rate from there to the look that finds all payments stored and published. Payments of the first look are excluded. */
   perSecond: number
   /** Microseconds of processor time per event meanwhile. */
   kafka: number
@@ -30,7 +30,7 @@ export interface Sample {
   sidecar: number
 }
 
-/** How fast are events of outside publishers paid, that wait in Kafka already? order-service is not on the way. */
+/** Measures how fast waiting events of outside publishers are paid. order-service is not involved. */
 export const outside: Part = {
   title: 'OrderCreated of outside publishers in Kafka, until all payments are stored and published',
 
@@ -43,7 +43,7 @@ export const outside: Part = {
       const published = await publishOrders(stream, Math.min(1_000, events))
       for (const contender of contenders) await pay(stack, stream, contender, published.length)
       const samples = await inTurn(run, contenders, rounds, async (contender) => {
-        // The same events for all.
+        // All contenders pay the same events.
         if (contender === contenders[0]) for (const id of await publishOrders(stream, events)) published.push(id)
         return pay(stack, stream, contender, events)
       })
@@ -90,8 +90,8 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 const payments = '%payment/%'
 
 /**
- * Lets a contender pay what waits for it, from the start of its processes to their end.
- * @param warm so many are paid before it counts: what is seldom done is compiled late
+ * Lets a contender pay all waiting events, from the start of its processes to their end.
+ * @param warm the number of payments before measuring, because rarely used code is compiled late
  */
 export async function pay(
   stack: BenchStack,
@@ -127,8 +127,8 @@ export async function pay(
 }
 
 /**
- * Lets contenders pay new orders in turn, after a thousand by which each begins.
- * @param warm as `pay` has it
+ * Lets contenders pay new orders in turn, each after a thousand orders to warm up.
+ * @param warm see `pay`
  */
 export async function payInTurn<Each extends Contender>(
   run: Run,
@@ -148,7 +148,7 @@ export async function payInTurn<Each extends Contender>(
   return samples
 }
 
-/** @throws {Error} when an order has no payment, or no announcement of it */
+/** @throws {Error} if the payment of an order, or its announcement, is missing */
 async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, database }: Contender, orders: string[]) {
   const ends = await stream.ends(topic)
   const from = ends.map(() => 0n)
@@ -159,7 +159,7 @@ async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, dat
   if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
 }
 
-/** The medians of what was measured, and the samples. */
+/** Returns the medians of the samples, and the samples. */
 export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
   return contenders.map(({ name, samples }) => ({
     name,
@@ -172,7 +172,7 @@ export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
   }))
 }
 
-/** Cells of a table: those of each process, and of all together. */
+/** Returns the cells of a table for each process, and for their sum. */
 export const withTheirSum = (microseconds: number[]): string[] =>
   [...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value))
 
@@ -182,7 +182,7 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
   return {
     tables: [
       {
-        title: `${number(events)} events a round, medians; start is from starting the processes to their first payment`,
+        title: `${number(events)} events per round, medians; start is the time from the start of the processes to their first payment`,
         head: ['', 'events/s', 'of direct', 'start s'],
         rows: summaries.map(({ name, perSecond, startSeconds }) => [
           name,

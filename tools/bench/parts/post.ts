@@ -10,7 +10,7 @@ import { copyTopic, openStream } from '../support/stream.ts'
 
 const connections = 256
 
-/** How many orders can be taken in? The payment side is stopped; order-service's own subscription is part of its work. */
+/** Measures how many orders are accepted. The payment side is stopped. order-service’s own subscription is part of its work. */
 export const post: Part = {
   title: `POST /v1/orders, ${connections} connections`,
 
@@ -52,7 +52,7 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds; failed of all rounds',
+        title: 'Medians of the rounds; failed requests of all rounds',
         head: ['', 'requests/s', 'of bare', 'p50 ms', 'p99 ms', 'failed'],
         rows: summaries.map(({ name, perSecond, p50, p99, failed }) => [
           name,

@@ -11,12 +11,12 @@ import { paymentReplica } from '../support/programs.ts'
 import { watchStore } from '../support/store.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
-/** A change of the replicas while events keep coming. */
+/** A change of the replicas under a steady load. */
 interface Step {
   name: string
-  /** From the change until the consumer group has settled on the replicas that run. */
+  /** Seconds from the change until the consumer group is stable with the running replicas. */
   settledSeconds: number
-  /** Of an event published in this step, until its payment was stored. */
+  /** The longest time from publishing an event of this step until its payment was stored. */
   longestWaitSeconds: number
 }
 
@@ -24,11 +24,11 @@ const name = 'payment-service'
 const eventsPerSecond = 300
 
 /**
- * What happens to events while replicas of payment-service come, are restarted one after the other, and are killed? They share one application id, consumer group and
- * SQLite file. On one machine this shows that nothing is lost and how long events wait, not how fast more replicas are.
+ * Measures the effect on events when replicas of payment-service are started, restarted in turn and killed. They share one application id,
+ * consumer group and SQLite file. On a single machine this tests completeness and waiting times. It cannot measure the speed of more replicas.
  */
 export const replicas: Part = {
-  title: `1 to 4 replicas of payment-service, ${topics.containers[0]?.partitions} partitions, ${eventsPerSecond} events a second`,
+  title: `1 to 4 replicas of payment-service, ${topics.containers[0]?.partitions} partitions, ${eventsPerSecond} events per second`,
 
   measure: (run) =>
     withBenchStack(['kafka'], run.tell, async (stack) => {
@@ -64,7 +64,7 @@ export const replicas: Part = {
         stack.launch(replica)
         live.push(replica)
       }
-      /** As `./orderflow restart` does it in containers. */
+      /** Restarts replicas as `./orderflow restart` does in containers. */
       const restart = async () => {
         for (const replica of live) {
           for (const process of replica) await stack.stop([process])
@@ -88,7 +88,7 @@ export const replicas: Part = {
     }),
 }
 
-/** When each payment was seen in the store, by its id. */
+/** Records when each payment was seen in the store, by its id. */
 function watchPayments({ database }: BenchStack) {
   const storedAt = new Map<string, number>()
   const stop = watchStore(database('payment'), '%payment/%', (keys, at) => {
@@ -100,7 +100,7 @@ function watchPayments({ database }: BenchStack) {
   return { storedAt, stop }
 }
 
-/** Publishes until it is stopped, and knows when it published what, by the id of the payment that must come of it. */
+/** Publishes until it is stopped, and records the time of each event by the id of its payment. */
 function publishSteadily(stream: Stream) {
   const sentAt = new Map<string, number>()
   const orders: string[] = []
@@ -129,12 +129,12 @@ function publishSteadily(stream: Stream) {
   }
 }
 
-/** Undefined once the group has the members of so many replicas, and they have all partitions. */
+/** Returns undefined when the group has the members of this many replicas, and they have all partitions. */
 function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
   return membersMissing(kafka, name, replicas * membersOf(serviceNamed(name)))
 }
 
-/** @throws {Error} when an order has no payment in the store, or no announcement in the log */
+/** @throws {Error} if the payment of an order is missing in the store, or its announcement in the log */
 async function settle(
   stack: BenchStack,
   stream: Stream,
@@ -162,8 +162,7 @@ function findings(steps: Step[], ledger: Ledger): Findings {
   return {
     tables: [
       {
-        title:
-          'Seconds until the consumer group has settled, and the longest that an event waited for its payment meanwhile',
+        title: 'Seconds until the consumer group is stable, and the longest wait of an event for its payment meanwhile',
         head: ['', 'settled', 'longest wait'],
         rows: steps.map(({ name, settledSeconds, longestWaitSeconds }) => [
           name,
@@ -181,7 +180,7 @@ function findings(steps: Step[], ledger: Ledger): Findings {
     charts: [
       {
         name: 'wait',
-        title: 'The longest that an event waited for its payment',
+        title: 'The longest wait of an event for its payment',
         unit: 's',
         categories: steps.map(({ name }) => name),
         series: [{ name: 's', values: steps.map(({ longestWaitSeconds }) => longestWaitSeconds) }],

@@ -24,8 +24,8 @@ const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
 
 /**
- * What it costs that Kafka asks who somebody is, denies what nobody allowed, and speaks TLS: the same service pays what outside
- * publishers published, by a listener of that kind and by one that is open, of one broker. And what it costs that it signs what it says.
+ * Measures the cost of security at Kafka. The same service pays outside events through a listener with authentication, rights and TLS, and
+ * through an open listener of the same broker. A third variant measures the cost of signatures.
  */
 export const secured: Part = {
   title:
@@ -56,7 +56,7 @@ function contender(stack: BenchStack, name: string, settings: Record<string, str
   return { name, specs, topic: paymentEvents, database: 'payment' }
 }
 
-/** Has the broker start again with one more listener, which asks. Returns how the service reaches that as its user. */
+/** Restarts the broker with an additional listener that requires authentication. Returns the connection of the service’s user. */
 async function askingToo(stack: BenchStack): Promise<KafkaConnection> {
   const { ports } = stack.plan
   const [port, loopbackPort, { certificate, key }] = await Promise.all([freePort(), freePort(), makeCertificate()])
@@ -103,7 +103,7 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
   return {
     tables: [
       {
-        title: `${number(events)} events a round, medians of ${rounds}; start is from starting the processes to their first payment`,
+        title: `${number(events)} events per round, medians of ${rounds}; start is the time from the start of the processes to their first payment`,
         head: ['', 'events/s', 'start s', 'µs of processor time per event: service', 'sidecar', 'Kafka', 'all'],
         rows: summaries.map(({ name, perSecond, startSeconds, microseconds }) => [
           name,

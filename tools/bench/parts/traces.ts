@@ -18,12 +18,12 @@ import { type Contender, payInTurn, type Sample } from './outside.ts'
 const connections = 256
 const payer = ['payment-service', 'payment-sidecar']
 
-/** How services are run that are compared. */
+/** A way to run the compared services. */
 interface Variant {
   name: string
-  /** The share of traces that is recorded; undefined: none, and no collector is set. */
+  /** The share of recorded traces, or undefined for no collector. */
   share?: string
-  /** The checkout whose services they are. */
+  /** The checkout of the services. */
   root: string
 }
 
@@ -34,9 +34,8 @@ interface Measured {
 }
 
 /**
- * What does it cost to record traces? The same payment-service pays what outside publishers published, and an order-service takes
- * orders, each a new process in each round. The collector takes what it is sent, and does nothing with it. BEFORE=folder adds services of
- * the state before.
+ * Measures the cost of traces: the same payment-service pays outside events, and an order-service accepts orders, each as a new process in
+ * each round. The collector drops everything. BEFORE=folder adds services of an older checkout.
  */
 export const traces: Part = {
   title: 'events paid, and orders posted, while traces are recorded',
@@ -83,7 +82,7 @@ async function payVariants(
   url: string,
 ): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
-  // Each round begins with new processes, and half of the events pass before it counts: of a tenth Node compiles the code late.
+  // Each round has new processes and begins to measure after half of the events. A tenth is too short for Node’s late compilation.
   const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)
@@ -104,10 +103,10 @@ async function postVariants(
   const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 6 }
   const stream = openStream(stack.kafka)
   const sidecar = stack.specOf('order-sidecar')
-  // All replicas use it: it records what belongs to a trace that is recorded.
+  // All replicas use this sidecar, which records the spans of recorded traces.
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
-  // A new process in each round: two of the same program differ by more than what is asked here.
+  // A new process in each round, because two processes of the same program differ by more than the measured cost.
   const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
     const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })

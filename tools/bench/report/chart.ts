@@ -3,7 +3,7 @@ import type { Chart } from './findings.ts'
 
 const [width, height] = [760, 360]
 
-/** The chart as an SVG document, drawn without a browser. */
+/** Returns the chart as an SVG document. It needs no browser. */
 export function svgOf({ title, unit, categories, series, logarithmic }: Chart): string {
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height })
   chart.setOption({

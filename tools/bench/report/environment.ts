@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { repository, versions } from '@orderflow/cli'
 
-/** When, where and with what something was measured. */
+/** The date, machine and versions of a measurement. */
 export interface Environment {
-  /** ISO 8601, UTC. */
+  /** ISO 8601 in UTC. */
   date: string
   machine: string
   versions: string
-  /** The commit, with a plus for changes that are not in it. */
+  /** The commit, with a plus if there are uncommitted changes. */
   commit: string
-  /** Processes that wanted to run in the minute before: above the number of cores somebody else was busy. */
+  /** The load average of the minute before. Above the number of cores, other programs were busy. */
   loadBefore: number
 }
 
@@ -26,7 +26,7 @@ export function environment(now: Date): Environment {
   }
 }
 
-/** Empty where there is no repository. */
+/** Returns the output of git, or an empty string outside a repository. */
 function git(...args: string[]): string {
   try {
     return execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

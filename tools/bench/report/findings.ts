@@ -1,11 +1,11 @@
-/** A table as it is shown: the first column is text, the others are figures. */
+/** A table for documents. The first column is text, the others are numbers. */
 export interface Table {
   title: string
   head: string[]
   rows: string[][]
 }
 
-/** A figure that the project set itself as a goal, and whether this run reached it. */
+/** A goal of the project, and whether this run reached it. */
 export interface Goal {
   what: string
   goal: string
@@ -13,24 +13,24 @@ export interface Goal {
   reached: boolean
 }
 
-/** Grouped bars: one group per category, one bar in it per series. */
+/** A chart of grouped bars: one group per category, with one bar per series. */
 export interface Chart {
-  /** Part of the file's name. */
+  /** A part of the file’s name. */
   name: string
   title: string
-  /** Of the values. */
+  /** The unit of the values. */
   unit: string
   categories: string[]
   series: { name: string; values: number[] }[]
   logarithmic?: boolean
 }
 
-/** What one part of the benchmark found out. */
+/** The results of one part of the benchmark. */
 export interface Findings {
   tables: Table[]
   goals: Goal[]
   charts: Chart[]
-  /** All that was measured, for whoever wants to reckon with it. */
+  /** All measurements, for further calculations. */
   figures: unknown
 }
 
@@ -47,7 +47,7 @@ export function atMost(what: string, measured: number, goal: number, digits = 0)
   return { what, goal: `<= ${number(goal, digits)}`, measured: number(measured, digits), reached: measured <= goal }
 }
 
-/** 12,345.6; a dash for what was not measured. */
+/** Formats a number as 12,345.6, and an unmeasured value as a dash. */
 export function number(value: number, digits = 0): string {
   if (!Number.isFinite(value)) return '-'
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })

@@ -1,6 +1,6 @@
 import type { Goal, Table } from './findings.ts'
 
-/** A Markdown table, aligned so that it can be read as it is. */
+/** Returns a Markdown table with aligned columns. */
 export function markdownTable({ head, rows }: Pick<Table, 'head' | 'rows'>): string {
   const widths = head.map((_, column) =>
     [head, ...rows].reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 3),
@@ -20,7 +20,7 @@ function goalsTable(goals: Goal[]): Table {
   }
 }
 
-/** Tables under their titles, the goals last. */
+/** Returns the tables under their titles, and the goals at the end. */
 export function markdownOf({ tables, goals }: { tables: Table[]; goals: Goal[] }): string {
   const all = goals.length > 0 ? [...tables, goalsTable(goals)] : tables
   return all.map((table) => `${table.title}:\n\n${markdownTable(table)}\n`).join('\n')

@@ -1,10 +1,10 @@
 import type { Findings } from './findings.ts'
 
-/** How a part is run. */
+/** The options of a run. */
 export interface Run {
-  /** Small sizes, to see that it works: the figures mean little. */
+  /** Chooses small sizes, which test the program. The figures are not meaningful. */
   quick: boolean
-  /** Tells how it goes. */
+  /** Prints the progress. */
   tell: (line: string) => void
 }
 
@@ -14,7 +14,7 @@ export interface Part {
   measure: (run: Run) => Promise<Findings>
 }
 
-/** Runs `measure` for each contender in turn, round by round: what the machine does meanwhile, it does to all of them. */
+/** Runs `measure` for each contender in turn in each round, so that disturbances of the machine affect all of them. */
 export async function inTurn<Contender extends { name: string }, Sample>(
   { tell }: Run,
   contenders: Contender[],

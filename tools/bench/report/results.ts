@@ -5,22 +5,22 @@ import { svgOf } from './chart.ts'
 import type { Environment } from './environment.ts'
 import type { Findings } from './findings.ts'
 
-/** The outcome of a part, as kept in tools/bench/results. */
+/** The result of a part in tools/bench/results. */
 export interface Result extends Findings {
   part: string
   title: string
   quick: boolean
-  /** How long the part took. */
+  /** The duration of the part. */
   seconds: number
   environment: Environment
 }
 
-/** Of the last run of each part; git ignores it. */
+/** The folder with the last result of each part. Git ignores it. */
 export const resultsFolder = join(repository, 'tools/bench/results')
 
 export const chartFile = (part: string, chart: string) => `${part}-${chart}.svg`
 
-/** Keeps a result in place of the part's last one: a JSON file, and an SVG file for each chart. */
+/** Replaces the part’s last result: a JSON file, and an SVG file for each chart. */
 export function writeResult(result: Result): string[] {
   mkdirSync(resultsFolder, { recursive: true })
   const files = [
@@ -34,13 +34,13 @@ export function writeResult(result: Result): string[] {
   })
 }
 
-/** The part's last result, or undefined. */
+/** Returns the part’s last result, or undefined. */
 export function readResult(part: string): Result | undefined {
   const file = join(resultsFolder, `${part}.json`)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result) : undefined
 }
 
-/** One line on what the figures rest on. */
+/** Returns a line about the machine and versions. */
 export function describeEnvironment({ environment, quick }: Pick<Result, 'environment' | 'quick'>): string {
   const { date, machine, versions, commit, loadBefore } = environment
   const load = `load ${loadBefore.toFixed(1)} before`

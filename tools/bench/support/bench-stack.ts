@@ -24,36 +24,36 @@ import {
   waitUntil,
 } from '@orderflow/cli'
 
-/** Parts of a stack on ports of its own, and programs beside them. All of it ends with this process. */
+/** Parts of a stack on their own ports, and additional programs. All end with this process. */
 export interface BenchStack {
   plan: Plan
   kafka: KafkaConnection
-  /** Where orders are posted. */
+  /** The address to post orders to. */
   ordersUrl: string
-  /** How one of the stack's own processes is started. */
+  /** Returns the spec of one of the stack’s processes. */
   specOf: (name: ProcessName) => ProcessSpec
-  /** Starts processes and waits for nothing. */
+  /** Starts processes without waiting. */
   launch: (specs: ProcessSpec[]) => void
-  /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
+  /** Stops processes with SIGTERM, as a platform does, and waits for their end. */
   stop: (specs: ProcessSpec[]) => Promise<void>
   signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
-   * Asks `probe` until it answers undefined; a string says what is missing, and is told now and then.
-   * @throws {CliError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
+   * Repeats `probe` until it returns undefined. A string names a missing condition, which is printed from time to time.
+   * @throws {CliError} as soon as one of the processes dies, or after `timeoutMs`
    */
   wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
-  /** The SQLite file of a store. */
+  /** Returns the SQLite file of a store. */
   database: (name: string) => string
-  /** Ports of loopback that nothing of this stack has. */
+  /** Returns unused ports of loopback. */
   morePorts: () => Promise<ServicePorts>
 }
 
-/** Nothing here takes longer on any machine worth measuring on. */
+/** Longer than any wait on a machine that is fast enough to measure. */
 const waitTimeoutMs = 300_000
 const graceMs = 10_000
 const tellEveryMs = 10_000
 
-/** Runs `work` with these parts of a new, empty stack, and ends them. With `postgresql` it has that store, else SQLite. */
+/** Runs `work` with these parts of a new, empty stack, and stops them. The store is PostgreSQL if `names` contains it, otherwise SQLite. */
 export async function withBenchStack<Result>(
   names: readonly ProcessName[],
   tell: (line: string) => void,
@@ -104,7 +104,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]
       let toldAt = performance.now()
-      // Figures depend on when an answer comes.
+      // The interval is short, because figures depend on the time of an answer.
       return waitUntil(what, { folder, processes, timeoutMs, everyMs: 10 }, async () => {
         const missing = await probe()
         if (missing === undefined || performance.now() - toldAt < tellEveryMs) return missing
@@ -118,7 +118,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
   }
 }
 
-/** With PROFILE=folder, Node writes a processor profile of each program there as it ends. */
+/** Makes Node write a processor profile of each program into PROFILE=folder when it ends. */
 function profiled(spec: ProcessSpec): ProcessSpec {
   const { PROFILE: to } = process.env
   if (!to || spec.command !== process.execPath) return spec

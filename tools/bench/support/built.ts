@@ -7,9 +7,9 @@ import { cacheFolder, repository, runTool } from '@orderflow/cli'
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
- * A program of tools/bench in another language, that `build` makes in a copy of its folder.
- * Its folder in the cache is called after what it is made of, so a change is a new one.
- * @param source as seen from tools/bench
+ * Returns a program of tools/bench in another language, built in a copy of its folder. The name of its folder in the cache depends on the
+ * sources, so a change builds it again.
+ * @param source the path relative to tools/bench
  */
 export function built(
   source: string,
@@ -32,7 +32,7 @@ function hashOfFolder(folder: string): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Builds a Go program whose modules are what its go.sum says. */
+/** Builds a Go program with the modules in its go.sum. */
 export function goProgram(output: string): Build {
   return async (folder, { signal }) => {
     const env = { GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }

@@ -15,22 +15,22 @@ import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'
 import { copyTopic } from './stream.ts'
 
-/** One way of paying the orders in Kafka with PostgreSQL. */
+/** One way to pay the orders in Kafka with PostgreSQL. */
 export interface Contender {
   name: string
-  /** What it runs, the program first. */
+  /** Its processes, the program first. */
   specs: ProcessSpec[]
-  /** Where it publishes. */
+  /** The topic that it publishes to. */
   topic: string
   consumerGroup: string
-  /** What its store calls the payment of an order. */
+  /** Returns the key of an order’s payment in its store. */
   paymentOf: (orderId: string) => string
-  /** All payments that it has stored, as its store calls them. */
+  /** Returns the keys of all stored payments. */
   stored: () => Promise<string[]>
   countStored: () => Promise<number>
 }
 
-/** Makes a database and a topic for each peer, and runs `work` with all contenders, payment-service first. */
+/** Creates a database and a topic for each peer, and runs `work` with all contenders, payment-service first. */
 export async function withContenders<Result>(
   stack: BenchStack,
   work: (contenders: Contender[]) => Promise<Result>,
@@ -95,14 +95,17 @@ async function contender(
   }
 }
 
-/** All have payment-service's: how soon a killed program's partitions are given to another. Its settings say seconds. */
+/**
+ * All contenders use payment-service’s session timeout, which the settings contain in seconds. After it, Kafka assigns a killed program’s
+ * partitions to another.
+ */
 function sessionTimeoutMs(): number {
   return (
     Number.parseFloat(componentSettings(join(repository, 'payment-service'), {}).Stream__SessionTimeout ?? '') * 1_000
   )
 }
 
-/** Before its first start a sidecar's database has no table, and so no payments. */
+/** Queries a sidecar’s database, which has no table before the sidecar’s first start. */
 function questions(pool: Pool, all: string, count: string): Pick<Contender, 'stored' | 'countStored'> {
   const ask = (text: string) =>
     pool.query<[string]>({ text, rowMode: 'array' }).then(

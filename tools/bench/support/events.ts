@@ -4,13 +4,13 @@ import type { OutsideEvent, Stream } from './stream.ts'
 
 const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'older-application' }
 
-/** Bytes of the event without its filling, about. */
+/** The approximate size of an event without filling, in bytes. */
 export const plainEventBytes = 360
 
 /**
- * OrderCreated events as outside applications publish them, the full and the reduced variant in turn, under new OrderIds.
- * @param filling bytes of a field that no schema names
- * @param total what the order at this index costs, from 0 on
+ * Generates OrderCreated events as outside publishers send them, full and reduced in turn, with new OrderIds.
+ * @param filling the bytes of an additional field
+ * @param total returns the total of the order at an index from 0 on
  */
 export function* orderEvents(count: number, filling = 0, total = (_index: number) => 10): Generator<OutsideEvent> {
   const note = 'x'.repeat(filling)

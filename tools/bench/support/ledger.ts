@@ -1,15 +1,15 @@
-/** What became of what was published, told apart by key. */
+/** Counts the published records by key. */
 export interface Ledger {
   expected: number
-  /** Expected and not there. */
+  /** Expected but missing. */
   lost: number
-  /** Not expected and there. */
+  /** Present but not expected. */
   unknown: number
-  /** Records beyond the first of their key: harmless to a reader that knows keys, and counted all the same. */
+  /** Records after the first of their key. They are harmless to readers that check keys. */
   repeated: number
 }
 
-/** Compares keys that must be there with those of the records that are. */
+/** Compares the expected keys with those of existing records. */
 export function ledgerOf(expected: Iterable<string>, found: Iterable<string>): Ledger {
   const wanted = new Set(expected)
   const seen = new Set<string>()
@@ -23,7 +23,7 @@ export function ledgerOf(expected: Iterable<string>, found: Iterable<string>): L
   return { expected: wanted.size, lost, unknown, repeated: records - seen.size }
 }
 
-/** @throws {Error} when something was lost, or made from nothing: figures of such a run are worth nothing */
+/** @throws {Error} if something is lost or unexpected, because the figures of such a run are meaningless */
 export function requireComplete(what: string, ledger: Ledger): Ledger {
   if (ledger.lost === 0 && ledger.unknown === 0) return ledger
   throw new Error(`${what}: ${JSON.stringify(ledger)}`)

@@ -2,33 +2,33 @@ import { join } from 'node:path'
 import { freePort, go, type ProcessSpec } from '@orderflow/cli'
 import { built, goProgram } from './built.ts'
 
-/** The proxy that stands for a network. */
+/** The proxy that simulates a network. */
 export const linkTool = built(
   'delay',
-  { name: 'delay', label: 'the proxy that stands for a network', needs: [go] },
+  { name: 'delay', label: 'the proxy that simulates a network', needs: [go] },
   goProgram('delay'),
 )
 
-/** The network between a process and a server, in which things go wrong as they are asked to. */
+/** A simulated network between a process and a server, with faults on demand. */
 export interface Link {
-  /** How its proxy is started. */
+  /** The spec of its proxy. */
   spec: ProcessSpec
-  /** `host:port`, where the process finds the server. */
+  /** The proxy’s `host:port`, which the process uses as the server. */
   address: string
-  /** Milliseconds from now on. */
+  /** Changes the round trip in milliseconds. */
   setRoundTrip: (ms: number) => Promise<void>
-  /** Nothing goes on, and nobody is told: what is sent waits. */
+  /** Holds all data, with connections open. */
   hold: () => Promise<void>
-  /** Every connection is reset, what waits is gone, and new connections are reset, too. */
+  /** Resets every connection, drops held data, and resets new connections. */
   cut: () => Promise<void>
-  /** The end of `hold` and `cut`: what still waits goes on. */
+  /** Ends `hold` and `cut`, and forwards held data. */
   open: () => Promise<void>
 }
 
 /**
- * A link on ports of its own. It is there once its process is started (linkTool makes the program) and answers `open`.
- * @param name of the process
- * @param upstream the server, `host:port`
+ * Creates a link with its own ports. It is ready when its process is started (linkTool builds the program) and `open` succeeds.
+ * @param name the name of the process
+ * @param upstream the server as `host:port`
  */
 export async function linkTo(upstream: string, name: string): Promise<Link> {
   const [listen, control] = [await freePort(), await freePort()]

@@ -6,21 +6,21 @@ import { promisify } from 'node:util'
 
 const body = JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 })
 
-/** What a load of POSTs came to. Latencies in milliseconds. */
+/** The result of a load of POSTs, with latencies in milliseconds. */
 export interface Load {
-  /** Answered 2xx. */
+  /** The number of answers with 2xx. */
   answered: number
-  /** Answered otherwise, broken off or late. */
+  /** The number of other answers, broken connections and timeouts. */
   failed: number
   perSecond: number
   p50: number
   p99: number
-  /** Milliseconds since the epoch, of the first request and of the last answer. */
+  /** The times of the first request and the last answer, in milliseconds since 1970. */
   startedAt: number
   endedAt: number
 }
 
-/** What autocannon's JSON has of it. */
+/** The part of autocannon’s JSON that is used. */
 interface AutocannonResult {
   '2xx': number
   non2xx: number
@@ -31,7 +31,7 @@ interface AutocannonResult {
   latency: { p50: number; p99: number }
 }
 
-/** Posts orders as fast as they are answered, from a process of its own (autocannon), for a time or a number of them. */
+/** Posts orders as fast as they are answered, from a separate process (autocannon), for a time or a number of orders. */
 export async function postOrders(
   url: string,
   {
@@ -46,7 +46,7 @@ export async function postOrders(
     'content-type=application/json',
     ...(authorization ? ['-H', `authorization=${authorization}`] : []),
   ]
-  // It notices its end, and then takes the time, once per sampling interval; the default is a second.
+  // Autocannon notices its end only once per sampling interval, which is a second by default.
   const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])
@@ -57,7 +57,7 @@ function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: Aut
   const [startedAt, endedAt] = [Date.parse(start), Date.parse(finish)]
   return {
     answered,
-    // Its errors count the timeouts too.
+    // Its errors include the timeouts.
     failed: non2xx + errors,
     perSecond: (answered * 1_000) / (endedAt - startedAt),
     p50: latency.p50,
@@ -67,7 +67,7 @@ function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: Aut
   }
 }
 
-/** One order that was due at a moment of `performance.now()`. */
+/** An order that was due at a time of `performance.now()`. */
 export interface PlacedOrder {
   due: number
   answered: number
@@ -76,8 +76,8 @@ export interface PlacedOrder {
 }
 
 /**
- * Orders at a steady rate, whether or not those before are answered, and each measured from when it was due: a slow answer is
- * no slower load, and hides no other's waiting.
+ * Places orders at a steady rate, even if earlier ones are not answered. Measures each from the time when it was due, so that slow answers
+ * neither reduce the load nor hide waiting times.
  */
 export async function placeOrders(url: string, perSecond: number, seconds: number): Promise<PlacedOrder[]> {
   const agent = new Agent({ keepAlive: true })
@@ -94,7 +94,7 @@ export async function placeOrders(url: string, perSecond: number, seconds: numbe
   return placed
 }
 
-/** Status 0 for a connection that broke. */
+/** Places an order. Status 0 means a broken connection. */
 function placeOrder(url: string, agent: Agent, due: number): Promise<PlacedOrder> {
   return new Promise((resolve) => {
     const done = (status: number, text: string) => {

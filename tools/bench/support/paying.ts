@@ -5,13 +5,13 @@ import { type Ledger, ledgerOf } from './ledger.ts'
 import { countBusyShare, countProcessorTime } from './process-use.ts'
 import { distance, type Stream } from './stream.ts'
 
-/** What a contender did undisturbed. */
+/** The result of a contender without a kill. */
 export interface Payment {
-  /** From the start of the processes to the first look at which payments were published. */
+  /** The time from the start of the processes to the first look that finds published payments. */
   startSeconds: number
-  /** From there to the look at which all were stored and published; those of the first look do not count. */
+  /** The rate from there to the look that finds all payments stored and published. Payments of the first look are excluded. */
   perSecond: number
-  /** Of the machine's processors meanwhile. */
+  /** The busy share of the machine’s processors meanwhile. */
   busy: number
   /** Microseconds of processor time per event meanwhile. */
   microseconds: Record<(typeof processes)[number], number>
@@ -19,14 +19,14 @@ export interface Payment {
 
 export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 
-/** Nothing more comes of a contender that has committed all offsets and published nothing for so long. */
+/** A contender is finished when it has committed all offsets and published nothing for this time. */
 const settleMs = 5_000
 
-/** Every tenth order is above the limit of every contender. */
+/** The amount of every tenth order is above the limit of every contender. */
 const isRejected = (index: number) => index % 10 === 9
 export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.99)
 
-/** @throws {Error} when an announcement does not follow the contract, or says what the amount does not say */
+/** @throws {Error} if an announcement violates the contract or does not match the amount */
 export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender, orders: string[]) {
   const expected = new Map(orders.map((id, index) => [id, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']))
   const wrong: string[] = []
@@ -43,10 +43,11 @@ export async function requireRightAnswers(stack: BenchStack, stream: Stream, con
   await pay(stack, stream, contender, orders.length)
   await stack.wait('its announcements', [], async () => (seen < orders.length ? `${seen} were read` : undefined))
   await stop()
-  if (wrong.length > 0) throw new Error(`${contender.name} announced ${wrong.length} wrongly, such as ${wrong[0]}`)
+  if (wrong.length > 0)
+    throw new Error(`${contender.name} published ${wrong.length} wrong announcements, such as ${wrong[0]}`)
 }
 
-/** Lets a contender pay what waits for it, from the start of its processes to their end. */
+/** Lets a contender pay all waiting events, from the start of its processes to their end. */
 export async function pay(stack: BenchStack, stream: Stream, contender: Contender, events: number): Promise<Payment> {
   const { name, specs, topic, countStored } = contender
   const before = { ends: await stream.ends(topic), stored: await countStored() }
@@ -68,7 +69,7 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
   })
   if (!first) throw new Error(`${name} was never seen to publish`)
   const [endedAt, used, busy] = [performance.now(), first.used(), first.busy()]
-  // So that nothing of it comes again in the next run.
+  // Committed offsets keep events from being delivered again in the next run.
   await stack.wait(`${name} to commit its offsets`, specs, () => uncommitted(stream, contender))
   await stack.stop(specs)
   const paid = events - first.published
@@ -86,7 +87,9 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
   }
 }
 
-/** The same, but it is killed with kill -9 at half and started again at once. Returns the seconds from there to its next payment. */
+/**
+ * Does the same, but kills the program with SIGKILL at half and restarts it at once. Returns the seconds from the kill to the next payment.
+ */
 export async function payKilled(
   stack: BenchStack,
   stream: Stream,
@@ -114,7 +117,7 @@ export async function payKilled(
     if (count > last.count) last = { count, at: performance.now() }
     const isComplete = count >= events && (await countStored()) - before.stored >= events
     if (!isComplete && performance.now() - last.at < settleMs) return `${count} are published`
-    // What is not there when all offsets are committed is lost, and counted as such.
+    // If all offsets are committed, missing payments are lost and counted as such.
     return uncommitted(stream, contender)
   })
   await stack.stop(specs)
@@ -126,7 +129,7 @@ async function uncommitted(stream: Stream, { consumerGroup }: Contender): Promis
   return lag > 0 ? `${lag} are not committed` : undefined
 }
 
-/** A moment between two phases. */
+/** The state between two phases. */
 export interface Mark {
   ends: bigint[]
   stored: Set<string>
@@ -136,7 +139,7 @@ export async function markOf(stream: Stream, { topic, stored }: Contender): Prom
   return { ends: await stream.ends(topic), stored: new Set(await stored()) }
 }
 
-/** What is stored and published of these orders since a mark, or since the beginning. */
+/** Returns the stored and published payments of these orders since a mark, or since the beginning. */
 export async function ledgersSince(
   stream: Stream,
   { topic, stored, paymentOf }: Contender,

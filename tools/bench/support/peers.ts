@@ -13,17 +13,17 @@ import {
 } from '@orderflow/cli'
 import { type Build, built, goProgram } from './built.ts'
 
-/** A program that users would pick instead of orderflow's payment-service, in its own language: a folder of tools/bench/compare. */
+/** A program in another language that users may choose instead of payment-service: a folder of tools/bench/compare. */
 export interface Peer {
-  /** Of its folder; its consumer group is this with `-payments`. */
+  /** The name of its folder. Its consumer group has the suffix `-payments`. */
   name: 'nestjs' | 'watermill' | 'spring-kafka'
   label: string
   tool: Provisioned
-  /** How it is started once it is built. */
+  /** The command that starts it after the build. */
   command: [string, ...string[]]
 }
 
-/** In the order that they take their turns. */
+/** The peers in the order of their turns. */
 export const peers: Peer[] = [
   peer('nestjs', 'NestJS', [npm], buildNestjs, (folder) => [process.execPath, join(folder, 'dist/main.js')]),
   peer('watermill', 'Watermill', [go], goProgram('payments'), (folder) => [join(folder, 'payments')]),
@@ -45,13 +45,15 @@ function peer(
   return { name, label, tool, command: command(tool.folder) }
 }
 
-/** With `npm ci` each package is what package-lock.json says. */
+/** With `npm ci`, each package is the one of package-lock.json. */
 async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, signal })
   await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })
 }
 
-/** Unpacked as Spring's guide to efficient deployments says. Maven has no lock file, so the jars are compared with libs.sha512. */
+/**
+ * Unpacks the jar as Spring’s guide to efficient deployments recommends. Maven has no lock file, so the jars are compared with libs.sha512.
+ */
 async function buildSpring(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
   const extract = ['-Djarmode=tools', '-jar', 'target/payments.jar', 'extract', '--destination', 'app']
@@ -59,7 +61,7 @@ async function buildSpring(folder: string, { signal }: ProvisionOptions): Promis
   const lib = join(folder, 'app/lib')
   const sums = await runTool('sha512sum', readdirSync(lib).sort(), { cwd: lib, signal })
   if (sums === readFileSync(join(folder, 'libs.sha512'), 'utf8')) return
-  throw new CliError('wrong-hash', `the jars of Spring's program are not those of libs.sha512, but:\n${sums}`, {
-    nextStep: 'write these to tools/bench/compare/spring-kafka/libs.sha512 when a version was changed on purpose',
+  throw new CliError('wrong-hash', `the jars of Spring's program differ from libs.sha512:\n${sums}`, {
+    nextStep: 'if you changed a version, write these to tools/bench/compare/spring-kafka/libs.sha512',
   })
 }

@@ -4,12 +4,12 @@ import { processState, readProcessTable, recordedNames, residentBytes } from '@o
 
 export interface ProcessUse {
   name: string
-  /** Processor time since its start. */
+  /** The processor time since the start. */
   processorMs: number
   residentBytes: number
 }
 
-/** What each running process of a stack's folder uses. */
+/** Returns the resources of each running process in a stack’s folder. */
 export function processUse(folder: string): ProcessUse[] {
   return runningIn(folder).map(({ name, pid }) => ({
     name,
@@ -19,15 +19,15 @@ export function processUse(folder: string): ProcessUse[] {
 }
 
 /**
- * Of a process and its children, those that have ended too: PostgreSQL has one for each connection. Linux counts in hundredths of a
- * second (proc_pid_stat(5)). No other system's figures would be fine enough.
+ * Returns the processor time of a process and its children, including ended ones, because PostgreSQL has a child for each connection. Linux
+ * counts hundredths of a second (proc_pid_stat(5)). The figures of other systems are too coarse.
  */
 function processorMs(pid: number): number {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
   return children.reduce((sum, child) => sum + sumOfTimes(child, 2), sumOfTimes(pid, 4)) * 10
 }
 
-/** User and system time come first, then both of the children that have ended. Nothing for a child that ends meanwhile. */
+/** Adds up user and system time, and perhaps those of ended children, which follow. Returns 0 for a child that ends meanwhile. */
 function sumOfTimes(pid: number | string, fields: 2 | 4): number {
   const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')
   const times = afterName.split(' ').slice(11, 11 + fields)
@@ -42,7 +42,7 @@ function read(file: string): string {
   }
 }
 
-/** Begins to count. Returns a function that tells which share of the machine's processors was busy since, with whatever. */
+/** Starts to measure. Returns a function that returns the busy share of the machine’s processors since then, for all programs. */
 export function countBusyShare(): () => number {
   const now = () => {
     const times = cpus().map((core) => core.times)
@@ -56,10 +56,10 @@ export function countBusyShare(): () => number {
   }
 }
 
-/** Milliseconds of processor time by the process's name. */
+/** Milliseconds of processor time by the process’s name. */
 export type ProcessorTime = Record<string, number>
 
-/** Begins to count. Returns a function that tells what each running process of the folder took since. */
+/** Starts to measure. Returns a function that returns the processor time of each running process of the folder since then. */
 export function countProcessorTime(folder: string): () => ProcessorTime {
   const before = new Map(processUse(folder).map(({ name, processorMs }) => [name, processorMs]))
   return () =>
@@ -68,12 +68,12 @@ export function countProcessorTime(folder: string): () => ProcessorTime {
     )
 }
 
-/** The largest resident memory of each process so far, in bytes, by the process's name. */
+/** The largest resident memory of each process so far, in bytes, by the process’s name. */
 export type PeakMemory = Record<string, number>
 
 /**
- * Begins to watch the memory of all processes of a folder. Returns a function that tells the peaks of those that run then. Linux keeps
- * them (proc_pid_clear_refs(5), proc_pid_status(5)): to look often would take time from what is measured beside it.
+ * Starts to watch the memory of all processes in a folder. Returns a function that returns the peaks of the running ones. Linux records
+ * them (proc_pid_clear_refs(5), proc_pid_status(5)), because frequent sampling would disturb the measurement.
  */
 export function watchMemory(folder: string): () => PeakMemory {
   for (const { pid } of runningIn(folder)) writeFileSync(`/proc/${pid}/clear_refs`, '5')

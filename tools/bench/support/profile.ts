@@ -1,8 +1,8 @@
-/** What of V8's profile is read (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile). */
+/** The used part of V8’s profile (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile). */
 export interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[]
   samples: number[]
-  /** Microseconds from the sample before. */
+  /** Microseconds since the previous sample. */
   timeDeltas: number[]
 }
 
@@ -11,7 +11,7 @@ export interface Share {
   ms: number
 }
 
-/** The time of a process's main thread by package, or by folder of this repository; what was idle is left out. */
+/** Returns the time of a process’s main thread by package, or by folder of this repository, without idle time. */
 export function profileShares({ nodes, samples, timeDeltas }: CpuProfile): { busyMs: number; shares: Share[] } {
   const wheres = new Map(nodes.map(({ id, callFrame }) => [id, whereOf(callFrame)]))
   const times = new Map<string, number>()
@@ -30,6 +30,7 @@ function whereOf({ functionName, url }: CpuProfile['nodes'][number]['callFrame']
   const [, own] = /^file:.*\/([^/]+\/(?:src|parts|support|compare))\//.exec(url) ?? []
   if (own) return own
   if (url.startsWith('node:')) return `Node, ${url.split('/').slice(0, 2).join('/')}`
-  // V8's own, such as (garbage collector); what has no url else is a system call of Node's, or code made at run time.
+  // Names in parentheses are V8’s own, such as (garbage collector). Other frames without a URL are system calls of Node or code generated
+  // at run time.
   return functionName.startsWith('(') ? functionName : 'native or generated'
 }

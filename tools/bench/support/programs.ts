@@ -13,17 +13,17 @@ import type { BenchStack } from './bench-stack.ts'
 
 const startTimeoutMs = 60_000
 
-/** A program of tools/bench/compare, with Node's own heap settings. */
+/** Returns a program of tools/bench/compare, with Node’s default heap settings. */
 export function program(name: string, env: Record<string, string>): ProcessSpec {
   return { name, command: process.execPath, args: [join(repository, `tools/bench/compare/${name}.ts`)], env, ports: {} }
 }
 
-/** Where a program and its sidecar listen, as the programs of tools/bench/compare are told. */
+/** Returns the variables for the ports of a program and its sidecar. */
 export function environmentOf({ channel, daprHttp }: ServicePorts): Record<string, string> {
   return { PORT: String(channel), DAPR_HTTP_PORT: String(daprHttp) }
 }
 
-/** A sidecar for such a program: Kafka and SQLite as orderflow's have them, and no tokens. */
+/** Returns a sidecar for such a program, with the Kafka and SQLite settings of orderflow, but without tokens. */
 export function sidecar(
   { plan, database }: BenchStack,
   appId: string,
@@ -43,7 +43,7 @@ export function sidecar(
   }
 }
 
-/** Another payment-service with its sidecar: the same application, consumer group and store on ports of its own. */
+/** Returns another payment-service with its sidecar: the same application, consumer group and store on other ports. */
 export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
   const services = { ...plan.ports.services, 'payment-service': await morePorts() }
   const specs = processSpecs({ ...plan, ports: { ...plan.ports, services } })
@@ -51,9 +51,9 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
 }
 
 /**
- * Another order-service at the sidecar of the first, with settings of its own, once it is ready.
- * @param root the checkout whose order-service it is
- * @returns where orders are posted, and what is to be stopped
+ * Starts another order-service at the first one’s sidecar, with its own settings, and waits until it is ready.
+ * @param root the checkout of the order-service
+ * @returns the address to post orders to, and the specs to stop
  */
 export async function startOrderService(
   stack: BenchStack,
@@ -77,13 +77,13 @@ export async function startOrderService(
   return { url: `${url}/v1/orders`, specs }
 }
 
-/** A process's arguments, as another checkout has them. */
+/** Returns a process’s arguments with the paths of another checkout. */
 export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
   const own = `${repository}/`
   return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
 }
 
-/** A program of tools/bench/compare that takes orders, once it answers. Returns where orders are posted. */
+/** Starts a program of tools/bench/compare that accepts orders, and waits until it answers. Returns the address to post orders to. */
 export async function startOrders(
   stack: BenchStack,
   name: string,

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** What a sidecar has committed to its SQLite file (table `state` of Dapr's component), read from outside. */
+/** Reads a sidecar’s SQLite file (table `state` of Dapr’s component) from outside. */
 export interface Store {
-  /** Documents whose key is like this, as SQL's LIKE understands it. */
+  /** Returns the number of documents whose key matches SQL’s LIKE. */
   count: (like: string) => number
-  /** Such keys written since the last call, in the order of their writing; a document written again may come again. */
+  /** Returns matching keys written since the last call, in the order of writing. A key may occur again after another write. */
   news: (like: string) => string[]
   close: () => void
 }
 
-/** Opens a store as soon as its file and table are there; until then it is empty. */
+/** Opens a store. It is empty until its file and table exist. */
 export function openStore(file: string): Store {
   let database: DatabaseSync | undefined
   let seen = 0
@@ -29,7 +29,7 @@ export function openStore(file: string): Store {
   return {
     count: (like) => Number(rows('SELECT count(*) AS count FROM state WHERE key LIKE ?', like)[0]?.count ?? 0),
     news(like) {
-      // An upsert of Dapr's replaces the row, and a row that is new has the largest rowid.
+      // Dapr’s upsert replaces the row, and a new row has the largest rowid.
       const found = rows('SELECT rowid, key FROM state WHERE rowid > ? AND key LIKE ? ORDER BY rowid', seen, like)
       seen = Number(found.at(-1)?.rowid ?? seen)
       return found.map(({ key }) => String(key))
@@ -38,7 +38,7 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Calls back with such keys that the store's writers commit from now on, a few milliseconds later. Returns a function that ends it. */
+/** Calls back with matching keys a few milliseconds after they are committed. Returns a function that stops it. */
 export function watchStore(file: string, like: string, onKeys: (keys: string[], at: number) => void): () => void {
   const store = openStore(file)
   store.news(like)
@@ -52,14 +52,14 @@ export function watchStore(file: string, like: string, onKeys: (keys: string[], 
   }
 }
 
-/** Counts the documents with such keys that come from now on. */
+/** Counts new documents with matching keys from now on. */
 export function countArrivals(file: string, like: string) {
   const store = openStore(file)
   const before = store.count(like)
   store.news(like)
   let arrived = 0
   return {
-    /** Undefined once there are as many as expected. Looks at what is new, and counts the whole store only to make sure. */
+    /** Returns undefined when the expected number has arrived. Counts the whole store only for the final check. */
     missing(expected: number): string | undefined {
       arrived += store.news(like).length
       const found = arrived < expected ? arrived : store.count(like) - before

@@ -8,24 +8,27 @@ export interface OutsideEvent {
   value: Buffer
 }
 
-/** Kafka as a plain client sees it: publishes, counts and reads back. */
+/** Kafka as a plain client uses it: publishes, counts and reads back. */
 export interface Stream {
-  /** Publishes as an outside producer does: in batches, each acknowledged. */
+  /** Publishes in batches, as an outside publisher does, and waits for each acknowledgement. */
   publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
-  /** The offset that each partition's next record will have. */
+  /** Returns the next offset of each partition. */
   ends: (topic: string) => Promise<bigint[]>
-  /** Events of a topic that a consumer group has still to handle. Groups of sidecars commit once a second. */
+  /** Returns the number of unhandled events of a consumer group. Groups of sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  /** The records between these ends. */
+  /** Returns the records between these ends. */
   records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
-  /** Their keys. */
+  /** Returns the keys of the records between these ends. */
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
-  /** Calls back with each record from now on. Returns a function that ends it. */
+  /** Calls back with each new record. Returns a function that stops it. */
   follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
   close: () => Promise<void>
 }
 
-/** Kafka's max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch, and in the worst case all of it goes to one partition. */
+/**
+ * Kafka’s max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch. In the worst case the whole batch goes to
+ * one partition.
+ */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 
@@ -88,7 +91,10 @@ export function openStream(kafka: KafkaConnection): Stream {
   }
 }
 
-/** Offsets between two ends of a topic: as many as records, on topics that only the bench writes to, without transactions. */
+/**
+ * Returns the number of offsets between two ends of a topic. It equals the number of records, because only the benchmark writes there,
+ * without transactions.
+ */
 export function distance(from: bigint[], to: bigint[]): number {
   return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
 }
@@ -108,7 +114,7 @@ export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent
   if (batch.length > 0) yield batch
 }
 
-/** Makes a topic for a comparison, with partitions and limits of one of the stack's. */
+/** Creates a topic for a comparison, with the partitions and limits of one of the stack’s topics. */
 export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
   const specs = topics.processes.filter((topic) => topic.name === original)
   await ensureTopics(

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
 
-describe('a ledger', () => {
-  it('tells what is lost, what nobody published, and what is there more than once', () => {
+describe('ledgerOf', () => {
+  it('counts lost, unknown and repeated keys', () => {
     expect(ledgerOf(['a', 'b', 'c'], ['b', 'b', 'b', 'c', 'x'])).to.deep.equal({
       expected: 3,
       lost: 1,
@@ -11,11 +11,11 @@ describe('a ledger', () => {
     })
   })
 
-  it('is complete when all is there, however often', () => {
+  it('accepts a complete ledger with repeated keys', () => {
     expect(() => requireComplete('payments', ledgerOf(['a', 'b'], ['b', 'a', 'a']))).not.to.throw()
   })
 
-  it('that misses an event, or has one too many, ends the benchmark and says what was counted', () => {
+  it('throws if an event is missing or unexpected, with the counts', () => {
     expect(() => requireComplete('payments', ledgerOf(['a', 'b'], ['a']))).to.throw(/^payments: .*"lost":1/)
     expect(() => requireComplete('payments', ledgerOf(['a'], ['a', 'b']))).to.throw(/"unknown":1/)
   })

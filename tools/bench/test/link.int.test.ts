@@ -41,7 +41,7 @@ describe('a link', () => {
     return connect(Number(port), host)
   }
 
-  /** A client of the server, and what came of its connection. */
+  /** Returns a client of the server, with the state of its connection. */
   async function client() {
     const socket = dial()
     const heard: string[] = []
@@ -54,7 +54,7 @@ describe('a link', () => {
     return { socket, heard, errors, hears, fails }
   }
 
-  it('takes what is said to the server and back, and tells when it ends', async () => {
+  it('forwards data in both directions, and the end of the connection', async () => {
     const { socket, hears } = await client()
     socket.write('hello')
     await hears('hello')
@@ -62,7 +62,7 @@ describe('a link', () => {
     await once(socket, 'close')
   })
 
-  it('is as long as its round trip', async () => {
+  it('delays data by its round trip', async () => {
     const { socket, hears } = await client()
     await link.setRoundTrip(200)
     const since = performance.now()
@@ -72,7 +72,7 @@ describe('a link', () => {
     socket.destroy()
   })
 
-  it('keeps what is sent while nothing goes on, and new connections, and takes them on afterwards', async () => {
+  it('holds data and new connections, and forwards them when it opens', async () => {
     const { socket, heard, hears, errors } = await client()
     socket.write('a')
     await hears('a')
@@ -81,7 +81,7 @@ describe('a link', () => {
     socket.write('b')
     const other = await client()
     other.socket.write('c')
-    // What goes on goes on within a millisecond.
+    // Forwarded data would arrive within a millisecond.
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect([heard, other.heard, atServer.length]).to.deep.equal([['a'], [], accepted])
     await link.open()
@@ -92,7 +92,7 @@ describe('a link', () => {
     other.socket.destroy()
   })
 
-  it('resets every connection when it is cut, on both sides, and new ones until it is open', async () => {
+  it('resets all connections on both sides when it is cut, and new ones until it opens', async () => {
     const { socket, hears, errors, fails } = await client()
     socket.write('a')
     await hears('a')
@@ -110,7 +110,7 @@ describe('a link', () => {
     again.socket.destroy()
   })
 
-  it('never takes on what waited when it was cut', async () => {
+  it('drops held data when it is cut', async () => {
     const { socket, heard, fails, hears } = await client()
     socket.write('a')
     await hears('a')

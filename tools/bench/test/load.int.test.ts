@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { placeOrders, postOrders } from '../support/load.ts'
 
-describe('load', () => {
+describe('the load of orders', () => {
   let server: Server
   let url: string
   let seen = 0
@@ -27,7 +27,7 @@ describe('load', () => {
     server.close()
   })
 
-  it('from a process of its own counts what was answered and what failed', async () => {
+  it('counts successful and failed requests of autocannon', async () => {
     answer = (count) => (count % 4 === 0 ? 503 : 201)
     const load = await postOrders(url, { connections: 10, amount: 200 })
     expect(load).to.include({ answered: 150, failed: 50 })
@@ -35,7 +35,7 @@ describe('load', () => {
     expect(seen).to.equal(200)
   })
 
-  it('at a steady rate places every order, and keeps what broke off apart from what was refused', async () => {
+  it('places every order at a steady rate, and distinguishes broken connections from refusals', async () => {
     answer = (count) => [201, 503, undefined][count % 3]
     const orders = await placeOrders(url, 100, 0.3)
     const statuses = orders.map(({ status }) => status).sort()

@@ -9,21 +9,21 @@ import { componentWith } from '../network/system.ts'
 
 const component = (kind: string) => readFileSync(join(repository, 'components', kind, 'statestore.yaml'), 'utf8')
 
-describe('the component of the benchmark', () => {
+describe('componentWith', () => {
   for (const kind of ['postgresql', 'mongodb']) {
-    it(`of ${kind} has databases of its own`, () => {
+    it(`uses the benchmark’s own databases for ${kind}`, () => {
       expect(componentWith(component(kind), undefined)).to.contain('value: "orderflow-bench-{appID}"')
     })
   }
 
-  it('has as many connections as are asked for, where there is a pool', () => {
+  it('changes the size of a pool, and throws for a component without one', () => {
     expect(componentWith(component('postgresql'), 4)).to.contain('name: maxConns\n      value: "4"\n')
     expect(() => componentWith(component('mongodb'), 4)).to.throw('maxConns')
   })
 })
 
-describe('a store by its address', () => {
-  it('is reached by way of a proxy, past which no driver goes', () => {
+describe('storeOf', () => {
+  it('returns URIs by way of a proxy that drivers cannot bypass', () => {
     const postgresql = storeOf('postgres://user:p%40ss@db.example/?sslmode=require')
     expect(postgresql.address).to.equal('db.example:5432')
     expect(postgresql.uriBy('127.0.0.1:9')).to.equal('postgres://user:p%40ss@127.0.0.1:9/?sslmode=require')
@@ -31,15 +31,15 @@ describe('a store by its address', () => {
     expect(mongodb.uriBy('127.0.0.1:9')).to.equal('mongodb://user:p@127.0.0.1:9/?replicaSet=rs0&directConnection=true')
   })
 
-  it('of another kind is refused, without its password', () => {
+  it('rejects an unsupported store with a message that omits the password', () => {
     expect(() => storeOf('redis://:secret@db.example'))
-      .to.throw(CliError, 'STORE_URI=redis:... is no store')
+      .to.throw(CliError, 'STORE_URI=redis:... is not a supported store')
       .with.property('message')
       .that.does.not.contain('secret')
   })
 })
 
-describe('what the network part found', () => {
+describe('the findings of the network part', () => {
   const cell = (variant: string, roundTrip: number, replicas: number, perSecond: number): Cell => {
     return { variant, roundTrip, replicas, perSecond, events: 10, busy: 0.5, used: {} }
   }
@@ -50,7 +50,7 @@ describe('what the network part found', () => {
   const found = (all: Started[]) =>
     findingsOf({ store: 'PostgreSQL', pings: new Map([[2, 2.3]]), started: all, orders: [] })
 
-  it('is the median of the rounds, and their goals where both sides were measured', () => {
+  it('contain medians of the rounds, and goals for measured variants', () => {
     const now = [1_000, 3_000, 2_400].map((rate) => started([cell(names.now, 2, 1, rate)]))
     const { tables, goals } = found([...now, started([cell(names.before, 2, 1, 300)])])
     expect(tables[0]?.rows[0]).to.deep.equal(['now', '2', '2.3', '1', '2,400', '0.50', '1,000', '3,000'])
@@ -61,7 +61,7 @@ describe('what the network part found', () => {
     ])
   })
 
-  it('misses its goal when an order was announced in two versions', () => {
+  it('miss a goal if an order was announced in two versions', () => {
     const { goals } = found([started([cell(names.now, 2, 1, 3_000)], 1)])
     expect(goals.at(-1)).to.deep.include({ measured: '1', reached: false })
   })

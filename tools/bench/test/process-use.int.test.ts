@@ -2,7 +2,7 @@ import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from
 import { processUse } from '../support/process-use.ts'
 
 const folder = testFolder('bench-process-use')
-/** Half a second of processor time, several times what the parent alone needs. */
+/** Half a second of processor time, several times as much as the parent process needs. */
 const work = 'while (process.cpuUsage().user < 500_000);'
 
 describe('the processor time of a process', () => {
@@ -13,7 +13,7 @@ describe('the processor time of a process', () => {
     'that lives': 'setInterval(() => {}, 1_000)',
     'that has ended': '',
   })) {
-    it(`has that of a child ${which}`, async () => {
+    it(`includes the time of a child ${which}`, async () => {
       const name = which.replaceAll(' ', '-')
       const parent = `child_process.spawn(process.execPath, ['-e', '${work}${afterwards}']); setInterval(() => {}, 1_000)`
       startProcess(folder, { name, command: process.execPath, args: ['-e', parent], env: {}, ports: {} })

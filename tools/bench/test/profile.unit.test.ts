@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { profileShares } from '../support/profile.ts'
 
-describe('shares of a profile', () => {
+describe('profileShares', () => {
   const frame = (id: number, functionName: string, url = '') => ({ id, callFrame: { functionName, url } })
 
-  it('add up by package and folder, largest first, without what was idle', () => {
+  it('adds up the time by package and folder, largest first, without idle time', () => {
     const nodes = [
       frame(1, '(idle)'),
       frame(2, '(garbage collector)'),

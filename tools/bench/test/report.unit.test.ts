@@ -5,21 +5,21 @@ import { markdownTable } from '../report/markdown.ts'
 import { withSection } from '../report/section.ts'
 
 describe('a goal', () => {
-  it('is reached at its value, and not by what could not be measured', () => {
+  it('counts an equal value as reached, and an unmeasured value as missed', () => {
     expect(atLeast('a', 0.35, 0.35, 2)).to.include({ goal: '>= 0.35', measured: '0.35', reached: true })
     expect(atMost('a', 251, 250)).to.include({ goal: '<= 250', measured: '251', reached: false })
     expect([atLeast('a', Number.NaN, 1).reached, atLeast('a', Infinity, 1).reached]).to.deep.equal([false, false])
   })
 })
 
-describe('a figure', () => {
-  it('has thousands apart, as many digits as asked for, and a dash for nothing', () => {
+describe('the format of a number', () => {
+  it('separates thousands, limits digits, and shows a dash for an unmeasured value', () => {
     expect([number(12_345.67, 1), number(2), number(Number.NaN)]).to.deep.equal(['12,345.7', '2', '-'])
   })
 })
 
-describe('a Markdown table', () => {
-  it('lines up its columns, figures to the right', () => {
+describe('markdownTable', () => {
+  it('aligns its columns, with numbers to the right', () => {
     const table = markdownTable({
       head: ['', 'per s'],
       rows: [
@@ -36,22 +36,22 @@ describe('a Markdown table', () => {
   })
 })
 
-describe('a section of a document', () => {
+describe('withSection', () => {
   const document = 'a\n<!-- bench:x -->\nold\n<!-- /bench:x -->\nb\n'
 
-  it('is replaced between its markers, as often as wanted', () => {
+  it('replaces the text between the markers, even several times', () => {
     const once = withSection(document, 'x', 'new')
     expect(once).to.equal('a\n<!-- bench:x -->\nnew\n<!-- /bench:x -->\nb\n')
     expect(withSection(once, 'x', 'new')).to.equal(once)
   })
 
-  it('that is not there is asked for by its markers', () => {
+  it('throws with the markers to add if the section is missing', () => {
     expect(() => withSection(document, 'y', 'new')).to.throw(/add <!-- bench:y --> and <!-- \/bench:y -->/)
   })
 })
 
-describe('a chart', () => {
-  it('is an SVG document with its title, categories and values', () => {
+describe('svgOf', () => {
+  it('returns an SVG document with title, categories and values', () => {
     const series = [{ name: 'requests/s', values: [19_400, 6_612, Number.NaN] }]
     const svg = svgOf({
       name: 'a',

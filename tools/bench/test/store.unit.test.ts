@@ -5,13 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import { countArrivals, openStore, type Store } from '../support/store.ts'
 
-describe('a store read from outside', () => {
+describe('openStore', () => {
   let folder: string
   let file: string
   let store: Store
   let writer: DatabaseSync | undefined
 
-  /** Dapr's table and upsert (components-contrib, state/sqlite). */
+  /** Writes to Dapr’s table with its upsert (components-contrib, state/sqlite). */
   function write(...keys: string[]): void {
     writer ??= new DatabaseSync(file)
     writer.exec('PRAGMA journal_mode = WAL')
@@ -31,7 +31,7 @@ describe('a store read from outside', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('is empty until its sidecar makes the file and the table', () => {
+  it('returns an empty store until the sidecar creates the file and the table', () => {
     expect(store.count('%')).to.equal(0)
     writer = new DatabaseSync(file)
     writer.exec('PRAGMA user_version = 1')
@@ -40,13 +40,13 @@ describe('a store read from outside', () => {
     expect(store.count('%')).to.equal(1)
   })
 
-  it('counts documents by key, each once however often it is written', () => {
+  it('counts documents by key, each once even if it is written several times', () => {
     write('order-service||order/1/OrderCreated', 'order-service||order/1/PaymentApproved', 'order-service||list/root')
     write('order-service||order/1/PaymentApproved')
     expect(store.count('%/PaymentApproved')).to.equal(1)
   })
 
-  it('tells every such key that is new, whatever else is written again in between', () => {
+  it('returns every new key once, even while other keys are written again', () => {
     write('list/root', 'fact/a')
     expect(store.news('fact/%')).to.deep.equal(['fact/a'])
     expect(store.news('fact/%')).to.deep.equal([])
@@ -60,7 +60,7 @@ describe('a store read from outside', () => {
     expect(seen).to.deep.equal(Array.from({ length: 50 }, (_, index) => `fact/${index}`))
   })
 
-  it('counts what arrives, and is not deceived by a document that is written again', () => {
+  it('counts arrivals correctly if an old document is written again', () => {
     write('fact/old')
     const arrivals = countArrivals(file, 'fact/%')
     write('fact/1', 'fact/1', 'fact/1', 'list/root')

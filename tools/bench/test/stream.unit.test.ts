@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { orderEvents, plainEventBytes } from '../support/events.ts'
 import { batches, distance } from '../support/stream.ts'
 
-describe('outside events', () => {
-  it('are valid OrderCreated events, full and reduced in turn, keyed by order', () => {
+describe('the generated outside events', () => {
+  it('alternate between full and reduced valid OrderCreated events, keyed by order', () => {
     const events = [...orderEvents(4)]
     for (const { key, value } of events) {
       expect(checkPayload(parseEnvelope(value))).to.have.nested.property('Payload.OrderId', key)
@@ -14,20 +14,20 @@ describe('outside events', () => {
     expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
   })
 
-  it('cost what is asked of their index', () => {
+  it('use the totals for their index', () => {
     const totals = [...orderEvents(3, 0, (index) => index * 100)].map(
       ({ value }) => (parseEnvelope(value).Payload as { Total: number }).Total,
     )
     expect(totals).to.deep.equal([0, 100, 200])
   })
 
-  it('have about the size they are said to have, and with filling so much more', () => {
+  it('match the stated size, and grow by the filling', () => {
     const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
     expect(size(0)).to.be.closeTo(plainEventBytes, 20)
     expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
   })
 
-  it('are published in batches that Kafka takes even when they all go to one partition', () => {
+  it('fit into Kafka’s limit in batches, even for a single partition', () => {
     for (const filling of [0, 3_000, 50_000]) {
       const made = [...batches(orderEvents(1_200, filling))]
       const bytes = made.map((batch) => batch.reduce((sum, { value }) => sum + value.length, 0))
@@ -37,7 +37,7 @@ describe('outside events', () => {
   })
 })
 
-describe('the distance between two ends of a topic', () => {
+describe('distance', () => {
   it('counts the records of all partitions', () => {
     expect(distance([5n, 0n], [7n, 3n, 4n])).to.equal(9)
   })

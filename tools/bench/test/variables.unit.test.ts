@@ -2,15 +2,15 @@ import { CliError } from '@orderflow/cli'
 import { expect } from 'chai'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
-describe('a list of numbers from the environment', () => {
-  it('is the variable, or what stands in for it', () => {
+describe('numbersFrom', () => {
+  it('reads the variable, or uses the fallback', () => {
     expect(numbersFrom('RATES', '50 500', { RATES: ' 20  100 ' })).to.deep.equal([20, 100])
     expect(numbersFrom('RATES', '50 500', { RATES: '' })).to.deep.equal([50, 500])
     expect(numbersFrom('RATES', '50 500', {})).to.deep.equal([50, 500])
   })
 
   for (const text of ['fast', '0', '-1', '50,500', 'Infinity']) {
-    it(`that is ${text} is refused with an example`, () => {
+    it(`rejects ${text} with an example`, () => {
       expect(() => numbersFrom('RATES', '50 500', { RATES: text }))
         .to.throw(CliError, `RATES=${text} is not a list of positive numbers`)
         .with.property('nextStep', 'RATES="50 500", or leave it out')
@@ -18,8 +18,8 @@ describe('a list of numbers from the environment', () => {
   }
 })
 
-describe('a list of delays from the environment', () => {
-  it('may have none among them', () => {
+describe('delaysFrom', () => {
+  it('allows zero, but rejects negative numbers', () => {
     expect(delaysFrom('RTT', '0 2', {})).to.deep.equal([0, 2])
     expect(() => delaysFrom('RTT', '0 2', { RTT: '-1' })).to.throw(
       CliError,

@@ -1,5 +1,5 @@
-// Payments with Watermill: the router of its guide, Kafka in and out, pgx in between.
-// Run with BROKER, TOPIC (where it publishes), PARTITIONS, SESSION_TIMEOUT_MS and PGHOST, PGPORT, PGUSER and so on.
+// Payments with Watermill: the router of its guide, Kafka for input and output, and pgx. Run it with BROKER, TOPIC (to publish to),
+// PARTITIONS, SESSION_TIMEOUT_MS and the PG variables.
 package main
 
 import (
@@ -62,14 +62,14 @@ func run(ctx context.Context) error {
 	}
 	router.AddPlugin(plugin.SignalsHandler)
 	router.AddMiddleware(middleware.Recoverer)
-	// An event is acknowledged after what its handler returned was published.
+	// An event is acknowledged after the handler’s result was published.
 	router.AddHandler("payments", "orderevents", subscriber, os.Getenv("TOPIC"), publisher, payments{pool}.pay)
 	return router.Run(ctx)
 }
 
 func subscriberConfig() *sarama.Config {
 	config := kafka.DefaultSaramaSubscriberConfig()
-	// Watermill's own default is a protocol that brokers from 4.0 on do not speak.
+	// Brokers from 4.0 on do not support Watermill’s default protocol version.
 	config.Version = sarama.V3_6_0_0
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
 	milliseconds, _ := strconv.Atoi(os.Getenv("SESSION_TIMEOUT_MS"))
@@ -127,7 +127,7 @@ type payments struct {
 const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
 	VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id) DO NOTHING`
 
-// An event that comes again stores nothing and is announced again, under the same ids.
+// pay stores an event only once. A repeated event is announced again with the same ids.
 func (p payments) pay(msg *message.Message) ([]*message.Message, error) {
 	var event envelope
 	if err := json.Unmarshal(msg.Payload, &event); err != nil {

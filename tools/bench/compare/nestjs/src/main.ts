@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core'
 import { type MicroserviceOptions, Transport } from '@nestjs/microservices'
 import { PaymentsModule } from './payments.js'
 
-// `node dist/main.js` with BROKER, TOPIC (where it publishes), PARTITIONS, SESSION_TIMEOUT_MS and PGHOST, PGPORT, PGUSER and so on.
+// `node dist/main.js` with BROKER, TOPIC (to publish to), PARTITIONS, SESSION_TIMEOUT_MS and the PG variables.
 const { BROKER = '', PARTITIONS, SESSION_TIMEOUT_MS } = process.env
 
 const app = await NestFactory.createMicroservice<MicroserviceOptions>(PaymentsModule, {
@@ -13,7 +13,7 @@ const app = await NestFactory.createMicroservice<MicroserviceOptions>(PaymentsMo
     client: { clientId: 'nestjs-payments', brokers: [BROKER] },
     consumer: { groupId: 'nestjs-payments', sessionTimeout: Number(SESSION_TIMEOUT_MS), heartbeatInterval: 1_000 },
     subscribe: { fromBeginning: true },
-    // Only the offsets of what was handled are committed: each second, not first when all that was fetched of a partition was handled.
+    // Commits the offsets of handled events each second, not only after all fetched events of a partition.
     run: { partitionsConsumedConcurrently: Number(PARTITIONS), autoCommitInterval: 1_000 },
   },
 })

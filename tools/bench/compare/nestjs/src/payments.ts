@@ -26,7 +26,7 @@ export class PaymentsController {
     @Inject(Pool) private readonly pool: Pool,
   ) {}
 
-  /** An event that comes again stores nothing and is announced again, under the same ids. */
+  /** Stores an event only once. A repeated event is announced again with the same ids. */
   @EventPattern('orderevents')
   async pay(@Payload() event: OrderCreated): Promise<void> {
     if (event.Name !== 'OrderCreated') return

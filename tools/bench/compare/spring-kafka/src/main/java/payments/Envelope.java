@@ -11,7 +11,7 @@ import java.util.UUID;
 import tools.jackson.databind.PropertyNamingStrategies.UpperCamelCaseStrategy;
 import tools.jackson.databind.annotation.JsonNaming;
 
-/** An event: OrderCreated as it comes, PaymentApproved or PaymentRejected as it goes. */
+/** An event: a received OrderCreated, or a published PaymentApproved or PaymentRejected. */
 @JsonNaming(UpperCamelCaseStrategy.class)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Envelope(
@@ -35,7 +35,7 @@ public record Envelope(
       UUID orderId, BigDecimal total, UUID paymentId, BigDecimal amount, String policy, String source, String reason) {
   }
 
-  /** The announcement of the payment of this order. */
+  /** Returns the announcement of this order’s payment. */
   Envelope payment(OffsetDateTime at) {
     var paymentId = idOf("payment", payload.orderId());
     var approved = payload.total().compareTo(APPROVE_UP_TO) <= 0;
@@ -54,7 +54,7 @@ public record Envelope(
             approved ? null : "the amount is above the limit of " + APPROVE_UP_TO));
   }
 
-  /** Its row in the table of payments. */
+  /** Returns the row for the table of payments. */
   Object[] row() {
     var status = name.substring("Payment".length());
     return new Object[] {payload.orderId(), payload.paymentId(), payload.amount(), status, creationDate};

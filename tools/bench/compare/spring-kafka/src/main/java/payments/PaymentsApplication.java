@@ -37,7 +37,7 @@ public class PaymentsApplication {
       this.topic = topic;
     }
 
-    /** Events that come again store nothing and are announced again, under the same ids. */
+    /** Stores each event only once. Repeated events are announced again with the same ids. */
     @KafkaListener(topics = "orderevents")
     void pay(List<Envelope> events) {
       var now = OffsetDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.MILLIS);
