@@ -13,20 +13,20 @@ import type { FaultReport, LoadReport } from './report/report.ts'
 
 export interface BreakOptions {
   seed: string
-  /** Orders a second through HTTP, and as many again from outside. */
+  /** The orders per second through HTTP, and the same number from outside. */
   rate: number
-  /** No step begins later. */
+  /** The latest begin of a step. */
   minutes: number
-  /** What happens, given whether disks can be full here. */
+  /** Returns the steps. `disks` is true if disks can be full here. */
   steps: (disks: boolean) => Iterable<Step>
   onProgress: (line: string) => void
 }
 
 const warmUpMs = 3_000
-/** After the load's end a client that is still refused gives up. */
+/** After the load, a client whose requests are still refused gives up. */
 const patienceMs = 120_000
 
-/** Puts the system under load and does the steps one after the other. Returns when every client has its answer. */
+/** Loads the system and runs the steps in turn. Returns when every client has its answer. */
 export async function breakIt(
   { seed, rate, minutes, steps, onProgress }: BreakOptions,
   { book, ...breakable }: Breakable & { book: Book },
@@ -77,7 +77,7 @@ export async function breakIt(
   const counts = { http: http.begun(), outside: outside.begun(), answers: tally.counts() }
   return { load: { seconds, ...counts, brokerFailures: outside.failures() }, faults }
 
-  /** Undefined while the broker does not answer. */
+  /** Returns undefined while the broker does not answer. */
   async function behindNow(): Promise<number | undefined> {
     return await readBacklog(cluster.kafka).then(
       ({ behind }) => behind,

@@ -5,11 +5,12 @@ import { formatReport } from './report/format.ts'
 import type { Report } from './report/report.ts'
 import { runChaos } from './run.ts'
 
-/** A small part of what `make -C tools chaos` does, one after the other; each process of the system is killed in one of them. */
+/** A small part of the steps of `make -C tools chaos`, in turn. Each process of the system is killed in one of them. */
 const steps: Step[] = [
   {
     faults: [
-      // Its partitions go to the other replica, which dies while it has them; the old one goes on with what it got, and then comes back.
+      // The other replica receives the partitions and is killed while it has them. The first one continues with its old records, and then
+      // rejoins.
       { kind: 'cut off', server: 'kafka', replicas: ['payment-service'], ms: 6_000 },
       { kind: 'kill', members: ['payment-service-2', 'payment-sidecar-2'], ms: 500 },
     ],
@@ -33,10 +34,10 @@ const steps: Step[] = [
     restMs: 500,
   },
 ]
-/** Where this user may mount a disk that can be full. */
+/** Needs a user who may mount a disk. */
 const diskStep: Step = { faults: [{ kind: 'full disk', disk: 'state', ms: 2_000 }], apartMs: 0, restMs: 500 }
 
-describe('under load, while processes are killed, cut off from Kafka and locked out of their database', () => {
+describe('the system under load and faults', () => {
   let report: Report
   before(async function () {
     this.timeout(400_000)
@@ -55,7 +56,7 @@ describe('under load, while processes are killed, cut off from Kafka and locked 
     })
   })
 
-  it('nothing is lost, duplicated, stuck or wrong', function () {
+  it('loses, duplicates and blocks nothing', function () {
     const { seconds, http, outside } = report.load
     const disks = steps.includes(diskStep) ? '' : ', without a full disk'
     if (this.test) this.test.title += ` (${http + outside} orders in ${seconds.toFixed(0)} s${disks})`
@@ -63,14 +64,14 @@ describe('under load, while processes are killed, cut off from Kafka and locked 
     expect(report.behind).to.equal(0)
   })
 
-  it('the faults were felt, and each of them was survived', () => {
+  it('fails during each fault and recovers from it', () => {
     expect(report.load.answers).to.include.keys('order 201', 'order 503', 'order unanswered')
     expect(report.load.brokerFailures).to.be.above(0)
     const felt = report.faults.map(({ recovery }) => Object.values(recovery).every((ms) => ms > 0))
     expect(felt).to.deep.equal(steps.map(() => true))
   })
 
-  it('there was something to count of every kind', () => {
+  it('produces orders, cancellations, dead letters and poison', () => {
     const { orders, cancellations, events, deadLetters, poison } = report.counts
     for (const { source, stored, paid } of orders)
       expect([source, stored > 50, paid > 50]).to.deep.equal([source, true, true])

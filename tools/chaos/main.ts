@@ -1,4 +1,4 @@
-/** `make -C tools chaos`: the system under load and faults, and a ledger of what came of it. */
+/** `make -C tools chaos` runs the system under load and faults, and audits the results. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, localFolder, provision, timed } from '@orderflow/cli'
@@ -35,7 +35,8 @@ async function main(): Promise<void> {
   console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)
   const done = new Set(report.faults.flatMap(({ names }) => names))
   const others = faultNames(targets).filter((name) => !done.has(name))
-  if (others.length > 0) console.log(`not done in this run: ${others.join(', ')}; MINUTES=15 has the time for all`)
+  if (others.length > 0)
+    console.log(`faults left out in this run: ${others.join(', ')}; MINUTES=15 is long enough for all`)
   if (isClean(report)) return
   console.log(`next: read docs/chaos.md; logs, ledger.db and the stores are in ${folder}`)
   process.exitCode = 1

@@ -16,14 +16,14 @@ import { isClean, makeReport, type Report, thisMachine } from './report/report.t
 
 export type ChaosOptions = SiteOptions & BreakOptions
 
-/** The whole report as JSON, with all that is known of what was found. */
+/** The file with the complete report as JSON, including the evidence. */
 export const reportFile = (folder: string) => join(folder, 'report.json')
 
 const consumers = Object.fromEntries(topics.processes.map(({ name, consumerGroups }) => [name, consumerGroups]))
 
 /**
- * Runs the system under load and faults, and counts afterwards. What is wrong is in the report's findings; then the folder
- * keeps the ledger's book, the log and the stores.
+ * Runs the system under load and faults, and audits it afterwards. The report contains the findings. If there are any, the folder keeps the
+ * ledger, the log and the stores.
  */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { folder, onProgress } = options
@@ -34,9 +34,9 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   rmSync(bookFile, { force: true })
   const book = openBook(consumers, bookFile)
   const supervisor = supervise(cluster, ({ member, exit }, isNews) => {
-    if (isNews) onProgress(`${member} ended by itself (${exit}), and is started again until it stays`)
+    if (isNews) onProgress(`${member} exited unexpectedly (${exit}), and is restarted until it stays up`)
     if (storedServices.some(({ name }) => isReplicaOf(member, name)))
-      book.surprise(`${member} ended by itself: ${exit}`)
+      book.surprise(`${member} exited unexpectedly: ${exit}`)
   })
 
   async function count(): Promise<Report> {
@@ -45,9 +45,9 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     const behind = await settle(cluster.kafka, onProgress)
     onProgress('ledger: reading the log')
     await readLog(cluster.kafka, book)
-    onProgress('ledger: reading the lists of the services, page by page')
+    onProgress('ledger: reading the lists of the services page by page')
     await readApi((service) => entryOf(cluster.urls, service)[0] ?? '', book)
-    onProgress('ledger: reading their stores')
+    onProgress('ledger: reading the services’ stores')
     const stored = Object.entries(storedPrefixes).map(([service, prefix]) => {
       return [service, cluster.store.documents(service, prefix)] as const
     })

@@ -11,8 +11,8 @@ export interface ChaosSettings {
 }
 
 /**
- * What `make -C tools chaos` was told.
- * @throws {CliError} `usage` naming the variable that is wrong
+ * Reads the settings of `make -C tools chaos`.
+ * @throws {CliError} `usage` with the name of an invalid variable
  */
 export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
   return {
@@ -24,7 +24,7 @@ export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
   }
 }
 
-/** It becomes part of a folder's name and of keys. */
+/** The seed becomes part of a folder’s name and of keys. */
 function seed(text = ''): string {
   if (text === '') return String(randomInt(1_000_000))
   if (/^[\w-]{1,40}$/.test(text)) return text

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { chaosSettings } from './settings.ts'
 
-describe('the settings of make -C tools chaos', () => {
-  it('are taken from the environment', () => {
+describe('chaosSettings', () => {
+  it('reads the environment', () => {
     const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1', STORE: 'postgresql' }
     const told = { seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1, store: 'postgresql' }
     expect(chaosSettings(env)).to.deep.equal(told)
   })
 
-  it('have a seed of their own when none is given, or an empty one', () => {
+  it('creates a seed if the variable is missing or empty', () => {
     expect(chaosSettings({}).seed).to.match(/^\d+$/)
     expect(chaosSettings({ SEED: '' }).seed).to.match(/^\d+$/)
   })
@@ -20,7 +20,7 @@ describe('the settings of make -C tools chaos', () => {
     REPLICAS: '3',
     STORE: 'redis',
   })) {
-    it(`refuse ${name}=${value} with the rule and an example`, () => {
+    it(`rejects ${name}=${value} with the rule and an example`, () => {
       expect(() => chaosSettings({ [name]: value }))
         .to.throw(`${name}: "${value}" is not`)
         .with.property('nextStep')

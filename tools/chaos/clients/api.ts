@@ -16,13 +16,13 @@ export interface ProblemBody {
   paymentId?: string
 }
 
-/** Where orders are placed, and where payments are. */
+/** The base URLs of order-service and payment-service. */
 export const orderUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'order-service')
 export const paymentUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'payment-service')
 
 export const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 
-/** The order once it has the status. */
+/** Returns the order when it has the status. */
 export function orderWith(url: string, id: string, status: Order['status'], timeoutMs?: number): Promise<Order> {
   return eventually(
     async () => {

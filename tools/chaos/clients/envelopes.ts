@@ -3,7 +3,7 @@ import { poisonOf } from '@orderflow/test-kit'
 
 const app = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 
-/** An OrderCreated of another application with the six required fields. */
+/** Builds an OrderCreated of another application with the six required fields. */
 export function reduced(payload: object = {}, changes: object = {}) {
   const OrderId = randomUUID()
   const Payload = { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10, ...payload }
@@ -11,7 +11,7 @@ export function reduced(payload: object = {}, changes: object = {}) {
   return { ...app, Version: 1, Name: 'OrderCreated', CreationDate, Payload, ...changes }
 }
 
-/** The same with every field. */
+/** Builds an OrderCreated with all fields. */
 export const full = (payload: object = {}) => ({
   ...reduced(payload),
   Id: randomUUID(),
@@ -22,5 +22,5 @@ export const full = (payload: object = {}) => ({
   TenantUserID: '',
 })
 
-/** Poison records with the name of OrderCreated, which both services handle. */
+/** Invalid records with the name OrderCreated, which both services handle. */
 export const poison = poisonOf('OrderCreated@1')

@@ -29,27 +29,27 @@ import {
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 
-/** A process of the cluster; those that end in `-2` are of second replicas. */
+/** The name of a process. Names that end in `-2` are second replicas. */
 export type Member = string
 
-/** A stack of which every process can be started and ended alone, each service with its sidecar once or twice. */
+/** A stack whose processes can be started and stopped one by one. Each service with its sidecar runs once or twice. */
 export interface Cluster {
   folder: string
   members: Member[]
   kafka: KafkaConnection
   store: Store
-  /** What each replica reaches Kafka and the store by. */
+  /** The connections of each replica to Kafka and the store. */
   network: Network
-  /** Of each replica, by service. */
+  /** The base URLs of each service’s replicas. */
   urls: Record<string, string[]>
   start(member: Member): void
-  /** Signals a process that runs; returns when it is gone if the signal ends it. One that is gone already is fine. */
+  /** Sends a signal to a running process, and waits for its end if the signal ends it. Ignores processes that have ended. */
   signal(member: Member, signal: NodeJS.Signals): Promise<void>
-  /** Has a process end in order, and waits until it is gone. */
+  /** Stops a process in order and waits for its end. */
   end(member: Member): Promise<void>
-  /** Those that do not run, and how they ended. */
+  /** Returns the processes that do not run, with their exit. */
   ended(): Map<Member, string>
-  /** Waits until all answer and consume. */
+  /** Waits until all services answer and consume. */
   ready(): Promise<void>
   /** Waits until broker and store answer. */
   serversReady(): Promise<void>
@@ -58,13 +58,13 @@ export interface Cluster {
 const goneTimeoutMs = 30_000
 const readyTimeoutMs = 120_000
 const ending: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT']
-/** Others need them. */
+/** The processes that others need. */
 const serverNames: readonly Member[] = ['kafka', 'postgresql']
 export const isServer = (member: Member) => serverNames.includes(member)
 
 /**
- * Starts a cluster in a folder that the caller has claimed. What the store has is in `state/`, Kafka's log in `data/`.
- * @param replicas of each service with its sidecar, 1 or 2; the second ones share app-id and store with the first
+ * Starts a cluster in a claimed folder, with the store in `state/` and Kafka’s log in `data/`.
+ * @param replicas the number of replicas of each service, 1 or 2; all use the same app-id and store
  */
 export async function startCluster(folder: string, replicas: number, storeKind: LocalStore): Promise<Cluster> {
   const ports = await freePorts()
@@ -108,7 +108,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
     if (state.state !== 'running') return
     signalGroup(state.group, name)
     if (!ending.includes(name)) return
-    if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${member} survives ${name}`)
+    if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${member} has survived ${name}`)
   }
 
   const cluster: Cluster = {
@@ -120,7 +120,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
     urls: ofServices(({ name }) => plans.map((each) => urlOf(each, name))),
     start: (member) => void startProcess(folder, specOf(member)),
     signal,
-    // To PostgreSQL SIGTERM means to wait until its last client has gone.
+    // After SIGTERM, PostgreSQL waits for the end of its last client.
     end: (member) => signal(member, member === 'postgresql' ? 'SIGINT' : 'SIGTERM'),
     ended() {
       const table = readProcessTable()
@@ -142,7 +142,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
 
 const replicaName = (name: string, index: number): Member => (index === 0 ? name : `${name}-2`)
 
-/** Whether a member is that process, or another replica of it. */
+/** Returns true if a member is this process or another replica of it. */
 export const isReplicaOf = (member: Member, name: string) => member.replace(/-2$/, '') === name
 
 const urlOf = (plan: Plan, service: string) => `http://127.0.0.1:${entryOf(plan.ports.services, service).http}`
@@ -153,7 +153,7 @@ function brokerSpec(plan: Plan, { brokerSettings }: Network): ProcessSpec {
   return { ...spec, args: [...spec.args, ...settings] }
 }
 
-/** Of the second replicas the processes have other names. Each reaches the servers by way of its own network. */
+/** Returns the specs of a replica’s processes, with other names for second replicas. Each replica uses its own network. */
 function replicaSpecs(plan: Plan, index: number, store: Store, network: Network): [Member, ProcessSpec][] {
   const specs = processSpecs(plan)
   return storedServices.flatMap((service) => {

@@ -1,27 +1,27 @@
 import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
 import { eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
 
-/** What a replica, which is a service with its sidecar, reaches across the network. */
+/** The servers that a replica, which is a service with its sidecar, uses across the network. */
 export const servers = ['store', 'kafka'] as const
 export type Server = (typeof servers)[number]
 
-/** The networks of a cluster. */
+/** The simulated networks of a cluster. */
 export interface Network {
-  /** What a replica finds instead of the broker. */
+  /** Returns the address that a replica uses as the broker. */
   kafkaOf: (replica: string) => string
-  /** And instead of the store, where that is a server. */
+  /** Returns the address that a replica uses as the store, or undefined if the store is a file. */
   storeOf: (replica: string) => string | undefined
-  /** Between a replica and a server. */
+  /** Returns the link between a replica and a server. */
   link: (replica: string, server: Server) => Link
-  /** The broker's settings: each replica is told to come back by way of its own link. */
+  /** The broker’s settings, which tell each replica to reconnect through its own link. */
   brokerSettings: Record<string, string>
   start: (folder: string) => Promise<void>
 }
 
 /**
- * A link of its own from each replica to each server, so that each can be cut off alone.
+ * Creates a link from each replica to each server, so that each can be disconnected separately.
  * @param kafka the ports of the broker
- * @param store `host:port`; undefined where the store is a file
+ * @param store `host:port`, or undefined if the store is a file
  */
 export async function createNetwork(
   replicas: readonly string[],
@@ -35,7 +35,7 @@ export async function createNetwork(
     links.set(link.spec.name, link)
     return link.address
   }
-  // A client comes back where the listener says that it is, whatever it called first.
+  // A client reconnects to the listener’s advertised address, whichever address it used first.
   const listeners = [{ name: 'PLAINTEXT', at: `127.0.0.1:${kafka.kafka}`, advertised: `127.0.0.1:${kafka.kafka}` }]
   for (const [index, replica] of replicas.entries()) {
     const at = `127.0.0.1:${await freePort()}`

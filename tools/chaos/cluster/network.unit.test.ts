@@ -3,12 +3,12 @@ import { createNetwork } from './network.ts'
 
 const replicas = ['order-service', 'order-service-2', 'payment-service']
 const ports = { kafka: 1, kafkaController: 2 }
-/** Where each listener is, by its name. */
+/** Returns the address of each listener by its name. */
 const byName = (setting = '') =>
   new Map(setting.split(',').map((listener) => listener.split('://') as [name: string, at: string]))
 
-describe('the network of a cluster', () => {
-  it('has Kafka send the clients of each replica back by way of the link that they came by', async () => {
+describe('createNetwork', () => {
+  it('makes clients of each replica reconnect to Kafka through their own link', async () => {
     const { kafkaOf, link, brokerSettings } = await createNetwork(replicas, ports, undefined)
     const at = byName(brokerSettings.listeners)
     const advertised = byName(brokerSettings['advertised.listeners'])
@@ -21,7 +21,7 @@ describe('the network of a cluster', () => {
     expect(new Set(replicas.map(kafkaOf)).size).to.equal(replicas.length)
   })
 
-  it('leaves the broker where it is for everybody else, and says how to talk to each listener', async () => {
+  it('keeps the broker’s own listener for other clients, and sets a protocol for each listener', async () => {
     const { brokerSettings } = await createNetwork(replicas, ports, undefined)
     expect(byName(brokerSettings['advertised.listeners']).get('PLAINTEXT')).to.equal('127.0.0.1:1')
     expect(byName(brokerSettings.listeners).get('CONTROLLER')).to.equal('127.0.0.1:2')
@@ -29,7 +29,7 @@ describe('the network of a cluster', () => {
     expect(protocols).to.have.members([...byName(brokerSettings.listeners).keys()])
   })
 
-  it('has a link of its own from each replica to a store that is a server, and none to a file', async () => {
+  it('creates a link from each replica to a store on a server, and none to a file', async () => {
     const { storeOf, link } = await createNetwork(replicas, ports, '127.0.0.1:3')
     expect(new Set(replicas.map(storeOf)).size).to.equal(replicas.length)
     for (const replica of replicas) expect(link(replica, 'store').spec.args[1]).to.equal('127.0.0.1:3')

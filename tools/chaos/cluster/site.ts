@@ -6,7 +6,7 @@ import { type Cluster, startCluster } from './cluster.ts'
 
 export interface SiteOptions {
   folder: string
-  /** Of each service with its sidecar: 1 or 2. */
+  /** The number of replicas of each service, 1 or 2. */
   replicas: number
   store: LocalStore
   onProgress: (line: string) => void
@@ -14,15 +14,15 @@ export interface SiteOptions {
 
 export interface Site {
   cluster: Cluster
-  /** Undefined where this user may not mount any. */
+  /** Undefined if this user may not mount disks. */
   disks: { state: Disk; kafka: Disk } | undefined
-  /** Stops everything; `keep` leaves log and stores in `kept/` beside the logs. */
+  /** Stops everything. `keep` saves log and stores in `kept/` next to the logs. */
   close(keep: boolean): Promise<void>
 }
 
 const dataFolders = ['data', 'state']
 
-/** A running cluster in a folder of its own, on small disks of its own where that is allowed. */
+/** Starts a cluster in its own folder, on small disks if this user may mount them. */
 export async function openSite({ folder, replicas, store, onProgress }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
@@ -50,7 +50,7 @@ async function mountDisks(folder: string, onProgress: SiteOptions['onProgress'])
   try {
     return { kafka: await mountDisk(join(folder, 'data')), state: await mountDisk(join(folder, 'state')) }
   } catch (error) {
-    onProgress(`warning: without full disks, since none can be mounted here: ${(error as Error).message}`)
+    onProgress(`warning: no full disks in this run, because mounting failed: ${(error as Error).message}`)
     return undefined
   }
 }
@@ -60,7 +60,7 @@ function beside(folder: string): string[] {
   return existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
 }
 
-/** A mount's data is gone with it, and a folder's with the next run's claim. */
+/** Data of a mount is lost when it is unmounted, and data of a folder when the next run claims it. */
 function keepData(folder: string): void {
   for (const name of dataFolders.filter((name) => existsSync(join(folder, name)))) {
     cpSync(join(folder, name), join(folder, 'kept', name), { recursive: true })

@@ -16,31 +16,31 @@ import {
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 
-/** The services' store, and a way past their sidecars. Its data is in a folder of its own, which may be a disk. */
+/** The services’ store with access past their sidecars. Its data is in its own folder, which may be a disk. */
 export interface Store {
   kind: LocalStore
-  /** The process that it is, and where it listens; undefined for files. */
+  /** The server’s process and address, or undefined for files. */
   server?: { spec: ProcessSpec; address: string }
-  /** Before anything is started. */
+  /** Prepares the store before anything starts. */
   prepare: () => Promise<void>
-  /** @throws {Error} while it does not answer */
+  /** @throws {Error} while the store does not answer */
   answers: () => Promise<void>
-  /** As a service's sidecar names it, perhaps reached by way of another address. */
+  /** Returns the connection string of a service’s sidecar, perhaps with another address. */
   connectionString: (service: string, address?: string) => string
-  /** Holds all that a service has as a backup or a curious administrator may: nobody else can write meanwhile. */
+  /** Locks all data of a service, as a backup or an administrator may. Others cannot write meanwhile. */
   lock: (service: string, ms: number) => Promise<void>
-  /** What a service has under keys that begin so, in the order of keys. */
+  /** Returns a service’s documents whose keys have this prefix, in the order of keys. */
   documents: (service: string, prefix: string) => AsyncIterable<StoredDocument>
 }
 
-/** @param port of the server, if it is one */
+/** @param port the port of the server, if there is one */
 export function createStore(kind: LocalStore, folder: string, port: number): Store {
   return kind === 'postgresql' ? postgresql(folder, port) : sqlite(folder)
 }
 
 const ownKey = (key: string) => key.split('||').slice(1).join('||')
 
-/** A file of each service (Dapr's state.sqlite). */
+/** Creates a store with a file for each service (Dapr’s state.sqlite). */
 function sqlite(folder: string): Store {
   const file = (service: string) => join(folder, `${serviceNamed(service).role}.db`)
   return {
@@ -84,15 +84,15 @@ function tryLock(db: DatabaseSync): boolean {
   }
 }
 
-/** Documents that are read at once. */
+/** The number of documents to read at once. */
 const pageSize = 10_000
 
-/** A server with a database for each service (Dapr's state.postgresql). */
+/** Creates a store on a server with a database for each service (Dapr’s state.postgresql). */
 function postgresql(folder: string, port: number): Store {
   const uri = () => localPostgresql(folder, port)
   async function withClient<Result>(service: string, work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = new Client({ connectionString: inDatabase(uri(), service) })
-    // It may be killed meanwhile: whoever asks is told.
+    // The server may be killed meanwhile. The query then reports the error.
     client.on('error', () => {})
     await client.connect()
     return await work(client).finally(() => client.end().catch(() => {}))

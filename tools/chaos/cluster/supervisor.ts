@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Member } from './cluster.ts'
 
-/** A process ended that nobody had ended. */
+/** The unexpected end of a process. */
 export interface Death {
   member: Member
   exit: string
   at: Date
 }
 
-/** Starts again what ends by itself, as any host of services does. */
+/** Restarts processes that end unexpectedly, as any platform does. */
 export interface Supervisor {
   deaths: Death[]
-  /** Leaves these members alone while `work` goes on, which ends and starts them. */
+  /** Ignores these members during `work`, which stops and starts them. */
   without(members: readonly Member[], work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
 const periodMs = 500
 
-/** A process that cannot stay up, such as a sidecar without Kafka, is news once. */
+/** A process that keeps exiting, such as a sidecar without Kafka, is reported once in this time. */
 const newsMs = 30_000
 
-/** @param onDeath told of every death, and whether the same process died shortly before */
+/** @param onDeath is called for every unexpected end; `isNews` is false if the same process ended shortly before */
 export function supervise(cluster: Cluster, onDeath: (death: Death, isNews: boolean) => void): Supervisor {
   const deaths: Death[] = []
   const left = new Map<Member, number>()

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/cli'
 
 export interface Backlog {
-  /** Records that some application has still to handle, each counted once per application: 0 only if there is none. */
+  /** The number of unhandled records, counted once for each application. */
   behind: number
-  /** Where everything stands: the same text while nothing moves. */
+  /** All positions as text, which is the same while nothing moves. */
   positions: string
 }
 
-/** How far the applications are behind the log. */
+/** Returns how far the applications are behind the log. */
 export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
   const found = await withAdmin(kafka, (admin) => positionsOf(admin, consumedTopics))
   return {
@@ -18,12 +18,12 @@ export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
 }
 
 const periodMs = 1_000
-/** Nothing is behind and nothing has moved for so long: it is over. */
+/** The test ends after this time if every record is handled and no offset moves. */
 const quietMs = 4_000
-/** Something is behind and nothing has moved for so long: it is stuck. */
+/** The system is stuck after this time if a record is unhandled and no offset moves. */
 const stuckMs = 90_000
 
-/** Waits until nothing moves any more, however long that takes. Answers how many records are behind even so. */
+/** Waits until nothing moves any more. Returns the number of records that are still behind. */
 export async function settle(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<number> {
   let last: Backlog = { behind: Number.NaN, positions: '' }
   let movedAt = Date.now()
@@ -35,7 +35,7 @@ export async function settle(kafka: KafkaConnection, onProgress: (line: string) 
     const stillFor = Date.now() - movedAt
     if (stillFor > (last.behind === 0 ? quietMs : stuckMs)) return last.behind
     if (Date.now() - toldAt > 10_000) {
-      onProgress(`waiting until nothing moves: ${last.behind} records are behind`)
+      onProgress(`waiting until no offset moves: ${last.behind} records are behind`)
       toldAt = Date.now()
     }
     await delay(periodMs)

@@ -11,7 +11,7 @@ export interface Breakable {
   disks: { state: Disk; kafka: Disk } | undefined
 }
 
-/** Does all faults of a step; returns when the last one has ended and what it stopped is started again. */
+/** Runs all faults of a step. Returns when the last one has ended and the stopped processes run again. */
 export async function inflict(step: Step, breakable: Breakable): Promise<void> {
   const [first, second] = step.faults
   await Promise.all([
@@ -59,17 +59,17 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
   }
 }
 
-/** How long connections last between two cuts, and how long they are refused. */
+/** The duration of connections between two cuts, and of the refusals after a cut. */
 const connectedMs = 250
 const refusedMs = 50
 const slowMs = 500
 
-/** Does to some links what is done to the network. */
+/** Applies a network fault to links. */
 async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
   const each = (change: (link: Link) => Promise<void>) => Promise.all(links.map(change))
   switch (kind) {
     case 'cut':
-      // Again and again, each time amid what has begun since.
+      // Repeats the cut, so that it also hits new connections and requests.
       for (let left = ms; left > 0; left -= refusedMs + connectedMs) {
         await each((link) => link.cut())
         await delay(refusedMs)
@@ -85,19 +85,19 @@ async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
     case 'half-open':
       await each((link) => link.hold())
       await delay(ms)
-      // The other side knows nothing of these connections any more.
+      // The other side no longer knows these connections.
       await each((link) => link.cut())
       await each((link) => link.open())
       return
     case 'cut off':
       await each((link) => link.hold())
       await delay(ms)
-      // What was sent meanwhile arrives now, and what was done upon it.
+      // Held data now arrives, and is handled.
       await each((link) => link.open())
   }
 }
 
-/** As `make down` and `make up` do: services and sidecars end first, the servers start first. */
+/** Restarts in the order of `make down` and `make up`: services and sidecars end first, and servers start first. */
 async function restartAll(cluster: Cluster, supervisor: Supervisor): Promise<void> {
   const servers = cluster.members.filter(isServer)
   const others = cluster.members.filter((member) => !isServer(member))

@@ -4,7 +4,7 @@ import type { Member } from '../cluster/cluster.ts'
 import type { Server } from '../cluster/network.ts'
 import { createRandom, type Random } from '../load/random.ts'
 
-/** Something that happens to the system, and for how long; times in milliseconds. */
+/** A fault of the system and its duration in milliseconds. */
 export type Fault =
   | { kind: 'kill'; members: Member[]; ms: number }
   | { kind: 'freeze'; members: Member[]; ms: number }
@@ -14,7 +14,7 @@ export type Fault =
   | { kind: 'restart all' }
   | NetworkFault
 
-/** Something that happens to the network between replicas, which are services with their sidecars, and a server. */
+/** A fault of the network between replicas and a server. A replica is a service with its sidecar. */
 export interface NetworkFault {
   kind: 'cut' | 'half-open' | 'slow' | 'cut off'
   server: Server
@@ -22,31 +22,31 @@ export interface NetworkFault {
   ms: number
 }
 
-/** One fault, or two of which the second begins while the first goes on; then a rest. */
+/** One fault, or two of which the second begins during the first, and then a pause. */
 export interface Step {
   faults: [Fault] | [Fault, Fault]
-  /** How much later the second one begins. */
+  /** The delay of the second fault. */
   apartMs: number
   restMs: number
 }
 
-/** What there is to break. */
+/** The parts that can be broken. */
 export interface Targets {
   replicas: number
   store: LocalStore
-  /** Whether disks can be full here. */
+  /** True if disks can be full here. */
   disks: boolean
-  /** How long a frozen process stays so. */
+  /** The duration of a frozen process. */
   freezeMs: number
-  /** How long an outsider holds a database. */
+  /** The duration of a lock on a database. */
   lockMs: number
 }
 
 const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
 /**
- * Faults without end: each alone and, after every second one, a pair. All single ones come once before any comes again.
- * The same random numbers give the same steps.
+ * Generates endless faults: single ones, and a pair after every second one. Each single fault occurs once before any occurs again. The same
+ * random numbers result in the same steps.
  */
 export function* schedule(random: Random, targets: Targets): Generator<Step> {
   for (;;) {
@@ -65,7 +65,7 @@ function allFaults(random: Random, targets: Targets): Fault[] {
   return [...all, full('state'), full('kafka')]
 }
 
-/** Faults that can go on at the same time as another of them. */
+/** Returns faults that can last at the same time as another of them. */
 function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
@@ -79,7 +79,7 @@ function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets
   ]
 }
 
-/** Of a store that is a server. */
+/** Returns the faults of a store on a server. */
 function serverFaults(random: Random, replicas: number): Fault[] {
   const all = storedServices.flatMap(({ name }) => replicasOf(name, replicas))
   const some = () => random.pick([all, ...storedServices.map(({ name }) => someOf(random, name, replicas))])
@@ -94,10 +94,10 @@ function serverFaults(random: Random, replicas: number): Fault[] {
   ]
 }
 
-/** Shorter and longer than a request waits. */
+/** Returns a duration that is shorter or longer than a request waits. */
 const outage = (random: Random): number => random.between(4_000, 25_000)
 
-/** One replica alone: the others go on, perhaps with its partitions. */
+/** Disconnects a single replica. The others continue, perhaps with its partitions. */
 function cutOff(random: Random, replicas: number, server: Server): Fault {
   const replica = random.pick(storedServices.flatMap(({ name }) => replicasOf(name, replicas)))
   return { kind: 'cut off', server, replicas: [replica], ms: outage(random) }
@@ -105,7 +105,7 @@ function cutOff(random: Random, replicas: number, server: Server): Fault {
 
 const replicasOf = (name: Member, replicas: number): Member[] => (replicas > 1 ? [name, `${name}-2`] : [name])
 
-/** One of the replicas, or all. */
+/** Returns one of the replicas, or all. */
 function someOf(random: Random, name: Member, replicas: number): Member[] {
   const all = replicasOf(name, replicas)
   return random.pick([...all.map((one) => [one]), all])
@@ -118,7 +118,7 @@ function pair(random: Random, targets: Targets): [Fault, Fault] {
   }
 }
 
-/** Two faults with one of these in common cannot go on at the same time. */
+/** Returns the targets of a fault. Faults with a common target cannot last at the same time. */
 function targetsOf(fault: Fault): string[] {
   switch (fault.kind) {
     case 'kill':
@@ -127,7 +127,7 @@ function targetsOf(fault: Fault): string[] {
     case 'restart':
       return [fault.member]
     case 'lock':
-      // Who holds a lock is a client of the server.
+      // The holder of a lock is a client of the server.
       return [fault.kind, 'postgresql']
     case 'cut':
     case 'half-open':
@@ -139,7 +139,7 @@ function targetsOf(fault: Fault): string[] {
   }
 }
 
-/** What a fault is about, without the replica and the duration. */
+/** Returns the kind and target of a fault, without replica and duration. */
 export function faultName(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
@@ -161,10 +161,10 @@ export function faultName(fault: Fault): string {
   }
 }
 
-/** The names of all faults that a schedule has. */
+/** Returns the names of all faults in a schedule. */
 export const faultNames = (targets: Targets): string[] => allFaults(createRandom(), targets).map(faultName)
 
-/** As it stands in the report. */
+/** Returns a fault as text for the report. */
 export function describeFault(fault: Fault): string {
   const seconds = 'ms' in fault ? ` ${(fault.ms / 1_000).toFixed(1)} s` : ''
   switch (fault.kind) {

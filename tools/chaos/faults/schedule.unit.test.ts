@@ -32,12 +32,12 @@ const ofServer = [
 ]
 
 describe('the schedule of faults', () => {
-  it('is the same for the same seed, and another one for another', () => {
+  it('stays the same for the same seed, and differs for another one', () => {
     expect(take(60, 'a')).to.deep.equal(take(60, 'a'))
     expect(texts(take(60, 'a'))).not.to.deep.equal(texts(take(60, 'b')))
   })
 
-  it('has every fault alone before any comes again, and pairs between them', () => {
+  it('contains every fault alone before any occurs again, and pairs between them', () => {
     const pairsInARound = Math.floor(every.length / 2)
     const steps = take(2 * (every.length + pairsInARound), 'a')
     const [first, second] = [alone(steps).slice(0, every.length), alone(steps).slice(every.length)]
@@ -47,14 +47,14 @@ describe('the schedule of faults', () => {
     expect(faultNames(targets).sort()).to.deep.equal(every)
   })
 
-  it('never breaks the same process in both ways of a pair', () => {
+  it('never uses the same process in both faults of a pair', () => {
     for (const { faults } of take(600, 'a')) {
       const members = faults.flatMap((fault) => ('members' in fault ? fault.members : []))
       expect(new Set(members).size).to.equal(members.length)
     }
   })
 
-  it('kills one replica, the other, or both', () => {
+  it('kills one replica, the other one, or both', () => {
     const killed = alone(take(300, 'a')).filter((fault) => faultName(fault) === 'kill payment-sidecar')
     const choices = new Set(killed.map((fault) => ('members' in fault ? fault.members.join() : '')))
     expect(choices).to.deep.equal(
@@ -62,7 +62,7 @@ describe('the schedule of faults', () => {
     )
   })
 
-  it('has the network to a store that is a server, and the server itself, too', () => {
+  it('includes the server of a store and the network to it', () => {
     const networked = { ...targets, store: 'postgresql' } as const
     expect(faultNames(networked).sort()).to.deep.equal([...every, ...ofServer].sort())
     const steps = take(300, 'a', networked)
@@ -71,7 +71,7 @@ describe('the schedule of faults', () => {
     )
   })
 
-  it('cuts off one replica alone, and spoils the network of one, of a service, or of all', () => {
+  it('disconnects a single replica, and disturbs the network of one, of a service, or of all', () => {
     const steps = alone(take(1_000, 'a', { store: 'postgresql' }))
     const replicas = (name: string) =>
       new Set(
@@ -84,7 +84,7 @@ describe('the schedule of faults', () => {
     expect(replicas('half-open store')).to.deep.equal(new Set([...each, ...both, each.join()]))
   })
 
-  it('never has two faults at the same time that know of each other: on one network, or a lock in a server that is killed', () => {
+  it('never combines faults that affect each other: on one network, or a lock in a server that is killed', () => {
     for (const { faults } of take(2_000, 'a', { store: 'postgresql' })) {
       const links = faults.flatMap((fault) =>
         'replicas' in fault ? fault.replicas.map((name) => `${name} ${fault.server}`) : [],
@@ -95,7 +95,7 @@ describe('the schedule of faults', () => {
     }
   })
 
-  it('keeps to what there is', () => {
+  it('uses only available replicas, disks and servers', () => {
     const steps = take(300, 'a', { replicas: 1, disks: false })
     const all = steps.flatMap(({ faults }) => faults)
     expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))

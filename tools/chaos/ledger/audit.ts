@@ -1,24 +1,24 @@
 import type { Book, View } from './book.ts'
 import { checks, differences, type Kind } from './checks.ts'
 
-/** Something that is not as it should be. */
+/** A result of the audit that should not exist. */
 export interface Finding {
   kind: Kind
   what: string
-  /** Where it was seen, when it is about stored documents. */
+  /** The source of the stored documents, if the finding is about them. */
   view?: View
-  /** OrderIds mostly; names of poison, or positions in the log. */
+  /** OrderIds in most findings, or names of poison records, or record positions. */
   ids: string[]
 }
 
 export interface AuditOptions {
-  /** The places that stored documents were read from. */
+  /** The sources of the stored documents. */
   views: View[]
-  /** The payment policy's limit (`Policy.ApproveUpTo`). */
+  /** The payment policy’s limit (`Policy.ApproveUpTo`). */
   approveUpTo: number
 }
 
-/** Asks every question of the book; empty when nothing is lost, duplicated, stuck or wrong. */
+/** Runs all checks of the ledger. Returns an empty list if nothing is lost, duplicated, stuck or wrong. */
 export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding[] {
   const questions = [...checks, ...(views.length > 1 ? differences : [])]
   const findings = questions.flatMap(({ kind, what, sql }): Finding[] => {
@@ -29,13 +29,13 @@ export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding
   return findings.filter(({ ids }) => ids.length > 0)
 }
 
-/** How many things each kind of finding is about, however many findings are about one. */
+/** Counts the distinct ids of each kind of finding. */
 export function totals(findings: Finding[]): Record<Kind, number> {
   const count = (kind: Kind) => new Set(findings.filter((found) => found.kind === kind).flatMap(({ ids }) => ids)).size
   return { lost: count('lost'), duplicated: count('duplicated'), stuck: count('stuck'), wrong: count('wrong') }
 }
 
-/** All that the book holds about one id, name or position, for the study of a finding. */
+/** Returns everything in the ledger about an id, name or position, for the analysis of a finding. */
 export function evidence(book: Book, id: string): Record<string, object[]> {
   const ids = `(SELECT id FROM attempt WHERE name = :id UNION SELECT id FROM stored_order WHERE name = :id UNION SELECT :id)`
   const events = `SELECT * FROM event WHERE order_id IN ${ids} OR poison = :id OR topic || ' ' || part || ':' || offset = :id`

@@ -13,14 +13,14 @@ interface Placed {
   cancel?: 'asked' | 'accepted'
 }
 
-/** A small world in which all is well: an order paid, one refunded, one rejected, one cancelled before it was charged. */
+/** Builds a small world without findings: orders that are paid, refunded, rejected, and cancelled before the charge. */
 function healthyWorld() {
   const placed: Placed[] = [
     { name: 'http 1', source: 'http', total: 10, id: 'a', accepted: true },
     { name: 'http 2', source: 'http', total: 20, id: 'b', accepted: true, cancel: 'accepted' },
     { name: 'outside 1', source: 'outside', total: 10_001, id: 'c', accepted: true },
     { name: 'outside 2', source: 'outside', total: 40, id: 'd', accepted: true, cancel: 'asked' },
-    // Never answered, and yet in the log: it is an order all the same.
+    // This order was never answered but is in the log, so it must be an order.
     { name: 'http 3', source: 'http', total: 50, id: 'e' },
     { name: 'http 4', source: 'http', total: 60, id: 'f' },
   ]
@@ -81,7 +81,7 @@ function healthyWorld() {
     { name: 'poison 3', topic: 'orderevents', accepted: false },
   ]
   const surprises: string[] = []
-  /** What the files hold when it is not what the services answer. */
+  /** The contents of the stores, if they differ from the services’ answers. */
   const files: { orders?: StoredOrder[]; payments?: StoredPayment[] } = {}
   return { placed, sent, surprises, events, deadLetters, orders, payments, files, event }
 }
@@ -114,7 +114,7 @@ const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'store']
 
 function remove<T>(list: T[], isMeant: (item: T) => boolean): void {
   const kept = list.filter((item) => !isMeant(item))
-  if (kept.length === list.length) throw new Error('there is nothing to remove')
+  if (kept.length === list.length) throw new Error('nothing matches, so nothing is removed')
   list.splice(0, list.length, ...kept)
 }
 function change<T extends object>(list: T[], isMeant: (item: T) => boolean, changes: Partial<T>): void {
@@ -125,135 +125,143 @@ const withId = (id: string) => (item: { id: string }) => item.id === id
 const ofOrder = (id: string) => (item: { orderId?: string }) => item.orderId === id
 const told = (name: string, id: string) => (event: LoggedEvent) => event.name === name && event.orderId === id
 
-/** What goes wrong, the finding that must tell of it, and of what. */
+/** Lists errors, each with the expected finding and its ids. */
 const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][] = [
-  ['lost: accepted, and not an order', ['a'], ({ orders }) => remove(orders, withId('a'))],
-  ['lost: accepted, and not in the log', ['a'], ({ events }) => remove(events, told('OrderCreated', 'a'))],
-  ['lost: in the log, and not an order', ['e'], ({ orders }) => remove(orders, withId('e'))],
+  ['lost: an accepted order that is not stored', ['a'], ({ orders }) => remove(orders, withId('a'))],
+  ['lost: an accepted order that is not in the log', ['a'], ({ events }) => remove(events, told('OrderCreated', 'a'))],
+  ['lost: an order in the log that is not stored', ['e'], ({ orders }) => remove(orders, withId('e'))],
   ['lost: a payment that was never announced', ['a'], ({ events }) => remove(events, told('PaymentApproved', 'a'))],
   [
-    'lost: a cancellation that was accepted, and is not in the log',
+    'lost: an accepted cancellation that is not in the log',
     ['b'],
     ({ events }) => remove(events, told('OrderCancelled', 'b')),
   ],
   [
-    'lost: a poison record that was accepted, and is not in the log',
+    'lost: an accepted poison record that is not in the log',
     ['poison 2'],
     ({ events }) => remove(events, ({ poison }) => poison === 'poison 2'),
   ],
   [
-    'lost: a poison record without the dead letter of an app',
+    'lost: a poison record without a dead letter of an app',
     ['poison 1'],
     ({ deadLetters }) => remove(deadLetters, ({ app }) => app === 'payment-service'),
   ],
   [
-    'duplicated: an order that is listed more than once',
+    'duplicated: an order that is listed several times',
     ['a'],
     ({ orders }) => orders.push(...orders.filter(withId('a'))),
   ],
   [
-    'duplicated: more than one order of one request',
+    'duplicated: several orders of one request',
     ['http 1'],
     ({ orders }) => orders.push({ id: 'z', name: 'http 1', total: 10, status: 'Paid', charged: 10 }),
   ],
   [
-    'duplicated: more than one payment of one order',
+    'duplicated: several payments of one order',
     ['a'],
     ({ payments }) => payments.push({ id: 'other', orderId: 'a', amount: 10, status: 'Approved' }),
   ],
   [
-    'duplicated: more than one result announced of one payment',
+    'duplicated: several announced results of one payment',
     ['a'],
     ({ events, event }) => events.push({ ...event('paymentevents', 'PaymentApproved', 'a', 10), digest: 'other' }),
   ],
   [
-    'duplicated: more than one refund announced of one payment',
+    'duplicated: several announced refunds of one payment',
     ['b'],
     ({ events, event }) => events.push({ ...event('paymentevents', 'PaymentRefunded', 'b', 20), digest: 'other' }),
   ],
   [
-    'duplicated: more than one dead letter of one record and app',
+    'duplicated: several dead letters of one record and app',
     ['paymentevents 1:1'],
     ({ deadLetters }) => deadLetters.push({ ...(deadLetters.at(-1) as DeadLetter), id: 'other' }),
   ],
   ['stuck: an order without a payment', ['a'], ({ payments }) => remove(payments, ofOrder('a'))],
-  ['stuck: a refund that is due', ['b'], ({ payments }) => change(payments, ofOrder('b'), { status: 'Approved' })],
   [
-    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    'stuck: an order without a due refund',
+    ['b'],
+    ({ payments }) => change(payments, ofOrder('b'), { status: 'Approved' }),
+  ],
+  [
+    'stuck: an order whose status contradicts its payment (docs/orders.md)',
     ['a'],
     ({ orders }) => change(orders, withId('a'), { status: 'Created' }),
   ],
   [
-    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    'stuck: an order whose status contradicts its payment (docs/orders.md)',
     ['b'],
     ({ orders }) => change(orders, withId('b'), { status: 'Paid' }),
   ],
   [
-    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    'stuck: an order whose status contradicts its payment (docs/orders.md)',
     ['d'],
     ({ orders }) => change(orders, withId('d'), { status: 'PaymentRejected' }),
   ],
   [
-    'stuck: a client that was refused to the end',
+    'stuck: a client that was refused until the end',
     ['http 4'],
     ({ placed }) => change(placed, withId('f'), { gaveUp: true }),
   ],
   [
-    'wrong: what must not happen, whatever is broken',
+    'wrong: an answer or exit that no fault explains',
     ['POST answered 500'],
     ({ surprises }) => surprises.push('POST answered 500'),
   ],
   [
-    'wrong: a record that is no event, and was not made to be refused',
+    'wrong: an invalid record that is not poison',
     ['orderevents 2:7'],
     ({ events }) => events.push({ topic: 'orderevents', partition: 2, offset: 7n, digest: '' }),
   ],
-  ['wrong: an order that nobody placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
+  ['wrong: an order that was never placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
   [
-    'wrong: an order with another id or total than was placed',
+    'wrong: an order whose id or total differs from the placed one',
     ['a'],
     ({ placed }) => change(placed, withId('a'), { total: 11 }),
   ],
   [
-    'wrong: an order with another id or total than was placed',
+    'wrong: an order whose id or total differs from the placed one',
     ['a'],
     ({ placed }) => change(placed, withId('a'), { id: 'answered' }),
   ],
-  ['wrong: an amount that is not the total', ['a'], ({ payments }) => change(payments, ofOrder('a'), { amount: 11 })],
-  ['wrong: an amount that is not the total', ['a'], ({ orders }) => change(orders, withId('a'), { charged: 11 })],
   [
-    'wrong: an event that tells of another amount',
+    'wrong: an amount that differs from the total',
+    ['a'],
+    ({ payments }) => change(payments, ofOrder('a'), { amount: 11 }),
+  ],
+  ['wrong: an amount that differs from the total', ['a'], ({ orders }) => change(orders, withId('a'), { charged: 11 })],
+  [
+    'wrong: an event whose amount differs from the total',
     ['a'],
     ({ events }) => change(events, told('PaymentApproved', 'a'), { amount: 11 }),
   ],
-  ['wrong: a payment of no order', ['e'], ({ orders }) => remove(orders, withId('e'))],
+  ['wrong: a payment without an order', ['e'], ({ orders }) => remove(orders, withId('e'))],
   [
-    'wrong: a payment that the policy decides otherwise',
+    'wrong: a payment that contradicts the policy',
     ['c'],
     ({ payments }) => change(payments, ofOrder('c'), { status: 'Approved' }),
   ],
   [
-    'wrong: a payment that the policy decides otherwise',
+    'wrong: a payment that contradicts the policy',
     ['a'],
     ({ payments }) => change(payments, ofOrder('a'), { status: 'Rejected' }),
   ],
   [
-    'wrong: a payment that the policy decides otherwise',
+    'wrong: a payment that contradicts the policy',
     ['a'],
     ({ payments }) => change(payments, ofOrder('a'), { status: 'Refunded' }),
   ],
   [
-    'wrong: a cancellation that nobody asked for',
+    'wrong: a cancellation that was never requested',
     ['a'],
     ({ events, event }) => events.push(event('orderevents', 'OrderCancelled', 'a')),
   ],
   [
-    'wrong: a dead letter of a record that is in order',
+    'wrong: a dead letter of a valid record',
     ['orderevents 0:1'],
     ({ deadLetters }) => deadLetters.push({ ...(deadLetters[0] as DeadLetter), id: 'other', partition: 0 }),
   ],
   [
-    'lost: an order that is stored, and not on the list',
+    'lost: an order that is stored but not listed',
     ['a'],
     (world) => {
       world.files.orders = world.orders
@@ -261,7 +269,7 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     },
   ],
   [
-    'lost: a payment that is stored, and not on the list',
+    'lost: a payment that is stored but not listed',
     ['a'],
     (world) => {
       world.files.payments = world.payments
@@ -269,14 +277,14 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     },
   ],
   [
-    'wrong: the services and their stores tell differently of an order',
+    'wrong: an order that differs between services and stores',
     ['a'],
     ({ files, orders }) => {
       files.orders = orders.filter(({ id }) => id !== 'a')
     },
   ],
   [
-    'wrong: the services and their stores tell differently of a payment',
+    'wrong: a payment that differs between services and stores',
     ['a'],
     ({ files, payments }) => {
       files.payments = payments.filter(({ orderId }) => orderId !== 'a')
@@ -285,12 +293,12 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
 ]
 
 describe('the ledger', () => {
-  it('finds nothing in a world in which all is well, however often its log tells it', () => {
+  it('finds nothing in a correct world, even if the log repeats events', () => {
     expect(auditOf(healthyWorld())).to.deep.equal([])
   })
 
   for (const [finding, ids, mishap] of mishaps) {
-    it(`finds ${ids} ${finding}`, () => {
+    it(`reports “${finding}” for ${ids}`, () => {
       const world = healthyWorld()
       mishap(world)
       const findings = auditOf(world).filter(({ kind, what }) => `${kind}: ${what}` === finding)
@@ -299,12 +307,12 @@ describe('the ledger', () => {
     })
   }
 
-  it('asks no question that these mishaps do not answer', () => {
+  it('runs only checks that one of these errors fails', () => {
     const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
     expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
   })
 
-  it('finds a loss that only one place shows', () => {
+  it('finds a loss that only one source shows', () => {
     const world = healthyWorld()
     world.files.orders = world.orders.filter(({ id }) => id !== 'a')
     const lost = auditOf(world).filter(({ kind }) => kind === 'lost')
@@ -312,7 +320,7 @@ describe('the ledger', () => {
     expect(totals(lost)).to.deep.equal({ lost: 1, duplicated: 0, stuck: 0, wrong: 0 })
   })
 
-  it('shows all that is known of what it found', () => {
+  it('returns everything about the id of a finding', () => {
     const book = bookOf(healthyWorld())
     const counts = (id: string) => Object.values(evidence(book, id)).map((rows) => rows.length)
     expect(counts('b')).to.deep.equal([1, 4, 0, 2, 2])

@@ -1,17 +1,17 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { tables } from './tables.ts'
 
-/** One order that somebody set out to place. */
+/** An order that a client tried to place. */
 export interface Attempt {
-  /** The order's customer, unlike any other: by it an order that was stored is known, whatever its id. */
+  /** The unique customer of the order, which identifies a stored order whatever its id is. */
   name: string
   source: 'http' | 'outside'
   total: number
-  /** Of an order from outside. That of an HTTP order comes with the answer. */
+  /** The id of an order from outside. The answer contains the id of an HTTP order. */
   id?: string
 }
 
-/** A record of the log, as far as the ledger cares. */
+/** The fields of a record in the log that the ledger needs. */
 export interface LoggedEvent {
   topic: string
   partition: number
@@ -20,23 +20,23 @@ export interface LoggedEvent {
   eventId?: string
   orderId?: string
   amount?: number
-  /** Of the value's bytes. */
+  /** The hash of the value’s bytes. */
   digest: string
-  /** The name of a record that was made to be refused. */
+  /** The name of a poison record. */
   poison?: string
 }
 
 export interface DeadLetter {
   id: string
   app: string
-  /** Where the record is that it is about. */
+  /** The position of the rejected record. */
   topic: string
   partition: number
   offset: bigint
   reason: string
 }
 
-/** Where stored documents were read: what the services answer, or their stores. */
+/** The source of stored documents: the services’ answers, or their stores. */
 export type View = 'api' | 'store'
 
 export interface StoredOrder {
@@ -45,7 +45,7 @@ export interface StoredOrder {
   name: string
   total: number
   status: string
-  /** What the order says was charged, or would have been. */
+  /** The amount that was or would have been charged, according to the order. */
   charged: number | undefined
 }
 
@@ -56,16 +56,16 @@ export interface StoredPayment {
   status: string
 }
 
-/** With SQLite's usual 2 MB, a million orders take ten times as long to write. */
+/** With SQLite’s usual 2 MB, writing a million orders takes ten times as long. */
 const cacheKiB = 128 * 1024
 
 export type Book = ReturnType<typeof openBook>
 
 /**
- * The ledger's book: what was attempted, what the log holds, what the stores hold. A database, so that a run of a million
- * orders takes no memory and can be studied afterwards with any SQLite shell.
- * @param consumers the applications that must take notice of each topic
- * @param file a new database file; in memory when left out
+ * Opens the ledger’s database of attempts, records and stored documents. A database needs little memory for a million orders, and any
+ * SQLite shell can read it later.
+ * @param consumers the applications that must handle each topic
+ * @param file a new database file, by default in memory
  */
 export function openBook(consumers: Record<string, string[]>, file = ':memory:') {
   const db = new DatabaseSync(file)
@@ -87,11 +87,11 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
   const addPayment = writer('INSERT INTO stored_payment VALUES (?, ?, ?, ?, ?)')
   return {
     attempted: ({ name, source, total, id }: Attempt) => addAttempt(name, source, total, id),
-    /** Somebody promised that the order is taken in: an answer of 201 or 202, or the broker's acknowledgement. */
+    /** Records that the order was accepted: by an answer of 201 or 202, or by the broker’s acknowledgement. */
     accepted: writer('UPDATE attempt SET accepted = 1, id = ?2 WHERE name = ?1') as (name: string, id: string) => void,
-    /** Something happened that must not, whatever is broken; it says of itself what. */
+    /** Records something unexpected that no fault explains, as a description. */
     surprise: writer('INSERT OR IGNORE INTO surprise VALUES (?)') as (what: string) => void,
-    /** The client was refused until it gave up, although the system was up. */
+    /** Records that requests were refused until the client gave up, although the system was up. */
     gaveUp: writer('UPDATE attempt SET gave_up = 1 WHERE name = ?') as (name: string) => void,
     cancelAttempted: writer('UPDATE attempt SET cancel = max(cancel, 1) WHERE name = ?') as (name: string) => void,
     cancelAccepted: writer('UPDATE attempt SET cancel = 2 WHERE name = ?') as (name: string) => void,
@@ -107,7 +107,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     payment: (view: View, { id, orderId, amount, status }: StoredPayment) =>
       addPayment(view, id, orderId, amount, status),
 
-    /** Many writes at once take a hundredth of the time. */
+    /** Many writes in one transaction take a hundredth of the time. */
     async together<T>(work: () => Promise<T>): Promise<T> {
       db.exec('BEGIN')
       try {

@@ -1,26 +1,26 @@
 export type Kind = 'lost' | 'duplicated' | 'stuck' | 'wrong'
 
-/** A question whose answer must be empty: the ids, or names, of what is not as it should be. */
+/** A query that must return nothing: it returns the ids or names of errors. */
 export interface Check {
   kind: Kind
   what: string
-  /** Parameters: `:view` asks once for each place that stored documents were read from, `:approveUpTo` is the policy's limit. */
+  /** Parameters: `:view` runs the query for each source of stored documents, and `:approveUpTo` is the policy’s limit. */
   sql: string
 }
 
 const lost: Omit<Check, 'kind'>[] = [
   {
-    what: 'accepted, and not an order',
+    what: 'an accepted order that is not stored',
     sql: `SELECT id FROM attempt a WHERE accepted
       AND NOT EXISTS (SELECT 1 FROM stored_order o WHERE o.view = :view AND o.id = a.id)`,
   },
   {
-    what: 'accepted, and not in the log',
+    what: 'an accepted order that is not in the log',
     sql: `SELECT id FROM attempt a WHERE accepted
       AND NOT EXISTS (SELECT 1 FROM told e WHERE e.order_id = a.id AND e.name = 'OrderCreated')`,
   },
   {
-    what: 'in the log, and not an order',
+    what: 'an order in the log that is not stored',
     sql: `SELECT DISTINCT order_id AS id FROM told e WHERE name = 'OrderCreated'
       AND NOT EXISTS (SELECT 1 FROM stored_order o WHERE o.view = :view AND o.id = e.order_id)`,
   },
@@ -30,55 +30,55 @@ const lost: Omit<Check, 'kind'>[] = [
       SELECT 1 FROM told e WHERE e.order_id = p.order_id AND e.name IN ('PaymentApproved', 'PaymentRejected'))`,
   },
   {
-    what: 'a cancellation that was accepted, and is not in the log',
+    what: 'an accepted cancellation that is not in the log',
     sql: `SELECT id FROM attempt a WHERE cancel = 2
       AND NOT EXISTS (SELECT 1 FROM told e WHERE e.order_id = a.id AND e.name = 'OrderCancelled')`,
   },
   {
-    what: 'a poison record that was accepted, and is not in the log',
+    what: 'an accepted poison record that is not in the log',
     sql: `SELECT name AS id FROM poison p WHERE accepted
       AND NOT EXISTS (SELECT 1 FROM event e WHERE e.poison = p.name)`,
   },
   {
-    what: 'a poison record without the dead letter of an app',
+    what: 'a poison record without a dead letter of an app',
     sql: `SELECT DISTINCT poison AS id FROM event e JOIN consumer c USING (topic) WHERE poison IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM dead_letter l
         WHERE l.topic = e.topic AND l.part = e.part AND l.offset = e.offset AND l.app = c.app)`,
   },
 ]
 
-/** Counted by effect: the log may tell the same any number of times. */
+/** Counted by effect, because the log may repeat the same event. */
 const duplicated: Omit<Check, 'kind'>[] = [
   {
-    what: 'an order that is listed more than once',
+    what: 'an order that is listed several times',
     sql: 'SELECT id FROM stored_order WHERE view = :view GROUP BY id HAVING count(*) > 1',
   },
   {
-    what: 'more than one order of one request',
+    what: 'several orders of one request',
     sql: 'SELECT name AS id FROM stored_order WHERE view = :view GROUP BY name HAVING count(DISTINCT id) > 1',
   },
   {
-    what: 'more than one payment of one order',
+    what: 'several payments of one order',
     sql: 'SELECT order_id AS id FROM stored_payment WHERE view = :view GROUP BY order_id HAVING count(*) > 1',
   },
   {
-    what: 'more than one result announced of one payment',
+    what: 'several announced results of one payment',
     sql: `SELECT order_id AS id FROM told WHERE name IN ('PaymentApproved', 'PaymentRejected')
       GROUP BY order_id HAVING count(DISTINCT digest) > 1`,
   },
   {
-    what: 'more than one refund announced of one payment',
+    what: 'several announced refunds of one payment',
     sql: `SELECT order_id AS id FROM told WHERE name = 'PaymentRefunded'
       GROUP BY order_id HAVING count(DISTINCT digest) > 1`,
   },
   {
-    what: 'more than one dead letter of one record and app',
+    what: 'several dead letters of one record and app',
     sql: `SELECT topic || ' ' || part || ':' || offset AS id FROM dead_letter
       GROUP BY topic, part, offset, app HAVING count(DISTINCT id) > 1`,
   },
 ]
 
-/** Pairs of an order and its payment, and whether the log tells of a cancellation. */
+/** Pairs of an order and its payment, and whether the log contains a cancellation. */
 const settled = `SELECT o.id, o.status AS order_status, p.status AS payment_status, o.total, EXISTS (
     SELECT 1 FROM told e WHERE e.order_id = o.id AND e.name = 'OrderCancelled') AS cancelled
   FROM stored_order o JOIN stored_payment p ON p.view = o.view AND p.order_id = o.id WHERE o.view = :view`
@@ -90,67 +90,67 @@ const stuck: Omit<Check, 'kind'>[] = [
       AND NOT EXISTS (SELECT 1 FROM stored_payment p WHERE p.view = o.view AND p.order_id = o.id)`,
   },
   {
-    what: 'a refund that is due',
+    what: 'an order without a due refund',
     sql: `SELECT id FROM (${settled}) WHERE cancelled AND payment_status = 'Approved'`,
   },
   {
-    what: 'an order whose status is not what became of it (docs/orders.md)',
+    what: 'an order whose status contradicts its payment (docs/orders.md)',
     sql: `SELECT id FROM (${settled}) WHERE order_status <> CASE payment_status
       WHEN 'Refunded' THEN 'Refunded'
       WHEN 'Approved' THEN iif(cancelled, 'Cancelled', 'Paid')
       ELSE iif(cancelled, 'Cancelled', 'PaymentRejected') END`,
   },
   {
-    what: 'a client that was refused to the end',
+    what: 'a client that was refused until the end',
     sql: 'SELECT name AS id FROM attempt WHERE gave_up',
   },
 ]
 
 const wrong: Omit<Check, 'kind'>[] = [
   {
-    what: 'what must not happen, whatever is broken',
+    what: 'an answer or exit that no fault explains',
     sql: 'SELECT what AS id FROM surprise',
   },
   {
-    what: 'a record that is no event, and was not made to be refused',
+    what: 'an invalid record that is not poison',
     sql: "SELECT topic || ' ' || part || ':' || offset AS id FROM told WHERE name IS NULL",
   },
   {
-    what: 'an order that nobody placed',
+    what: 'an order that was never placed',
     sql: 'SELECT id FROM stored_order o WHERE view = :view AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.name = o.name)',
   },
   {
-    what: 'an order with another id or total than was placed',
+    what: 'an order whose id or total differs from the placed one',
     sql: `SELECT o.id FROM stored_order o JOIN attempt a USING (name)
       WHERE view = :view AND (a.id <> o.id OR a.total <> o.total)`,
   },
   {
-    what: 'an amount that is not the total',
+    what: 'an amount that differs from the total',
     sql: `SELECT o.id FROM stored_order o JOIN stored_payment p ON p.view = o.view AND p.order_id = o.id
       WHERE o.view = :view AND (p.amount <> o.total OR o.charged <> o.total)`,
   },
   {
-    what: 'an event that tells of another amount',
+    what: 'an event whose amount differs from the total',
     sql: 'SELECT DISTINCT a.id FROM attempt a JOIN told e ON e.order_id = a.id WHERE e.amount <> a.total',
   },
   {
-    what: 'a payment of no order',
+    what: 'a payment without an order',
     sql: `SELECT order_id AS id FROM stored_payment p WHERE view = :view
       AND NOT EXISTS (SELECT 1 FROM stored_order o WHERE o.view = p.view AND o.id = p.order_id)`,
   },
   {
-    what: 'a payment that the policy decides otherwise',
+    what: 'a payment that contradicts the policy',
     sql: `SELECT id FROM (${settled}) WHERE (payment_status <> 'Rejected' AND total > :approveUpTo)
       OR (payment_status = 'Rejected' AND total <= :approveUpTo AND NOT cancelled)
       OR (payment_status = 'Refunded' AND NOT cancelled)`,
   },
   {
-    what: 'a cancellation that nobody asked for',
+    what: 'a cancellation that was never requested',
     sql: `SELECT DISTINCT a.id FROM attempt a JOIN told e ON e.order_id = a.id
       WHERE e.name = 'OrderCancelled' AND a.cancel = 0`,
   },
   {
-    what: 'a dead letter of a record that is in order',
+    what: 'a dead letter of a valid record',
     sql: `SELECT DISTINCT l.topic || ' ' || l.part || ':' || l.offset AS id FROM dead_letter l
       WHERE NOT EXISTS (SELECT 1 FROM event e
         WHERE e.topic = l.topic AND e.part = l.part AND e.offset = l.offset AND e.poison IS NOT NULL)`,
@@ -166,12 +166,12 @@ export const checks: Check[] = [
   ...of('wrong', wrong),
 ]
 
-/** Services answer by their lists alone, so what is not on a page is on no list. */
+/** Services answer only from their lists, so a document that is missing on all pages is not listed. */
 const unlisted: Omit<Check, 'kind'>[] = [
   ['an order', 'stored_order', 'id'],
   ['a payment', 'stored_payment', 'order_id'],
 ].map(([thing, table, key]) => ({
-  what: `${thing} that is stored, and not on the list`,
+  what: `${thing} that is stored but not listed`,
   sql: `SELECT ${key} AS id FROM ${table} s WHERE view = 'store'
     AND NOT EXISTS (SELECT 1 FROM ${table} a WHERE a.view = 'api' AND a.${key} = s.${key})`,
 }))
@@ -181,11 +181,11 @@ const different: Omit<Check, 'kind'>[] = ['stored_order', 'stored_payment'].map(
   const of = (view: string) => `SELECT ${columns} FROM ${table} WHERE view = '${view}'`
   const key = table === 'stored_order' ? 'id' : 'order_id'
   return {
-    what: `the services and their stores tell differently of ${table === 'stored_order' ? 'an order' : 'a payment'}`,
+    what: `${table === 'stored_order' ? 'an order' : 'a payment'} that differs between services and stores`,
     sql: `SELECT DISTINCT ${key} AS id FROM (
       SELECT * FROM (${of('api')} EXCEPT ${of('store')}) UNION ALL SELECT * FROM (${of('store')} EXCEPT ${of('api')}))`,
   }
 })
 
-/** What was read in one place and not in the other. */
+/** Finds documents that only one source has. */
 export const differences: Check[] = [...of('lost', unlisted), ...of('wrong', different)]

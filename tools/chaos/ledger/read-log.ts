@@ -4,13 +4,13 @@ import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope
 import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 
-/** The header by which a test tells the ledger that a record was made to be refused: its value is the record's name. */
+/** The header that marks a poison record for the ledger. Its value is the record’s name. */
 export const poisonHeader = 'test-poison'
 
 const deadTopics = [deadLetterTopic(orderEvents), deadLetterTopic(paymentEvents)]
 const topics = [orderEvents, paymentEvents, ...deadTopics]
 
-/** Reads the whole log as a plain Kafka client does, up to where it ends now, into the book. */
+/** Reads the whole log, up to its current end, into the ledger with a plain Kafka client. */
 export async function readLog(kafka: KafkaConnection, book: Book): Promise<void> {
   const log = openLog(kafka)
   try {
@@ -44,7 +44,7 @@ function eventOf({ topic, partition, offset, key, value, headers }: LogRecord): 
   }
 }
 
-/** Nothing, of what is no JSON object. */
+/** Returns an empty object for text that is not a JSON object. */
 function parse(value: Buffer): Record<string, unknown> {
   try {
     return JSON.parse(value.toString()) ?? {}

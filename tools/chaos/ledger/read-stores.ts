@@ -1,17 +1,17 @@
 import { entryOf } from '@orderflow/cli'
 import type { Book, StoredOrder, StoredPayment } from './book.ts'
 
-/** A document of a state store, by its key without the `<app-id>||` that Dapr puts in front. */
+/** A document of a state store by its key, without the `<app-id>||` that Dapr adds. */
 export type StoredDocument = [key: string, document: unknown]
 
 type Documents = Iterable<StoredDocument> | AsyncIterable<StoredDocument>
 
-/** What of a service's store the ledger looks at: the keys that begin so. */
+/** The prefixes of the keys that the ledger reads from each service’s store. */
 export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'payment/' }
 
 /**
- * Writes what stands in the services' stores, read past them and their sidecars, into the book.
- * @param stores by service: the documents under its prefix, in the order of their keys
+ * Reads the services’ stores into the ledger, past services and sidecars.
+ * @param stores the documents of each service with its prefix, in the order of their keys
  */
 export async function readStores(stores: Record<string, Documents>, book: Book): Promise<void> {
   await book.together(async () => {
@@ -31,7 +31,7 @@ interface Payment {
   }
 }
 
-/** An order's facts are documents `order/ID/NAME`, one after the other. */
+/** Collects an order’s facts, which are consecutive documents `order/ID/NAME`. */
 async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   let id = ''
   let facts = new Map<string, Fact>()
@@ -47,7 +47,7 @@ async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   yield* orderOf(id, facts)
 }
 
-/** The table in docs/orders.md once more, not the code of order-service. */
+/** Repeats the table in docs/orders.md instead of using order-service’s code. */
 function orderOf(id: string, facts: Map<string, Fact>): StoredOrder[] {
   const created = facts.get('OrderCreated')
   if (!created) return []
@@ -63,7 +63,7 @@ function statusOf(facts: Map<string, Fact>): string {
   return facts.has('PaymentRejected') ? 'PaymentRejected' : 'Created'
 }
 
-/** A payment is one document, `payment/ID`; one that only knows of a cancellation is none yet. */
+/** Reads payments, each a document `payment/ID`. A document with only a cancellation is not a payment. */
 async function* paymentsIn(documents: Documents): AsyncGenerator<StoredPayment> {
   for await (const [key, document] of documents) {
     const { decision, refund } = (document as Payment).state

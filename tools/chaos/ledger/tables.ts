@@ -1,4 +1,4 @@
-/** What the checks look for things by. */
+/** The tables of the ledger. */
 export const tables = `
   CREATE TABLE consumer (topic TEXT, app TEXT);
   CREATE TABLE attempt (

@@ -5,21 +5,21 @@ import type { PlannedOrder } from './orders.ts'
 import type { Tally } from './tally.ts'
 
 export interface HttpClientOptions {
-  /** Of order-service's replicas. */
+  /** The addresses of order-service’s replicas. */
   urls: string[]
   book: Book
   tally: Tally
-  /** Idempotency-Keys begin with it. */
+  /** The prefix of Idempotency-Keys. */
   keys: string
-  /** True once there is no point in going on. */
+  /** Returns true when clients should give up. */
   isOver: () => boolean
-  /** From a refusal to the next request, roughly. */
+  /** The approximate time from a refusal to the next request. */
   patienceMs: number
 }
 
 export interface Accepted {
   id: string
-  /** False for a 202: it is in the log, and may not be found yet. */
+  /** False for a 202: the order is in the log, but may not be found yet. */
   stored: boolean
 }
 
@@ -29,17 +29,17 @@ interface Body {
 }
 type Reply = Answer<Body | undefined>
 
-/** A caller's own limit, longer than the 10 s that order-service gives its sidecar. */
+/** The client’s timeout, longer than the 10 s that order-service gives its sidecar. */
 const requestTimeoutMs = 12_000
 
 const accepted = [200, 201, 202]
 
 /**
- * A client of order-service that behaves well: when it is refused for now (503) or gets no answer, it sends the same again,
- * with the same Idempotency-Key, to the next replica. Any other answer is not its fault, and goes to the book as a surprise.
+ * Creates a well-behaved client of order-service. After a 503 or no answer it repeats the request with the same Idempotency-Key at the next
+ * replica. The ledger records any other failure as unexpected.
  */
 export function createHttpClient({ urls, book, tally, keys, isOver, patienceMs }: HttpClientOptions) {
-  /** Sends until it is accepted, refused for good, or over. */
+  /** Sends until the request is accepted or rejected, or the test is over. */
   async function insist(
     what: string,
     name: string,
@@ -70,7 +70,7 @@ export function createHttpClient({ urls, book, tally, keys, isOver, patienceMs }
   }
 
   return {
-    /** Places the order; undefined when it was never accepted. */
+    /** Places the order. Returns undefined if it was never accepted. */
     async place({ name, total }: PlannedOrder): Promise<Accepted | undefined> {
       book.attempted({ name, source: 'http', total })
       const headers = { 'content-type': 'application/json', 'idempotency-key': `${keys}-${name.replaceAll(' ', '-')}` }

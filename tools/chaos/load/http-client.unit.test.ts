@@ -13,8 +13,8 @@ interface Row {
   cancel: number
 }
 
-describe('a client of the load', () => {
-  /** Answers in turn; the last one goes on for ever. `break` breaks the connection. */
+describe('the HTTP client of the load', () => {
+  /** The server returns these in turn, and then repeats the last one. `break` breaks the connection. */
   let answers: ('break' | { status: number; body: object })[]
   let requests: { path: string; key: string | undefined }[]
   let server: Server
@@ -47,7 +47,7 @@ describe('a client of the load', () => {
   const row = () => book.query<Row>('SELECT id, accepted, gave_up, cancel FROM attempt')[0]
   const surprises = () => book.query<{ what: string }>('SELECT what FROM surprise').map(({ what }) => what)
 
-  it('sends the same again, with the same key, until it is accepted', async () => {
+  it('repeats a request with the same key until it is accepted', async () => {
     answers = ['break', { status: 503, body: { orderId: 'a' } }, { status: 201, body: { id: 'a' } }]
     expect(await place()).to.deep.equal({ id: 'a', stored: true })
     expect(requests).to.deep.equal(Array.from({ length: 3 }, () => ({ path: '/v1/orders', key: 'k-http-1' })))
@@ -55,7 +55,7 @@ describe('a client of the load', () => {
     expect(surprises()).to.deep.equal([])
   })
 
-  it('is on record before it is answered', async () => {
+  it('records the order before it is answered', async () => {
     answers = ['break']
     const placing = place()
     expect(row()).to.include({ id: null, accepted: 0 })
@@ -63,21 +63,21 @@ describe('a client of the load', () => {
     await placing
   })
 
-  it('gives up when it is over, and says so', async () => {
+  it('gives up when the test is over, and records it', async () => {
     answers = [{ status: 503, body: {} }]
     isOver = true
     expect(await place()).to.equal(undefined)
     expect(row()).to.include({ accepted: 0, gave_up: 1 })
   })
 
-  it('is surprised by a refusal for good, and does not insist', async () => {
+  it('records a rejection as unexpected, and stops', async () => {
     answers = [{ status: 422, body: {} }]
     expect(await place()).to.equal(undefined)
     expect(requests).to.have.length(1)
     expect(surprises()).to.deep.equal(['http 1: order answered 422'])
   })
 
-  it('is surprised by a failure of the service, and insists', async () => {
+  it('records a server error as unexpected, and continues', async () => {
     answers = [
       { status: 500, body: {} },
       { status: 202, body: { id: 'a' } },
@@ -86,7 +86,7 @@ describe('a client of the load', () => {
     expect(surprises()).to.deep.equal(['http 1: order answered 500'])
   })
 
-  it('is surprised when its one key stands for two orders', async () => {
+  it('reports a key that stands for two orders', async () => {
     answers = [
       { status: 503, body: { orderId: 'a' } },
       { status: 503, body: { orderId: 'b' } },
@@ -96,7 +96,7 @@ describe('a client of the load', () => {
     expect(surprises()).to.deep.equal(['http 1: one key stands for a and b'])
   })
 
-  it('cancels, and takes not found for an answer only as long as the order was not stored', async () => {
+  it('cancels, and accepts 404 as a temporary answer only before the order is stored', async () => {
     answers = [{ status: 201, body: { id: 'a' } }]
     await place()
     answers = [

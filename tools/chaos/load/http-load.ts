@@ -4,16 +4,16 @@ import type { PlannedOrder } from './orders.ts'
 import { startPace } from './pace.ts'
 
 export interface Load {
-  /** Orders begun so far. */
+  /** Returns the number of orders begun so far. */
   begun(): number
-  /** Begins nothing more; returns when all that was begun has been accepted or given up. */
+  /** Begins no more orders. Returns when all begun orders are accepted or given up. */
   end(): Promise<void>
 }
 
-/** Orders that may be under way at once: a client that waits holds up others only beyond this. */
+/** The number of simultaneous orders. Only beyond it can a waiting client delay others. */
 const maxUnderWay = 1_000
 
-/** Clients that place orders at a steady rate, the nth being `plan(n)`, up to `maxOrders`, and cancel those that are to be cancelled. */
+/** Places orders at a steady rate, up to `maxOrders`, and cancels those planned for it. `plan(n)` is the nth order. */
 export function startHttpLoad(
   plan: (index: number) => PlannedOrder,
   perSecond: number,

@@ -1,41 +1,41 @@
 import { deterministicId } from '@orderflow/envelope-schema'
 import { createRandom } from './random.ts'
 
-/** An order of the load, and what else happens to it; times in milliseconds after it was placed. */
+/** An order of the load and its later actions, with times in milliseconds after it was placed. */
 export interface PlannedOrder {
   name: string
   total: number
   cancelAfterMs: number | undefined
 }
 
-/** The same from an application outside, which chooses the id. */
+/** An order of an outside publisher, which chooses the id. */
 export interface PlannedOutsideOrder extends PlannedOrder {
   id: string
   form: 'full' | 'reduced'
   key: OutsideKey
-  /** When the same event is published once more, and under which key. */
+  /** The times and keys of repetitions of the same event. */
   again: { afterMs: number; key: OutsideKey }[]
-  /** The cancellation is published first. */
+  /** True if the cancellation is published first. */
   cancelFirst: boolean
 }
 
-/** Another key is another partition, most of the time; so is the same one, since Dapr and other clients hash differently. */
+/** Another key mostly means another partition. So does the same key, because Dapr and other clients hash differently. */
 export type OutsideKey = 'order' | 'customer' | 'none'
 
 /** Policy.ApproveUpTo of payment-service/appsettings.json. */
 export const approveUpTo = 10_000
 
-/** The nth order of the HTTP clients: the same for the same seed, whenever it comes. */
+/** Returns the nth order of the HTTP clients. It depends only on the seed and n. */
 export function httpOrder(seed: string, index: number): PlannedOrder {
   const random = createRandom(seed, 'http', index)
   const isLarge = random.chance(0.03)
   const total = isLarge ? approveUpTo + random.between(1, 9_999) : random.between(1, approveUpTo * 100) / 100
-  // A large one is rejected, and then refuses to be cancelled.
+  // A large order is rejected, and can then not be cancelled.
   const isCancelled = !isLarge && random.chance(0.02)
   return { name: `http ${index}`, total, cancelAfterMs: isCancelled ? random.between(0, 5_000) : undefined }
 }
 
-/** The nth order from outside. */
+/** Returns the nth order from outside. */
 export function outsideOrder(seed: string, index: number): PlannedOutsideOrder {
   const random = createRandom(seed, 'outside', index)
   const isLarge = random.chance(0.03)

@@ -3,21 +3,21 @@ import { approveUpTo, httpOrder, outsideOrder } from './orders.ts'
 
 const many = Array.from({ length: 5_000 }, (_, index) => index)
 
-describe('the orders of the load', () => {
-  it('are the same for the same seed, whenever they come', () => {
+describe('the plan of orders', () => {
+  it('stays the same for the same seed, in any order of calls', () => {
     const later = many.toReversed().map((index) => outsideOrder('a', index))
     expect(later.toReversed()).to.deep.equal(many.map((index) => outsideOrder('a', index)))
     expect(httpOrder('a', 7)).to.deep.equal(httpOrder('a', 7))
     expect(httpOrder('a', 7)).not.to.deep.equal(httpOrder('b', 7))
   })
 
-  it('have names and ids of their own', () => {
+  it('uses unique names and ids', () => {
     const [http, outside] = [many.map((index) => httpOrder('a', index)), many.map((index) => outsideOrder('a', index))]
     expect(new Set([...http, ...outside].map(({ name }) => name)).size).to.equal(10_000)
     expect(new Set(outside.map(({ id }) => id)).size).to.equal(5_000)
   })
 
-  it('are of every sort: paid, rejected, cancelled, cancelled before, published again under another key', () => {
+  it('includes every kind: paid, rejected, cancelled, cancelled in advance, and repeated under another key', () => {
     const http = many.map((index) => httpOrder('a', index))
     const outside = many.map((index) => outsideOrder('a', index))
     const has = <T>(list: T[], isMeant: (item: T) => unknown) => list.some(isMeant)

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Pace {
-  /** Begins nothing more. */
+  /** Begins no more calls. */
   stop(): Promise<void>
 }
 
 const tickMs = 20
-/** What could not begin in time begins as soon as there is room, unless it is later than this. */
+/** A delayed call begins when there is room, unless it is later than this. */
 const arrearsMs = 2_000
 
 /**
- * Calls `begin` with 0, 1, 2, … so many times a second, whether or not what began before has ended, as long as there is
- * room: the callers of a real system do not wait for each other.
+ * Calls `begin` with 0, 1, 2, … at a steady rate, without waiting for earlier calls, while there is room. The callers of a real system do
+ * not wait for each other.
  */
 export function startPace(perSecond: number, hasRoom: () => boolean, begin: (index: number) => void): Pace {
   let isStopping = false

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** Chance that can be repeated. */
+/** A repeatable source of random numbers. */
 export interface Random {
-  /** From 0 to, and not including, 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns an integer from `least` to `most`, both included. */
   between(least: number, most: number): number
   chance(share: number): boolean
   pick<T>(list: readonly T[]): T
   shuffle<T>(list: readonly T[]): T[]
 }
 
-/** The same numbers for the same seed, whatever else is drawn meanwhile (mulberry32, Tommy Ettinger, public domain). */
+/** Creates a source that depends only on the seed (mulberry32, Tommy Ettinger, public domain). */
 export function createRandom(...seed: (string | number)[]): Random {
   let state = createHash('sha256').update(JSON.stringify(seed)).digest().readUInt32LE()
   function next(): number {

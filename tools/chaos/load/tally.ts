@@ -1,4 +1,4 @@
-/** How often each thing happened, such as an answer's status. */
+/** Counts events by name, such as an answer’s status. */
 export interface Tally {
   add(what: string): void
   counts(): Record<string, number>

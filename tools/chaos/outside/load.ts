@@ -12,26 +12,26 @@ import { type Outgoing, poisonous, recordsOf, unheard } from './records.ts'
 export interface OutsideLoadOptions {
   kafka: KafkaConnection
   book: Book
-  /** Orders that are known to be paid: to contradict them is poison, too. */
+  /** Orders that are paid. A contradiction of one is also poison. */
   paid: readonly KnownOrder[]
   isOver: () => boolean
 }
 
 export interface OutsideLoad extends Load {
-  /** Times that the broker refused or did not answer. */
+  /** Returns the number of times the broker refused or did not answer. */
   failures(): number
 }
 
-/** Of the records. */
+/** The shares of all records. */
 const poisonShare = 0.01
 const unheardShare = 0.005
-/** Records of a batch: a batch must stay below the topic's 256 KiB. */
+/** The records of a batch, which must stay below the topic’s 256 KiB. */
 const maxRecords = 100
-/** Beyond this the producer lags, and nothing more is begun. */
+/** Above this number the producer lags, and begins nothing more. */
 const maxWaiting = 2_000
 const tickMs = 10
 
-/** An application outside that publishes at a steady rate with a plain Kafka client. */
+/** Starts an outside publisher with a steady rate and a plain Kafka client. */
 export function startOutsideLoad(seed: string, perSecond: number, options: OutsideLoadOptions): OutsideLoad {
   const { book, paid, isOver } = options
   const producer = createOutsideProducer(options.kafka, isOver)
@@ -43,7 +43,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   function begin(index: number): void {
     begun += 1
-    // Of its own: what is drawn here depends on what is paid by now.
+    // Poison needs its own source of random numbers, because it depends on the orders that are paid by now.
     const random = createRandom(seed, 'poison', index)
     recordsOf(outsideOrder(seed, index), book).forEach(wait)
     if (random.chance(unheardShare)) wait(unheard())
@@ -56,7 +56,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   let isEnding = false
 
-  /** Takes what is due, in the order in which it was begun; at the end all of it. */
+  /** Removes and returns the due records in the order in which they were begun. At the end it returns all. */
   function takeDue(): Outgoing[] {
     const now = performance.now()
     const taken: Outgoing[] = []

@@ -9,7 +9,7 @@ export interface PoisonRecord {
 
 const event = () => JSON.stringify(full())
 
-/** Ways in which a record is no event, or one that can never be handled. None of them may become an order. */
+/** Records that are invalid events, or that services reject. They must not become orders. */
 const values: (string | Buffer | null)[] = [
   ...Object.values(poison).map(({ value }) => value),
   '',
@@ -20,7 +20,7 @@ const values: (string | Buffer | null)[] = [
   JSON.stringify(reduced({}, { Payload: undefined })),
 ]
 
-/** Records that only order-service gets to see. */
+/** Records that only order-service consumes. */
 const paymentValues = [
   '{',
   JSON.stringify(reduced({}, { Name: 'PaymentApproved' })),
@@ -33,12 +33,12 @@ export interface KnownOrder {
   total: number
 }
 
-/** Another order under the id of one that is known. */
+/** Builds another order with the id of a known one. */
 export function contradiction({ id, name, total }: KnownOrder): PoisonRecord {
   return { topic: orderEvents, value: JSON.stringify(full({ OrderId: id, CustomerName: name, Total: total + 1 })) }
 }
 
-/** A record to be refused, of any kind. */
+/** Returns a random poison record. */
 export function poisonRecord(random: Random): PoisonRecord {
   return random.chance(0.15)
     ? { topic: paymentEvents, value: random.pick(paymentValues) }

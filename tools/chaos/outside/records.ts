@@ -6,7 +6,7 @@ import { poisonHeader } from '../ledger/read-log.ts'
 import type { OutsideKey, PlannedOutsideOrder } from '../load/orders.ts'
 import type { PoisonRecord } from './poison.ts'
 
-/** A record to be sent, and what the book is told: before it is sent, and once the broker has it. */
+/** A record to send, with its notes for the ledger: before it is sent, and after the acknowledgement. */
 export interface Outgoing {
   afterMs: number
   record: OutsideRecord
@@ -16,7 +16,7 @@ export interface Outgoing {
 
 const nothing = () => {}
 
-/** All records of an order from outside: its event, the same again, and perhaps its cancellation, before or after. */
+/** Returns all records of an order from outside: its event, repetitions, and perhaps its cancellation before or after. */
 export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
   const { id, name, total, form, again, cancelAfterMs, cancelFirst } = order
   const envelope = form === 'full' ? full : reduced
@@ -50,7 +50,7 @@ function keyOf({ id, name }: PlannedOutsideOrder, key: OutsideKey): { key?: stri
   return { key: key === 'order' ? id : name }
 }
 
-/** A record that is to be refused, marked for the ledger alone. */
+/** Returns a poison record that is marked for the ledger only. */
 export function poisonous(name: string, { topic, value }: PoisonRecord, book: Book): Outgoing {
   return {
     afterMs: 0,
@@ -60,7 +60,7 @@ export function poisonous(name: string, { topic, value }: PoisonRecord, book: Bo
   }
 }
 
-/** An event that is in order, and that nobody here handles. */
+/** Returns a valid event that services do not handle. */
 export function unheard(): Outgoing {
   const record = { topic: orderEvents, value: JSON.stringify(reduced({}, { Name: 'OrderShipped' })) }
   return { afterMs: 0, record, attempted: nothing, accepted: nothing }

@@ -1,13 +1,13 @@
 import type { Book } from '../ledger/book.ts'
 
-/** How many there are of everything, for people to read. What must add up is for `audit`. */
+/** Counts for the report. `audit` checks them. */
 export interface Counts {
-  /** By source. */
+  /** Counts by source. */
   orders: { source: string; attempted: number; accepted: number; inLog: number; stored: number; paid: number }[]
   cancellations: { asked: number; accepted: number; refunded: number }
-  /** Records and distinct orders, by event name. */
+  /** Records and distinct orders by event name. */
   events: { name: string; records: number; orders: number }[]
-  /** `records` counts a dead letter that was written again once more. */
+  /** `records` includes repeated writes of the same dead letter. */
   deadLetters: { app: string; topic: string; reason: string; records: number; ids: number }[]
   poison: { attempted: number; inLog: number }
 }

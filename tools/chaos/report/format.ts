@@ -3,10 +3,10 @@ import type { Death } from '../cluster/supervisor.ts'
 import type { Recovery } from './recovery.ts'
 import { type Report, silentSources } from './report.ts'
 
-/** From the restart of whatever was killed until events flow again. */
+/** The goal for the time from the restart of killed processes until events flow again. */
 const goalMs = 5_000
 
-/** The report for people: what was done, how soon the system recovered, what was counted, and the verdict. */
+/** Returns the report as text: the faults, the times of recovery, the counts and the verdict. */
 export function formatReport(report: Report): string {
   return [loadText(report), faultTable(report), countTables(report), verdictText(report)].join('\n')
 }
@@ -20,9 +20,9 @@ function loadText({ machine, rate, seed, replicas, store, load }: Report): strin
   const { at, processors, node, loadAverage } = machine
   return [
     `${at.toISOString()}, ${processors}, Node ${node}, load average ${loadAverage.toFixed(1)} before`,
-    `seed ${seed}, ${rate} + ${rate} orders/s asked for ${load.seconds.toFixed(0)} s, ${replicas} of each service, store ${store}`,
-    `reached through HTTP ${perSecond(load.http, load.seconds)}, from outside ${perSecond(load.outside, load.seconds)}`,
-    `answers: ${answers.join(', ')}; failures of the broker outside: ${load.brokerFailures}`,
+    `seed ${seed}, ${rate} + ${rate} orders/s planned for ${load.seconds.toFixed(0)} s, ${replicas} of each service, store ${store}`,
+    `placed through HTTP: ${perSecond(load.http, load.seconds)}, from outside: ${perSecond(load.outside, load.seconds)}`,
+    `answers: ${answers.join(', ')}; failed requests of the outside publisher: ${load.brokerFailures}`,
     '',
   ].join('\n')
 }
@@ -45,7 +45,7 @@ function faultTable({ faults }: Report): string {
     'paid, s',
     'outside paid, s',
     `within ${goalMs / 1_000} s`,
-    'ended by itself',
+    'unexpected exits',
   ]
   return table(head, rows)
 }
@@ -68,7 +68,7 @@ function countTables({ counts }: Report): string {
       ['orders', 'attempted', 'accepted', 'in the log', 'stored', 'paid'],
       counts.orders.map((row) => text(row.source, row.attempted, row.accepted, row.inLog, row.stored, row.paid)),
     ),
-    `cancellations: ${asked} asked for, ${accepted} accepted; refunds: ${refunded}\n`,
+    `cancellations: ${asked} requested, ${accepted} accepted; refunds: ${refunded}\n`,
     table(
       ['event', 'records', 'orders'],
       counts.events.map(({ name, records, orders }) => text(name, records, orders)),
@@ -88,8 +88,8 @@ function verdictText(report: Report): string {
     ...findings.map(
       ({ finding, count, examples }) => `${count} ${finding}: ${Object.keys(examples).slice(0, 3).join(', ')}`,
     ),
-    ...(behind > 0 ? [`${behind} records were not handled when nothing moved any more`] : []),
-    ...silentSources(report).map((source) => `no order of ${source} was accepted`),
+    ...(behind > 0 ? [`${behind} records were still unhandled when offsets stopped moving`] : []),
+    ...silentSources(report).map((source) => `no order from ${source} was accepted`),
     `lost ${lost}, duplicated ${duplicated}, stuck ${stuck}, wrong ${wrong}`,
   ].join('\n')
 }

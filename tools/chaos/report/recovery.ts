@@ -10,18 +10,18 @@ import type { KnownOrder } from '../outside/poison.ts'
 import { createOutsideProducer } from '../outside/producer.ts'
 import { recordsOf } from '../outside/records.ts'
 
-/** Milliseconds from a moment until an order that was placed after it is so far; undefined when that was not within two minutes. */
+/** Milliseconds from a given time until a later order was accepted and paid, or undefined after two minutes. */
 export interface Recovery {
   accepted: number | undefined
   paid: number | undefined
-  /** One that another application published. */
+  /** An order of an outside publisher. */
   outsidePaid: number | undefined
 }
 
 const withinMs = 120_000
 const pollMs = 25
 
-/** Measures how soon events flow again, with orders of its own beside the load. */
+/** Creates a probe that measures how soon events flow again, with its own orders. */
 export function createProbe(cluster: Cluster, book: Book, keys: string) {
   const urls = entryOf(cluster.urls, 'order-service')
   const paid: KnownOrder[] = []
@@ -70,9 +70,9 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
   }
 
   return {
-    /** Orders of its own that were seen paid. */
+    /** The probe’s orders that were seen as paid. */
     paid: paid as readonly KnownOrder[],
-    /** @param since from `performance.now()` */
+    /** @param since a time of `performance.now()` */
     async measure(since: number): Promise<Recovery> {
       count += 1
       const deadline = since + withinMs

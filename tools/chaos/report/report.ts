@@ -12,25 +12,25 @@ export interface FaultReport {
   /** One or two of `faultNames`. */
   names: string[]
   beganAt: Date
-  /** Records that the applications were behind when the fault had ended; undefined when the broker did not answer. */
+  /** The number of unhandled records at the end of the fault, or undefined if the broker did not answer. */
   behind: number | undefined
   recovery: Recovery
-  /** What ended by itself meanwhile. */
+  /** Processes that ended unexpectedly meanwhile. */
   deaths: Death[]
 }
 
 export interface LoadReport {
   seconds: number
-  /** Orders begun through HTTP, and from outside. */
+  /** Orders begun through HTTP and from outside. */
   http: number
   outside: number
   answers: Record<string, number>
-  /** Times that the broker failed the application outside. */
+  /** The number of times the broker failed the outside publisher. */
   brokerFailures: number
 }
 
 export interface Report {
-  /** Where and when, and how busy the machine was before anything of this was started: it decides on every figure. */
+  /** The machine and its load before the start, which affect every figure. */
   machine: Machine
   seed: string
   rate: number
@@ -38,11 +38,11 @@ export interface Report {
   store: LocalStore
   load: LoadReport
   counts: Counts
-  /** Records that were behind when nothing moved any more. */
+  /** The number of records that were still unhandled when offsets stopped moving. */
   behind: number
   faults: FaultReport[]
   totals: Record<Kind, number>
-  /** Each with the number of its ids, and what is known of the first of them. */
+  /** Each finding has the number of its ids, and the evidence of the first ones. */
   findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
 }
 
@@ -50,7 +50,7 @@ export interface Machine {
   at: Date
   processors: string
   node: string
-  /** Of the last minute. */
+  /** The average of the last minute. */
   loadAverage: number
 }
 
@@ -60,12 +60,12 @@ export function thisMachine(): Machine {
   return { at: new Date(), processors, node: process.version, loadAverage: loadavg()[0] ?? 0 }
 }
 
-/** Whether all went well. Without orders of both sources a run shows nothing. */
+/** Returns true if nothing went wrong. A run needs orders of both sources to prove that. */
 export function isClean(report: Report): boolean {
   return report.findings.length === 0 && report.behind === 0 && silentSources(report).length === 0
 }
 
-/** Where no accepted order came from. */
+/** Returns the sources without accepted orders. */
 export function silentSources({ counts }: Pick<Report, 'counts'>): string[] {
   return ['http', 'outside'].filter((source) => !counts.orders.some((row) => row.source === source && row.accepted > 0))
 }

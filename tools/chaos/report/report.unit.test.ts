@@ -5,14 +5,14 @@ const row = (source: string, accepted: number) => ({ source, attempted: 9, accep
 const reportWith = (changes: Partial<Report>, orders = [row('http', 9), row('outside', 9)]) =>
   ({ findings: [], behind: 0, counts: { orders }, ...changes }) as unknown as Report
 
-describe('a run of make -C tools chaos', () => {
-  it('is clean when nothing was found and nothing is behind', () => {
+describe('isClean', () => {
+  it('returns true if findings are empty and all records are handled', () => {
     expect(isClean(reportWith({}))).to.equal(true)
     expect(isClean(reportWith({ behind: 1 }))).to.equal(false)
     expect(isClean(reportWith({ findings: [{ finding: 'lost', count: 1, examples: {} }] }))).to.equal(false)
   })
 
-  it('is not when a source had no order accepted, or tried none', () => {
+  it('returns false if an accepted order of a source is missing', () => {
     expect(isClean(reportWith({}, [row('http', 0), row('outside', 9)]))).to.equal(false)
     expect(isClean(reportWith({}, [row('http', 9)]))).to.equal(false)
   })
