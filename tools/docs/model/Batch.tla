@@ -1,18 +1,19 @@
 ------------------------------- MODULE Batch -------------------------------
-(* The unit of work of strategy "independent": works that come at the same time share a batch, and see what those before *)
-(* them have staged. The document is saved under its guard. After a failure it is read back: what stands there word by   *)
-(* word is done, the other works are decided again.                                                                      *)
-(*                                                                                                                       *)
-(* One document, which holds facts: one of each kind at most, as a payment holds one decision and one refund. Each work  *)
-(* adds its own fact, unless there is one of its kind. Then it writes nothing and answers that one, or throws for it.    *)
+(* The unit of work of strategy "independent". Simultaneous works share a batch, and see what earlier works have      *)
+(* staged. The document is saved under its guard. After a failure it is read back. Works whose text is stored are     *)
+(* done, and the others are decided again.                                                                            *)
+(*                                                                                                                    *)
+(* The document holds facts, at most one of each kind, as a payment holds one decision and one refund. Each work adds *)
+(* its own fact if its kind is missing. Otherwise it writes nothing, and returns the existing fact or throws because  *)
+(* of it.                                                                                                             *)
 EXTENDS Naturals, Sequences
 
 CONSTANTS None,
-          MaxFaults,     \* saves whose outcome nobody knows
-          (* The guards. FALSE takes one away. *)
+          MaxFaults,     \* saves with an unknown outcome
+          (* The guards. FALSE removes one. *)
           CreateOnly, Etag, RedoLookers, RedoThrown
 
-(* Batches of one process or of several: nothing of this is shared in memory. *)
+(* Batches of one process or of several. They share nothing in memory. *)
 Batches == {"A", "B", "C"}
 WorksOf == [A |-> <<"a1", "a2">>, B |-> <<"b1", "b2">>, C |-> <<"c1">>]
 Works   == {"a1", "a2", "b1", "b2", "c1"}
@@ -20,12 +21,12 @@ Kind(w) == CASE w = "b2" -> "cancellation" [] w = "c1" -> "refund" [] OTHER -> "
 
 VARIABLES doc,     \* the facts that are stored
           step,    \* batch -> "idle", "decided", "failed", "done"
-          read,    \* batch -> the document as it was read
-          text,    \* batch -> the document as it is to be
+          read,    \* batch -> the document that it has read
+          text,    \* batch -> the document that it will write
           saw,     \* work -> the fact of its kind that it made or found
-          answer,  \* work -> that fact, once its caller is told; or None
-          throws,  \* works that throw when they find a fact of another
-          late,    \* saves that nobody waits for and that may land
+          answer,  \* work -> that fact when its caller has it, or None
+          throws,  \* works that throw if they find another work's fact
+          late,    \* saves that may still land, with no caller waiting
           faults
 
 vars == <<doc, step, read, text, saw, answer, throws, late, faults>>
@@ -39,7 +40,7 @@ With(facts, w)   == IF OfKind(facts, w) = {} THEN facts \cup {w} ELSE facts
 Found(facts, w)  == CHOOSE f \in OfKind(With(facts, w), w) : TRUE
 Tell(some) == answer' = [w \in Works |-> IF w \in some THEN saw[w] ELSE answer[w]]
 
-(* The works of a batch that are not answered yet, in their order, and what the first n of them make of what was read. *)
+(* The unanswered works of a batch in their order, and the result of the first n of them on the document. *)
 Open(b)  == SelectSeq(WorksOf[b], LAMBDA w : answer[w] = None)
 InOpen(b, w) == \E i \in DOMAIN Open(b) : Open(b)[i] = w
 OpenSet(b) == {w \in Works : InOpen(b, w)}
@@ -55,7 +56,7 @@ Decide(b) ==
   /\ UNCHANGED <<doc, answer, throws, late, faults>>
 
 Guarded(was) == IF was = {} THEN CreateOnly ELSE Etag
-(* Texts are never the same twice here, so a text stands for its etag. *)
+(* Texts are unique in this model, so a text is also its etag. *)
 Passes(was)  == Guarded(was) => doc = was
 
 Save(b) ==
@@ -77,7 +78,7 @@ LandLate(w) ==
   /\ doc' = (IF Passes(w.was) THEN w.text ELSE doc) /\ late' = late \ {w}
   /\ UNCHANGED <<step, read, text, saw, answer, throws, faults>>
 
-(* What was read stands; of what was staged nobody knows, and whoever saw it shares its fate. *)
+(* The read facts are stored. The staged ones are uncertain, and so are works that saw them. *)
 ReadBack(b) ==
   LET staged  == {w \in OpenSet(b) : saw[w] \notin read[b]}
       wrote   == {w \in staged : saw[w] = w}
@@ -95,9 +96,10 @@ Next == (\E b \in Batches : Step(b) \/ SaveUnknown(b)) \/ \E w \in late : LandLa
 Spec == Init /\ [][Next]_vars /\ \A b \in Batches : WF_vars(Step(b))
 
 -----------------------------------------------------------------------------
-(* One payment: never two facts of a kind. *)
+(* There is one payment: the document never has two facts of a kind. *)
 OneOfAKind == \A f, g \in doc : Kind(f) = Kind(g) => f = g
-(* What a work was answered, and what it threw for, is stored: and as it stays stored, all are answered the same. *)
+(* Each fact that a work returned or threw for is stored. As facts never change, all works of a kind get the same *)
+(* one.                                                                                                           *)
 AnswersStored == \A w \in Works : answer[w] # None => answer[w] \in doc
 (* Every work is answered. *)
 AllAnswered == <>(\A w \in Works : answer[w] # None)

@@ -1,23 +1,23 @@
 ------------------------------- MODULE Fence -------------------------------
-(* The strategy "transactional": a replica reads the fence and the documents that it decides on, and writes what it      *)
-(* decided, a chunk of the list and the fence in one transaction. While it seems to be alone, the guard of the fence     *)
-(* stands for those of all documents that were read with it. After a lost race a replica is cautious: each document has  *)
-(* its own guard, and the fence is moved without one.                                                                    *)
+(* The strategy "transactional". A replica reads the fence and the documents for its decision. One transaction writes *)
+(* the decision, a chunk of the list and the fence. While the replica seems to be alone, the guard of the fence       *)
+(* replaces those of all documents read with it. After a lost race a replica is cautious: it guards each document,    *)
+(* and writes the fence without a guard.                                                                              *)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS Replicas, Ids, None,
-          MaxNumber,     \* the highest number of a chunk, large enough never to be met
-          MaxFaults,     \* transactions whose outcome nobody knows
-          (* The guards. FALSE takes one away. *)
+          MaxNumber,     \* the highest number of a chunk, larger than any reached number
+          MaxFaults,     \* transactions with an unknown outcome
+          (* The guards. FALSE removes one. *)
           FenceGuarded, FenceMoved, FenceFirst, CautiousGuards, BeginCreateOnly
 
-VARIABLES fence,    \* how often it was written
-          doc,      \* id -> what is stored: who created it, and the number of its chunk; or None
-          chunk,    \* number -> what is stored: whose document is in it; or None
-          at,       \* replica -> what it is at
+VARIABLES fence,    \* the number of its writes
+          doc,      \* id -> its creator and the number of its chunk, or None
+          chunk,    \* number -> the id of the document in it, or None
+          at,       \* replica -> its current step
           cautious, \* replicas that lost a race
-          memory,   \* replica -> number of the newest chunk that it knows of, or None
-          answer,   \* <<replica, id>> -> what its caller was told is stored, or None
+          memory,   \* replica -> the newest chunk number that it has seen, or None
+          answer,   \* <<replica, id>> -> the document that its caller received, or None
           late, faults
 
 vars == <<fence, doc, chunk, at, cautious, memory, answer, late, faults>>
@@ -29,7 +29,7 @@ Init == /\ fence = 0 /\ doc = [i \in Ids |-> None] /\ chunk = [n \in 0..MaxNumbe
 
 End == CHOOSE n \in 0..(MaxNumber + 1) : (n > MaxNumber \/ chunk[n] = None) /\ \A m \in 0..(n - 1) : chunk[m] # None
 
-(* The two halves of a read. A store may read document after document, and not all at one moment. *)
+(* The two halves of a read. A store may read documents at different moments. *)
 ReadOne(r, id) ==
   /\ at[r] = Idle /\ answer[<<r, id>>] = None
   /\ at' = [at EXCEPT ![r] = [step |-> "reading", id |-> id, fence |-> fence, found |-> doc[id]]]
@@ -41,7 +41,8 @@ ReadOther(r) ==
                                                         !.found = IF FenceFirst THEN doc[t.id] ELSE t.found]]
   /\ UNCHANGED <<fence, doc, chunk, cautious, memory, answer, late, faults>>
 
-(* What is there already is the answer. Else a transaction: the number of its chunk comes from memory, or from a probe. *)
+(* A stored document is the answer. Otherwise a transaction begins, with the chunk number from memory or from a *)
+(* probe.                                                                                                       *)
 Decide(r) ==
   LET t == at[r] IN
   /\ t.step = "read"
@@ -71,7 +72,8 @@ Transact(r) ==
        ELSE /\ memory' = [memory EXCEPT ![r] = None] /\ cautious' = cautious \cup {r} /\ UNCHANGED answer
   /\ UNCHANGED <<late, faults>>
 
-(* No answer, or the replica dies: the event comes again, and what is on its way lands late or never. *)
+(* The answer is lost or the replica dies. The event is delivered again, and the sent transaction lands late or *)
+(* never.                                                                                                       *)
 Unknown(r) ==
   LET t == at[r] IN
   /\ t.step = "sent" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -89,9 +91,9 @@ Next == (\E r \in Replicas : Step(r) \/ Unknown(r) \/ Calm(r)) \/ \E t \in late 
 Spec == Init /\ [][Next]_vars /\ \A r \in Replicas : WF_vars(Step(r))
 
 -----------------------------------------------------------------------------
-(* What somebody was answered is what is stored, so all are answered the same: one payment. *)
+(* Every answer is the stored document, so all answers are the same and there is one payment. *)
 AnswersStored == \A c \in Replicas \X Ids : answer[c] # None => doc[c[2]] = answer[c]
-(* The slot of a stored document leads to it. *)
+(* The slot of a stored document contains its id. *)
 Listed == \A id \in Ids : doc[id] # None => doc[id].n < End /\ chunk[doc[id].n] = id
 (* Every event is answered. *)
 AllAnswered == <>(\A c \in Replicas \X Ids : answer[c] # None)

@@ -1,27 +1,27 @@
 ------------------------------- MODULE Orders -------------------------------
-(* How order-service takes orders in: requests with and without an Idempotency-Key, and its subscription to its own     *)
-(* topic. Each attempt of a request makes an event of its own, with other bytes; the key says that they are one order.   *)
-(* With a key the first event claims the order, and that very event is what every attempt publishes. The log comes      *)
-(* first, the store is its view. Every step may fail, and what was sent may land late.                                  *)
+(* How order-service accepts orders: requests with and without an Idempotency-Key, and its subscription to its own   *)
+(* topic. Each attempt of a request creates an event with other bytes. The key makes them one order. With a key, the *)
+(* first event claims the order, and every attempt publishes the claiming event. The log comes first, and the store  *)
+(* is its view. Every step may fail, and a sent write may land late.                                                 *)
 EXTENDS FiniteSets, Naturals
 
 CONSTANTS Attempts, Outside, None,
-          MaxFaults,    \* answers that are lost, and attempts that die, together
-          Emptying,     \* whether an operator empties the store once, and rebuilds it from the log beside the service
-          (* The guards. FALSE takes one away. *)
+          MaxFaults,    \* the number of lost answers and dying attempts
+          Emptying,     \* TRUE: an operator empties the store once, and rebuilds it from the log while the service runs
+          (* The guards. FALSE removes one. *)
           ClaimFirst, ClaimCreateOnly, PublishHolder, CreatedReadAgain, PublishFirst, UnknownIsNoYes,
           FactCreateOnly, OwnSubscription, AckAfterSave
 
-VARIABLES keyed,     \* the attempts that have the key; any other is an order of its own
-          at,        \* attempt -> what it is at
+VARIABLES keyed,     \* the attempts with the key; any other attempt is another order
+          at,        \* attempt -> its current step
           claim, created,  \* order -> the event in the store, or None
-          log,       \* <<order, event>>: what was published
-          due,       \* those of it that are yet to be acknowledged to the log
-          delivery,  \* those that are delivered and half done
-          late,      \* writes and publishes that nobody waits for and that may land
-          knewOrder, \* attempts whose claim was written when the order was stored already
+          log,       \* the published <<order, event>>
+          due,       \* the unacknowledged ones
+          delivery,  \* those that are delivered and not finished
+          late,      \* writes and publishes that may still land, with no caller waiting
+          knewOrder, \* attempts whose claim was written after the order was stored
           rebuild,   \* "none", "due" (the store was emptied) or "begun"
-          toRead,    \* what the rebuild has still to read
+          toRead,    \* the records that the rebuild still has to read
           faults
 
 vars == <<keyed, at, claim, created, log, due, delivery, late, knewOrder, rebuild, toRead, faults>>
@@ -31,14 +31,14 @@ Order(a) == IF a \in keyed \/ a = Outside THEN TheKey ELSE a
 Orders == Attempts \cup {TheKey}
 At(a, step, event) == at' = [at EXCEPT ![a] = [step |-> step, event |-> event]]
 
-(* All attempts with the key, and an application outside that publishes the same OrderId: it may guess a key. *)
+(* All attempts have the key. An outside publisher may guess a key and publish the same OrderId. *)
 Init == /\ keyed \in SUBSET Attempts
         /\ at = [a \in Attempts |-> [step |-> "begin", event |-> a]]
         /\ claim = [o \in Orders |-> None] /\ created = [o \in Orders |-> None]
         /\ log = {} /\ due = {} /\ delivery = {} /\ late = {} /\ knewOrder = {} /\ rebuild = "none" /\ toRead = {} /\ faults = 0
 
 -----------------------------------------------------------------------------
-(* What lands: a claim, a fact or a record. *)
+(* A claim, fact or record lands. *)
 
 Publish(record) == /\ log' = log \cup {record}
                    /\ due' = IF OwnSubscription THEN due \cup {record} ELSE due
@@ -58,7 +58,8 @@ Land(w) == CASE w.what = "claim"   -> SaveClaim(w.by)
              [] w.what = "save"    -> SaveFact(Order(w.by), w.event)
 
 -----------------------------------------------------------------------------
-(* An attempt: begin, claim, (look again), publish, save, and an answer: "stored" (201), "logged" (202), "unknown" (503). *)
+(* The steps of an attempt: begin, claim, (read again), publish, save, and an answer: "stored" (201), "logged" (202), *)
+(* "unknown" (503).                                                                                                   *)
 
 FirstOfTwo == IF PublishFirst THEN "publish" ELSE "save"
 
@@ -87,7 +88,8 @@ PublishOrSave(a) ==
   /\ At(a, IF at[a].step # FirstOfTwo THEN "stored" ELSE IF PublishFirst THEN "save" ELSE "publish", at[a].event)
   /\ UNCHANGED <<late, faults>>
 
-(* No answer of the sidecar. What is in the log is accepted, and the subscription saves it; of all else nobody says yes. *)
+(* The sidecar does not answer. An order in the log is accepted, and the subscription saves it. All others are not *)
+(* accepted.                                                                                                       *)
 Unknown(a) ==
   /\ at[a].step \in {"claim", "publish", "save"} /\ faults < MaxFaults /\ faults' = faults + 1
   /\ (Land(Sent(a)) /\ UNCHANGED late) \/ (late' = late \cup {Sent(a)} /\ UNCHANGED <<claim, created, log, due, knewOrder>>)
@@ -107,13 +109,13 @@ Request == /\ \/ \E a \in Attempts : Attempt(a) \/ Unknown(a) \/ Crash(a)
            /\ UNCHANGED <<keyed, delivery, rebuild, toRead>>
 
 -----------------------------------------------------------------------------
-(* The log and the subscription: a record is delivered until it is acknowledged, and that is after it was saved. *)
+(* The log and the subscription. A record is delivered until it is acknowledged, which happens after saving. *)
 
 PublishOutside ==
   /\ <<TheKey, Outside>> \notin log /\ Publish(<<TheKey, Outside>>)
   /\ UNCHANGED <<keyed, at, late, delivery, rebuild, toRead, faults>>
 
-(* Saved, then acknowledged; the other way round without AckAfterSave, and then a process may die in between. *)
+(* Saves, then acknowledges. Without AckAfterSave the order is reversed, and a process may die between the two. *)
 Take(record) ==
   /\ record \in due \ delivery /\ delivery' = delivery \cup {record}
   /\ IF AckAfterSave THEN SaveFact(record[1], record[2])
@@ -124,7 +126,7 @@ Finish(record) ==
   /\ IF AckAfterSave THEN due' = due \ {record} /\ UNCHANGED <<claim, created, log, knewOrder>>
                      ELSE SaveFact(record[1], record[2])
   /\ UNCHANGED <<keyed, at, late, rebuild, toRead, faults>>
-(* The process dies. What was not acknowledged is delivered again. *)
+(* The process dies. Unacknowledged records are delivered again. *)
 CutOff(record) ==
   /\ record \in delivery /\ delivery' = delivery \ {record} /\ faults < MaxFaults /\ faults' = faults + 1
   /\ UNCHANGED <<keyed, at, claim, created, log, due, late, knewOrder, rebuild, toRead>>
@@ -133,7 +135,7 @@ Empty ==
   /\ Emptying /\ rebuild = "none" /\ rebuild' = "due"
   /\ claim' = [o \in Orders |-> None] /\ created' = [o \in Orders |-> None] /\ knewOrder' = {}
   /\ UNCHANGED <<keyed, at, log, due, delivery, late, toRead, faults>>
-(* It reads what the log holds when it begins, and publishes nothing. *)
+(* The rebuild reads the log as it was at its beginning, and publishes nothing. *)
 BeginRebuild ==
   /\ rebuild = "due" /\ rebuild' = "begun" /\ toRead' = log
   /\ UNCHANGED <<keyed, at, claim, created, log, due, delivery, late, knewOrder, faults>>
@@ -148,16 +150,16 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(BeginRebuild)
 
 -----------------------------------------------------------------------------
 Accepted(a) == at[a].step \in {"stored", "logged"}
-(* What was accepted is in the log, and so is what is stored: no order is lost, and none is known to one side only. *)
+(* Every accepted order is in the log, and so is every stored one. No order is lost or incomplete. *)
 AcceptedIsLogged == \A a \in Attempts : Accepted(a) => \E r \in log : r[1] = Order(a)
 StoredIsLogged   == \A o \in Orders : created[o] # None => <<o, created[o]>> \in log
-(* A key is one order, told in one version. A store that is lost takes its claims with it, and somebody outside tells *)
-(* what he likes: an event of his does not count here.                                                              *)
+(* A key is one order with one version in the log. Two cases are excluded: a lost store also loses its claims, and an *)
+(* outside publisher may publish any event.                                                                           *)
 OneVersion == rebuild = "none" => Cardinality({r \in log : r[1] = TheKey /\ r[2] # Outside}) <= 1
-(* An order that was stored when it was claimed is not told again. *)
+(* An order that was stored before its claim is not published again. *)
 NotToldAgain == \A a \in knewOrder : <<TheKey, a>> \notin log
-(* A fact stays as it is. *)
+(* A fact never changes. *)
 FactStays == [][rebuild' = "due" \/ \A o \in Orders : created[o] # None => created'[o] = created[o]]_vars
-(* What is in the log is stored in the end, also in a store that was emptied. *)
+(* Every order in the log is stored in the end, even in a store that was emptied. *)
 LoggedIsStored == \A o \in Orders : (\E r \in log : r[1] = o) ~> created[o] # None
 =============================================================================

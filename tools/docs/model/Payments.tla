@@ -1,31 +1,31 @@
 ------------------------------ MODULE Payments ------------------------------
-(* How payment-service pays what was ordered: an event is delivered until it is acknowledged. Its service reads the     *)
-(* payment, decides unless that was done, saves under the document's guard, announces what is stored, acknowledges.     *)
-(* order-service keeps what is announced. Orders may come several times, be cancelled, and be paid by hand; replicas    *)
-(* stop at any step, and what they sent lands late.                                                                     *)
+(* How payment-service pays orders. An event is delivered until it is acknowledged. The service reads the payment,   *)
+(* decides if it has no decision, and saves under the document's guard. Then it announces the stored payment and     *)
+(* acknowledges the event. order-service stores the announcement. Orders may arrive several times, be cancelled, and *)
+(* be paid manually. Replicas may stop at any step, and their sent writes land late.                                 *)
 EXTENDS FiniteSets, Naturals
 
 CONSTANTS Events, Replicas, None,
-          MaxFaults,     \* answers that are lost, and replicas that die, together
-          Emptying,      \* whether an operator empties the store once, and rebuilds it from the log
-          (* The guards. FALSE takes one away. *)
+          MaxFaults,     \* the number of lost answers and dying replicas
+          Emptying,      \* TRUE: an operator empties the store once, and rebuilds it from the log
+          (* The guards. FALSE removes one. *)
           Guarded, SaveFirst, AnnounceStored, AnnounceAgain, AckAfterAnnounce, StopToEmpty, RebuiltFromAnnouncements
 
-VARIABLES doc,       \* the payment of the order: what was decided, whether a cancellation was seen, what was refunded
-          at,        \* replica -> what it is at
-          due,       \* events that are yet to be acknowledged
-          announced, \* what was published: <<kind, cause>>
-          toTell,    \* of it, what order-service has yet to keep
-          order,     \* what order-service has kept
-          late,      \* writes and announcements that nobody waits for and that may land
+VARIABLES doc,       \* the payment of the order: decision, cancellation and refund
+          at,        \* replica -> its current step
+          due,       \* unacknowledged events
+          announced, \* the published <<kind, cause>>
+          toTell,    \* the announcements that order-service still has to store
+          order,     \* the announcements that order-service has stored
+          late,      \* writes and announcements that may still land, with no caller waiting
           rebuild,   \* "none", "due" (the store was emptied), "begun", "done"
-          toRead,    \* what the rebuild has still to read
-          made,      \* how many decisions were made: each is another one, with another time
+          toRead,    \* the records that the rebuild still has to read
+          made,      \* the number of decisions, which all differ in their time
           faults
 
 vars == <<doc, at, due, announced, toTell, order, late, rebuild, toRead, made, faults>>
 
-(* Events are named by what they ask for. An order twice is one that was published twice. *)
+(* The name of an event is its request. A repeated order is an order that was published twice. *)
 IsCancellation(e) == e = "cancel"
 Nothing == [decision |-> None, approved |-> FALSE, cancelled |-> FALSE, refund |-> None]
 Idle    == [step |-> "idle"]
@@ -33,13 +33,13 @@ Idle    == [step |-> "idle"]
 Init == /\ doc = Nothing /\ at = [r \in Replicas |-> Idle] /\ due = Events /\ announced = {} /\ toTell = {} /\ order = {}
         /\ late = {} /\ rebuild = "none" /\ toRead = {} /\ made = 0 /\ faults = 0
 
-(* What a payment becomes by an event; `new` marks what is decided now. *)
+(* The payment after an event. `new` is the decision made now. *)
 Charged(was, new)   == IF was.decision # None THEN was ELSE [was EXCEPT !.decision = new, !.approved = ~was.cancelled]
 Cancelled(was, new) == IF was.approved /\ was.refund = None THEN [was EXCEPT !.cancelled = TRUE, !.refund = new]
                        ELSE [was EXCEPT !.cancelled = TRUE]
 Become(was, e, new) == IF IsCancellation(e) THEN Cancelled(was, new) ELSE Charged(was, new)
 
-(* What is announced for an event: made of what is stored, and nothing else. *)
+(* The announcement for an event, which derives only from the stored payment. *)
 News(state, e) == IF IsCancellation(e) THEN (IF state.refund = None THEN {} ELSE {<<"refund", state.refund>>})
                   ELSE {<<IF state.approved THEN "approval" ELSE "rejection", state.decision>>}
 
@@ -47,7 +47,7 @@ News(state, e) == IF IsCancellation(e) THEN (IF state.refund = None THEN {} ELSE
 Passes(w) == Guarded => doc = w.was
 Publish(news) == announced' = announced \cup news /\ toTell' = toTell \cup news
 
-(* A delivery, or another one of the same event. *)
+(* The first or a repeated delivery of an event. *)
 Take(r, e) ==
   /\ at[r] = Idle /\ e \in due
   /\ rebuild \in {"due", "begun"} => ~StopToEmpty
@@ -59,7 +59,7 @@ Take(r, e) ==
        /\ due' = IF AckAfterAnnounce THEN due ELSE due \ {e}
   /\ UNCHANGED <<doc, announced, toTell, order, late, rebuild, toRead, faults>>
 
-(* A save that lost the race is decided again on what is there. *)
+(* A save that lost the race is decided again with the stored document. *)
 Save(r) ==
   LET w == at[r] IN
   /\ w.step = "save"
@@ -81,7 +81,7 @@ Acknowledge(r) ==
   /\ at[r].step = "acknowledge" /\ due' = due \ {at[r].event} /\ at' = [at EXCEPT ![r] = Idle]
   /\ UNCHANGED <<doc, announced, toTell, order, late, rebuild, toRead, made, faults>>
 
-(* No answer, or the replica dies: the event is delivered again. What was sent lands at once, or late, or never. *)
+(* The answer is lost or the replica dies. The event is delivered again. A sent write lands at once, late or never. *)
 Fail(r) ==
   /\ at[r] # Idle /\ faults < MaxFaults /\ faults' = faults + 1 /\ at' = [at EXCEPT ![r] = Idle]
   /\ late' = IF at[r].step \in {"save", "announce"} THEN late \cup {at[r]} ELSE late
@@ -93,13 +93,13 @@ LandLate(w) ==
                         ELSE Publish(News(w.to, w.event)) /\ UNCHANGED doc
   /\ UNCHANGED <<at, due, order, rebuild, toRead, made, faults>>
 
-(* order-service keeps it as a fact, then acknowledges; a fact that is told again changes nothing. *)
+(* order-service stores the announcement as a fact, then acknowledges it. A repeated fact has no effect. *)
 Tell(news) ==
   /\ news \in toTell /\ order' = order \cup {news} /\ toTell' = toTell \ {news}
   /\ UNCHANGED <<doc, at, due, announced, late, rebuild, toRead, made, faults>>
 
 -----------------------------------------------------------------------------
-(* The store is lost, with the service stopped and nothing on its way, and rebuilt before it is started again. *)
+(* The store is lost while the service is stopped and no write is under way. It is rebuilt before the service starts. *)
 Empty ==
   /\ Emptying /\ rebuild = "none" /\ rebuild' = "due" /\ doc' = Nothing
   /\ StopToEmpty => late = {} /\ \A r \in Replicas : at[r] = Idle
@@ -108,7 +108,7 @@ BeginRebuild ==
   /\ rebuild = "due" /\ rebuild' = "begun"
   /\ toRead' = announced \cup (IF "cancel" \in Events THEN {<<"cancellation", None>>} ELSE {})
   /\ UNCHANGED <<doc, at, due, announced, toTell, order, late, made, faults>>
-(* Facts commute, and of two decisions the earlier one counts. *)
+(* Facts commute, and the earlier of two decisions applies. *)
 Earlier(a, b) == IF a = None \/ b < a THEN b ELSE a
 Restored(news) ==
   CASE news[1] = "cancellation" -> [doc EXCEPT !.cancelled = TRUE]
@@ -134,13 +134,13 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(AnyRebuild) /\ WF_vars(\E n \in toTell 
 
 -----------------------------------------------------------------------------
 IsRefund(n) == n[1] = "refund"
-(* One announcement: a decision and a refund are told in one version each, however often. *)
+(* Decision and refund are each announced in one version, even if several times. *)
 OneAnnouncement == \A n, m \in announced : IsRefund(n) = IsRefund(m) => n = m
-(* One payment: what was announced is what is stored, unless the store is lost and not rebuilt yet. *)
+(* There is one payment: the announced one is the stored one, except between a loss of the store and its rebuild. *)
 Whole == rebuild \in {"none", "done"}
 OnePayment == Whole => \A n \in announced : n[2] = IF IsRefund(n) THEN doc.refund ELSE doc.decision
 (* No money is kept for an order whose cancellation was handled. *)
 NothingKept == Whole /\ doc.cancelled /\ doc.approved => doc.refund # None \/ "cancel" \in due
-(* Every order that is in the log becomes paid or rejected. *)
+(* Every order in the log becomes paid or rejected. *)
 AllSettled == <>(\E n \in order : ~IsRefund(n))
 =============================================================================

@@ -1,23 +1,24 @@
 ------------------------------- MODULE Shards ------------------------------
-(* The list, where every write is a call of its own (strategy "independent").                                          *)
-(*                                                                                                                     *)
-(* A shard is a row of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it unguarded. A batch *)
-(* gives its document a slot, saves the chunk that has the slot, then creates the document, which names the slot.      *)
-(* A write lands and is answered, or nobody knows: then it has landed, or lands late, or never.                        *)
+(* The list with one call for each write (strategy "independent").                                                    *)
+(*                                                                                                                    *)
+(* A list lane (Shard) is a sequence of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it *)
+(* unguarded. A batch gives its document a slot, saves the chunk with the slot, then creates the document, which      *)
+(* names the slot. A write lands and is answered, or its outcome is unknown. Then it has landed, or lands late or     *)
+(* never.                                                                                                             *)
 EXTENDS Naturals, Sequences, TLC
 
 CONSTANTS Processes, Batches, Shards, Ids, None,
-          ChunkSize,      \* entries that a chunk holds
-          MaxNumber,      \* the highest number of a chunk, large enough never to be met
-          MaxFaults,      \* answers that are lost and processes that die, together
-          (* The guards. FALSE takes one away. *)
+          ChunkSize,      \* the most entries of a chunk
+          MaxNumber,      \* the highest number of a chunk, larger than any reached number
+          MaxFaults,      \* the number of lost answers and dying processes
+          (* The guards. FALSE removes one. *)
           BeginCreateOnly, LeaveUnknown, KnowBegun, ChunkOnlyGrows, ChunkFirst, OneChunkWrite, StopToEmpty
 
 VARIABLES chunk,   \* <<shard, number>> -> ids of the chunk in the store, or None
           doc,     \* id -> the slot that its stored document names, or None
-          late,    \* writes that nobody waits for and that may land
-          mem,     \* process -> the chunk that it goes on with
-          batch,   \* process -> batch -> what it is at
+          late,    \* writes that may still land, with no caller waiting
+          mem,     \* process -> the chunk that it continues
+          batch,   \* process -> batch -> its current step
           faults, emptied
 
 vars == <<chunk, doc, late, mem, batch, faults, emptied>>
@@ -26,7 +27,7 @@ Numbers == 0..MaxNumber
 Places  == Shards \X Numbers
 Exists(place) == place[2] \in Numbers /\ chunk[place] # None
 
-(* goesOn: the process may rewrite the chunk. known: the chunk is in the store for sure, so the next number may be begun. *)
+(* goesOn: the process may rewrite the chunk. known: the chunk is certainly stored, so the next number may be begun. *)
 NoChunk == [place |-> None, ids |-> <<>>, goesOn |-> FALSE, known |-> FALSE]
 Idle    == [step |-> "idle"]
 
@@ -37,8 +38,8 @@ Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
 -----------------------------------------------------------------------------
 (* Reading *)
 
-(* The end of a shard as a probe finds it: the first number that is missing. (The hint, which says where to begin, may be *)
-(* behind. It is the number of a chunk that is there, so without holes the end is the same.)                           *)
+(* The end of a lane, which a probe finds: its first missing number. The hint, where the probe begins, may be too *)
+(* low. It is the number of an existing chunk, so without holes the end is the same.                              *)
 End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
 Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id
 
@@ -47,7 +48,7 @@ Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) 
 
 IsRefused(w) == w.begins /\ BeginCreateOnly /\ chunk[w.place] # None
 
-(* Documents are create-only: the first one stays. *)
+(* Documents are create-only, so the first one stays. *)
 Land(w) ==
   IF w.step = "chunk"
     THEN chunk' = (IF IsRefused(w) THEN chunk ELSE [chunk EXCEPT ![w.place] = w.ids]) /\ UNCHANGED doc
@@ -58,12 +59,12 @@ Set(p, b, value) == batch' = [batch EXCEPT ![p][b] = value]
 Remember(p, place, ids, goesOn, known) ==
   mem' = [mem EXCEPT ![p] = [place |-> place, ids |-> ids, goesOn |-> goesOn, known |-> known]]
 
-(* After its chunk a batch writes its document, then it is done; the other way round without ChunkFirst. *)
+(* A batch writes its chunk, then its document. Without ChunkFirst the order is reversed. *)
 FirstStep == IF ChunkFirst THEN "chunk" ELSE "doc"
 After(w)  == IF w.step = FirstStep THEN [w EXCEPT !.step = IF ChunkFirst THEN "doc" ELSE "chunk"] ELSE Idle
 
-(* A batch takes an event whose document is not there, and gives it a slot: in the chunk that its process goes on with, *)
-(* or in a new one, at the end of any shard, or after the chunk that the process remembers.                             *)
+(* A batch gives an event without a document a slot in its process's current chunk. Or it begins a new chunk, at the *)
+(* end of any lane or after the chunk that the process remembers.                                                    *)
 CanGoOn(p) == mem[p].goesOn /\ Len(mem[p].ids) < ChunkSize
 Beginnings(p) == {<<l, End(l)>> : l \in Shards} \cup (IF mem[p].known THEN {<<mem[p].place[1], mem[p].place[2] + 1>>} ELSE {})
 
@@ -75,7 +76,7 @@ Take(p, b, id) ==
        LET ids == IF CanGoOn(p) THEN Append(mem[p].ids, id) ELSE <<id>>
        IN /\ place[2] \in Numbers
           /\ Set(p, b, [step |-> FirstStep, id |-> id, begins |-> ~CanGoOn(p), place |-> place, ids |-> ids])
-          (* What was sent stays in the chunk, whatever becomes of the document. *)
+          (* A sent entry stays in the chunk, even if its document fails. *)
           /\ mem' = IF CanGoOn(p) /\ ChunkOnlyGrows THEN [mem EXCEPT ![p].ids = ids] ELSE mem
   /\ UNCHANGED <<chunk, doc, late, faults, emptied>>
 
@@ -93,8 +94,8 @@ DocDone(p, b) ==
   /\ mem' = IF mem[p].goesOn /\ mem[p].place = w.place /\ Len(mem[p].ids) < Len(w.ids) THEN [mem EXCEPT ![p].ids = w.ids] ELSE mem
   /\ UNCHANGED <<late, faults, emptied>>
 
-(* Nobody knows whether the chunk was written: the process leaves it for ever, and its works are decided again, with slots *)
-(* elsewhere.                                                                                                              *)
+(* The outcome of the chunk's write is unknown. The process never writes this chunk again, and decides its works *)
+(* again with other slots.                                                                                       *)
 ChunkUnknown(p, b) ==
   LET w == batch[p][b] IN
   /\ w.step = "chunk" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -103,7 +104,7 @@ ChunkUnknown(p, b) ==
                                   ELSE Remember(p, w.place, w.ids, TRUE, TRUE)
   /\ Set(p, b, Idle) /\ UNCHANGED emptied
 
-(* The event is delivered again, here or elsewhere. *)
+(* The event is delivered again, to this or another process. *)
 DocUnknown(p, b) ==
   LET w == batch[p][b] IN
   /\ w.step = "doc" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -119,7 +120,7 @@ Crash(p) ==
 
 LandLate(w) == Land(w) /\ late' = late \ {w} /\ UNCHANGED <<mem, batch, faults, emptied>>
 
-(* The store is emptied beside a running service. (With all of them stopped that is a new beginning, and nothing to look at.) *)
+(* The store is emptied while the service runs. (If all processes are stopped, this is only a new beginning.) *)
 Empty ==
   /\ ~StopToEmpty /\ ~emptied /\ emptied' = TRUE
   /\ chunk' = [p \in Places |-> None] /\ doc' = [i \in Ids |-> None] 
@@ -131,17 +132,17 @@ Next == \/ \E p \in Processes : Step(p) \/ Crash(p) \/ \E b \in Batches : ChunkU
         \/ \E w \in late : LandLate(w)
         \/ Empty
 
-(* A process that lives goes on. What nobody waits for may land or not. *)
+(* A living process continues. A write whose caller has stopped waiting lands or is lost. *)
 Spec == Init /\ [][Next]_vars /\ \A p \in Processes : WF_vars(Step(p))
 
 -----------------------------------------------------------------------------
-(* What is stored is listed, at any moment: a reader finds it under the slot that it names. *)
+(* Every stored document is listed at any moment: readers find it in the slot that it names. *)
 Listed == \A id \in Ids : doc[id] # None => Leads(doc[id], id)
-(* A shard has no holes, which a probe would take for its end. *)
+(* A lane has no holes, which a probe would mistake for the end. *)
 NoHole == \A p \in Places : chunk[p] # None => \A m \in 0..(p[2] - 1) : chunk[<<p[1], m>>] # None
 (* Every event that is delivered until it is handled gets its document. *)
 AllStored == <>(\A id \in Ids : doc[id] # None)
 
-(* Which process, batch or id it is does not matter. *)
+(* Processes, batches and ids are interchangeable. *)
 Alike == Permutations(Processes) \cup Permutations(Batches) \cup Permutations(Ids)
 =============================================================================

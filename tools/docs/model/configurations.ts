@@ -1,35 +1,35 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** A model with the values of its constants, which TLC checks. */
+/** A model with values for its constants, which TLC checks. */
 export interface Configuration {
   /** `Batch`, or `Batch without Etag`. */
   name: string
-  /** The name of its file, without the ending: `Orders.rebuild`. */
+  /** The name of its file without the ending: `Orders.rebuild`. */
   model: string
-  /** The guard that was taken away. */
+  /** The removed guard. */
   without?: string
-  /** The module, in `<module>.tla`. */
+  /** The module in `<module>.tla`. */
   module: string
-  /** What TLC reads as the configuration's file. */
+  /** The content of the configuration’s file for TLC. */
   text: string
-  /** The invariant or property that must be violated; undefined when all must hold. */
+  /** The invariant or property that must be violated, or undefined if all must hold. */
   violates: string | undefined
 }
 
-/** A row of the table in README.md: what a guard is, and what goes wrong without it. */
+/** A row of the table in README.md: a guard, and the violation without it. */
 export interface Guard {
-  /** The name of the configuration's file, without its ending. */
+  /** The name of the configuration’s file without its ending. */
   model: string
   constant: string
   violates: string
-  /** The test of the code that is the counterexample, or what it waits for. */
+  /** The test of the code that meets the counterexample, or the reason why it is missing. */
   test: string
 }
 
 const folder = import.meta.dirname
 
-/** The table of guards in README.md. */
+/** Reads the table of guards in README.md. */
 export function readGuards(): Guard[] {
   const rows = readFileSync(join(folder, 'README.md'), 'utf8').matchAll(
     /^\| `([\w.]+)` \| `(\w+)` \| .+ \| `(\w+)` \| (.+) \|$/gm,
@@ -42,13 +42,13 @@ export function readGuards(): Guard[] {
   }))
 }
 
-/** The text of each configuration's file, by its name without the ending. */
+/** Reads the text of each configuration’s file by its name without the ending. */
 export function readModels(): Map<string, string> {
   const files = globSync('*.cfg', { cwd: folder }).sort()
   return new Map(files.map((file) => [basename(file, '.cfg'), readFileSync(join(folder, file), 'utf8')]))
 }
 
-/** Every model as it stands, each followed by those that lack one guard. */
+/** Returns every complete model, each followed by the versions that lack one guard. */
 export function configurations(models = readModels(), guards = readGuards()): Configuration[] {
   return [...models].flatMap(([model, text]) => {
     const module = model.split('.')[0] as string
@@ -67,10 +67,10 @@ export function configurations(models = readModels(), guards = readGuards()): Co
   })
 }
 
-/** The model without a guard. Of its properties only the one that must be violated is left, since TLC does not say which one was. */
+/** Returns the model without a guard. Only the property that must be violated is left, because TLC does not name a violated property. */
 function withoutGuard(text: string, constant: string, violates: string): string {
   const weaker = text.replace(`  ${constant} = TRUE`, `  ${constant} = FALSE`)
-  if (weaker === text) throw new Error(`there is no guard ${constant} to take away`)
+  if (weaker === text) throw new Error(`the model has no guard ${constant} to remove`)
   return weaker.replace(/^PROPERTIES (.*)\n/m, (_, names: string) =>
     names.split(' ').includes(violates) ? `PROPERTIES ${violates}\n` : '',
   )

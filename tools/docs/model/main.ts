@@ -1,4 +1,4 @@
-// `make -C tools model`: has TLC check each model as it stands, and without each of its guards (tools/docs/model/README.md).
+// `make -C tools model` checks each model with TLC, complete and without each of its guards (tools/docs/model/README.md).
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ensureTlc, timed } from '@orderflow/cli'
@@ -14,7 +14,7 @@ const chosen = configurations().filter(
 )
 if (chosen.length === 0) {
   process.stderr.write(
-    'error: there is no such configuration\nnext: MODEL and WITHOUT as tools/docs/model/README.md has them\n',
+    'error: unknown configuration\nnext: choose MODEL and WITHOUT from the table in tools/docs/model/README.md\n',
   )
   process.exit(1)
 }

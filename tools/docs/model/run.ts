@@ -4,13 +4,13 @@ import type { Finding } from './tlc.ts'
 export interface RunOptions {
   check: (configuration: Configuration) => Promise<Finding>
   print: (text: string) => void
-  /** So many at a time. */
+  /** The number of simultaneous checks. */
   parallelism: number
 }
 
 /**
- * Checks all configurations and prints a line for each, and what TLC printed where something is violated that must hold, or where it was
- * one alone, whose counterexample somebody wants to read. Answers how many are not as they must be.
+ * Checks all configurations and prints a line for each. Also prints TLC’s output if the result is unexpected, or if there is only one
+ * configuration, whose counterexample the user wants to read. Returns the number of unexpected results.
  */
 export async function runAll(all: Configuration[], { check, print, parallelism }: RunOptions): Promise<number> {
   const waiting = [...all]
@@ -30,7 +30,7 @@ export async function runAll(all: Configuration[], { check, print, parallelism }
     }
   }
   await Promise.all(Array.from({ length: parallelism }, work))
-  print(wrong === 0 ? `all ${all.length} are as they must be` : `${wrong} of ${all.length} are WRONG`)
+  print(wrong === 0 ? `all ${all.length} results are as expected` : `${wrong} of ${all.length} results are WRONG`)
   return wrong
 }
 

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Configuration } from './configurations.ts'
 
-/** What TLC found out about a configuration. */
+/** The result of TLC for a configuration. */
 export interface Finding {
-  /** Distinct states. */
+  /** The number of distinct states. */
   states: number
   seconds: number
-  /** The invariant or property that is violated; undefined when all hold. */
+  /** The violated invariant or property, or undefined if all hold. */
   violated: string | undefined
-  /** All that TLC printed, with the counterexample. */
+  /** The complete output of TLC with the counterexample. */
   output: string
 }
 
 /**
- * Has TLC check a configuration.
- * @param command runs TLC, without its options
- * @param folder has the modules
- * @throws when TLC comes to no verdict: a module is wrong, or the memory does not suffice
+ * Checks a configuration with TLC.
+ * @param command the command of TLC without options
+ * @param folder the folder of the modules
+ * @throws {Error} if TLC reaches no verdict, because a module is wrong or memory is too small
  */
 export async function check(command: string[], folder: string, { module, text }: Configuration): Promise<Finding> {
   const temporary = mkdtempSync(join(tmpdir(), 'orderflow-model-'))
@@ -28,7 +28,7 @@ export async function check(command: string[], folder: string, { module, text }:
     const file = join(temporary, 'model.cfg')
     writeFileSync(file, text)
     const [program = '', ...options] = command
-    // It unpacks its own modules into Java's folder for temporary files, where others would do the same at this moment.
+    // TLC unpacks its modules into Java’s temporary folder, which simultaneous runs must not share.
     const args = [
       `-Djava.io.tmpdir=${temporary}`,
       ...options,
@@ -46,7 +46,7 @@ export async function check(command: string[], folder: string, { module, text }:
   }
 }
 
-/** TLC ends with another code for each kind of violation, and says in words what it was. */
+/** Runs TLC and returns its output. Its exit code differs for each kind of violation, and the output contains the same in words. */
 function printed(program: string, args: string[], cwd: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
@@ -55,13 +55,13 @@ function printed(program: string, args: string[], cwd: string): Promise<string> 
   })
 }
 
-/** Reads what TLC printed. Of a violated property it says no name: with one in the configuration, it is that one. */
+/** Reads TLC’s output. It does not name a violated property, so a configuration may have only one. */
 export function verdictOf(output: string, text: string): Pick<Finding, 'states' | 'violated'> {
   const states = Number(/^\d+ states generated, (\d+) distinct states found/m.exec(output)?.[1])
   const [, named] = /^Error: (?:Invariant|Action property) (\w+) is violated/m.exec(output) ?? []
   const properties = /^PROPERTIES (.*)$/m.exec(text)?.[1]
   const violated = named ?? (output.includes('Error: Temporal properties were violated.') ? properties : undefined)
   const holds = output.includes('Model checking completed. No error has been found.')
-  if (Number.isNaN(states) || holds === (violated !== undefined)) throw new Error(`TLC came to no verdict:\n${output}`)
+  if (Number.isNaN(states) || holds === (violated !== undefined)) throw new Error(`TLC reached no verdict:\n${output}`)
   return { states, violated }
 }

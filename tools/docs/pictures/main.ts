@@ -1,4 +1,4 @@
-// `make -C tools pictures`: what a reader sees first, and what somebody sees who is told of an alert, from a real run in a copy of the repository.
+// `make -C tools pictures` takes the pictures of the README and of an alert, from a real run in a copy of the repository.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -38,7 +38,7 @@ try {
   copy.remove()
 }
 
-/** order-service's page, with an order that was placed and is looked at on it. */
+/** Takes a picture of order-service’s page with a placed order. */
 async function takePage(url: string): Promise<void> {
   const browser = await openBrowser()
   try {

@@ -1,4 +1,4 @@
-// Part of `make -C tools pictures`; alone, on a stack of processes that runs: packages/cli/node docs/pictures/monitor.ts.
+// A part of `make -C tools pictures`. It also runs alone on a stack of processes: packages/cli/node docs/pictures/monitor.ts.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,16 +9,13 @@ import { openBrowser } from '@orderflow/cli/browser'
 import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
 
 interface Options {
-  /** Url of order-service. */
+  /** The URL of order-service. */
   orders: string
-  /** Publishes a document as an application outside, whatever it is worth. */
+  /** Publishes a document as an outside publisher, even an invalid one. */
   publish: (event: object) => Promise<unknown>
 }
 
-/**
- * The monitor of a stack on which orders are placed and events are broken: what comes, what broke, how it is edited, and that it is
- * paid then.
- */
+/** Takes pictures of the monitor with new orders and broken events: the live view, the dead letters, the edit of one, and its payment. */
 export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   const { url } = addressAt('localhost', serviceNamed('event-monitor'))
   const browser = await openBrowser()
@@ -29,7 +26,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   try {
     await delay(40_000)
     for (const event of broken()) await publish(event)
-    // One more while somebody looks on: a moment later others stand above it.
+    // Publish another event just before the picture, because newer events soon cover it.
     const before = async () => void (await publish(order('market', {}, { Version: 7 })))
     await take({ name: 'monitor-live', path: '/?seconds=60', schemes: ['light', 'dark'], before })
     const group = await eventually(() => totalAsText(url), 'the dead letters')
@@ -83,7 +80,7 @@ async function ask<Answer>(url: string, path: string, body?: object): Promise<An
   return (await (await fetch(`${url}/v1/${path}`, init)).json()) as Answer
 }
 
-/** What applications outside get wrong: a total as text, and no name. */
+/** Returns typical errors of outside publishers: a total as text, and a missing name. */
 const broken = () => [
   ...Array.from({ length: 3 }, () => order('web-shop', { Total: '42.5' })),
   order('old-till', { CustomerName: undefined }),
@@ -103,7 +100,7 @@ const appIds: Record<string, string> = {
   'old-till': '0b5c3d6e-8f1a-4b2c-9d3e-4f5a6b7c8d9e',
 }
 
-/** Some orders a second, of which one in ten is too large to be paid. */
+/** Places several orders per second. One in ten is too large to be paid. */
 async function place(orders: string, signal: AbortSignal): Promise<void> {
   for (let count = 1; !signal.aborted; count += 1) {
     const order = {

@@ -5,10 +5,10 @@ import { openBrowser } from '@orderflow/cli/browser'
 
 const folder = join(repository, 'docs/pictures')
 const viewport = { width: 1100, height: 1400 }
-/** Of a page, until it shows what it has asked for. */
+/** The timeout for a page to show its data, in milliseconds. */
 const timeout = 20_000
 
-/** An event that no service can handle: its total is text (docs/observability.md). */
+/** An event that services cannot handle, because its total is text (docs/observability.md). */
 export const unpayable = {
   AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b',
   AppName: 'shop',
@@ -24,13 +24,13 @@ export const unpayable = {
 }
 
 /**
- * The trace of an order that was paid.
- * @param url of order-service
+ * Takes a picture of a paid order’s trace.
+ * @param url the URL of order-service
  */
 export async function takeTrace(url: string): Promise<void> {
   const order = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
   const headers = { 'content-type': 'application/json' }
-  // The first of a process takes longer than any other.
+  // The first order of a process takes longest, so later ones are shown.
   const traceIds: string[] = []
   for (let count = 0; count < 20; count += 1) {
     const response = await fetch(`${url}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) })
@@ -42,7 +42,7 @@ export async function takeTrace(url: string): Promise<void> {
   const isWhole = async () =>
     (await (await fetch(`${traceUrl}/api/traces/${hex}`)).text()).includes('"process paymentevents"') || undefined
   await eventually(isWhole, 'the trace')
-  // The sidecars send theirs every five seconds.
+  // The sidecars send their spans every five seconds.
   await delay(6_000)
   const browser = await openBrowser()
   try {
@@ -55,7 +55,7 @@ export async function takeTrace(url: string): Promise<void> {
   }
 }
 
-/** Until everything was asked once: what was counted before is nothing that has changed. */
+/** Waits until everything was scraped once, because an alert needs a change of a counter. */
 export async function untilScraped(prometheus: string): Promise<void> {
   await eventually(async () => {
     const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>(prometheus, 'targets')
@@ -63,7 +63,7 @@ export async function untilScraped(prometheus: string): Promise<void> {
   }, 'everything to be scraped')
 }
 
-/** Prometheus' pages after such an event: the alert that fires, and the graph of what it is about. */
+/** Takes pictures of Prometheus’ pages after such an event: the firing alert, and the graph of its metric. */
 export async function takeAlert(prometheus: string): Promise<void> {
   const browser = await openBrowser()
   try {

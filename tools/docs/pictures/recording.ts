@@ -2,22 +2,22 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A line that a command printed, with its colours, and when: in milliseconds from the start of the recording. */
+/** A printed line with its colours and its time in milliseconds since the start. */
 export interface RecordedLine {
   at: number
   text: string
 }
 
-/** How long a command stands there before its first line: about the time that it takes to read it. */
+/** The time from a command to its first line: about as long as reading the command takes. */
 const readingMs = 1000
 
 /**
- * Runs the commands one after the other, as a person would type them, and returns what a terminal shows.
- * @throws {Error} when one of them fails, with all that it printed
+ * Runs the commands in turn, as a user would, and returns the lines of the terminal.
+ * @throws {Error} with all output if a command fails
  */
 export async function record(commands: string[], cwd: string): Promise<RecordedLine[]> {
   const lines: RecordedLine[] = []
-  // A make that is started by another one tells of folders.
+  // Make started by another make prints the names of folders.
   const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
   let startsAt = 0
   for (const command of commands) {
@@ -31,7 +31,7 @@ export async function record(commands: string[], cwd: string): Promise<RecordedL
     const ended = once(child, 'close')
     for await (const text of createInterface(child.stdout)) lines.push({ at: performance.now() - startedAt, text })
     const [code] = await ended
-    if (code !== 0) throw new Error(`${command} ended with ${code}:\n${lines.map(({ text }) => text).join('\n')}`)
+    if (code !== 0) throw new Error(`${command} exited with ${code}:\n${lines.map(({ text }) => text).join('\n')}`)
     startsAt = performance.now() - startedAt + readingMs
     lines.push({ at: startsAt, text: '' })
   }

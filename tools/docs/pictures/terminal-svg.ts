@@ -2,10 +2,10 @@ import type { RecordedLine } from './recording.ts'
 
 const columns = 112
 const [characterWidth, lineHeight, margin] = [7.8, 18, 16]
-/** How long the whole stands there before it begins again. */
+/** The time for which the complete picture stays before it restarts. */
 const holdMs = 8000
 
-/** Of the terminal's codes those that `styleText` writes, as classes; all others end one. */
+/** Classes for the terminal codes that `styleText` writes. All other codes end a style. */
 const classes: Record<string, string> = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' }
 
 interface Piece {
@@ -20,8 +20,8 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill
 `.trim()
 
 /**
- * The recording as an SVG document that shows each line at its time, over and over. It needs no script, so it moves in an <img>, and shows
- * all lines at once to whoever wants no motion.
+ * Returns an SVG document that shows each line at its time, in a loop. It needs no script, so it also moves in an <img>. Readers who prefer
+ * reduced motion see all lines at once.
  */
 export function terminalSvg(recording: RecordedLine[], title: string): string {
   const rows = recording.flatMap(({ at, text }) => rowsOf(text).map((pieces) => ({ at, pieces })))
@@ -49,7 +49,7 @@ ${texts.join('\n')}
 `
 }
 
-/** The pieces of a line, each in one style. */
+/** Splits a line into pieces of one style. */
 function piecesOf(line: string): Piece[] {
   const [first = '', ...others] = line.split('\x1b[')
   const styled = others.map((part) => {
@@ -59,7 +59,7 @@ function piecesOf(line: string): Piece[] {
   return [{ style: undefined, text: first }, ...styled]
 }
 
-/** The rows that a line takes. Unlike a terminal's they end with a space or comma, where the line has one: words stay whole. */
+/** Splits a line into rows. Unlike those of a terminal, rows end at a space or comma if possible, so that words stay whole. */
 function rowsOf(line: string): Piece[][] {
   let rest = piecesOf(line).flatMap(({ style, text }) => [...text].map((character) => ({ style, text: character })))
   const rows: Piece[][] = []
@@ -71,14 +71,14 @@ function rowsOf(line: string): Piece[][] {
   return rows
 }
 
-/** How many of the characters go into the first row. */
+/** Returns the number of characters in the first row. */
 function lastBreak(characters: Piece[]): number {
   const end = characters.slice(0, columns).findLastIndex(({ text }) => text === ' ' || text === ',')
   const hasWords = characters.slice(0, Math.max(end, 0)).some(({ text }) => text !== ' ')
   return hasWords ? end + 1 : columns
 }
 
-/** Neighbours of one style as one piece. */
+/** Joins neighbours of the same style. */
 function joined(characters: Piece[]): Piece[] {
   const pieces: Piece[] = []
   for (const { style, text } of characters) {

@@ -12,29 +12,29 @@ describe('TLC', () => {
   })
   const checked = async (wanted: string) => {
     const configuration = configurations().find(({ name }) => name === wanted)
-    if (!configuration) throw new Error(`there is no ${wanted}`)
+    if (!configuration) throw new Error(`unknown configuration ${wanted}`)
     return check(command, folder, configuration)
   }
 
-  it('finds that a model holds', async () => {
+  it('confirms that a model holds', async () => {
     const { violated, states } = await checked('Orders.live')
     expect(violated).to.equal(undefined)
     expect(states).to.be.above(100)
   })
 
-  it('finds what is violated without a guard, and how it comes to that', async () => {
+  it('finds a violation without a guard, with the states that lead to it', async () => {
     const { violated, output } = await checked('Batch without RedoLookers')
     expect(violated).to.equal('AnswersStored')
     expect(output).to.contain('State 2: <Decide')
   })
 
-  it('finds a property that is violated in the end', async () => {
+  it('finds a violation of a temporal property', async () => {
     expect((await checked('Orders.live without OwnSubscription')).violated).to.equal('LoggedIsStored')
   })
 
-  it('says so when a module is wrong', async () => {
+  it('reports a wrong module as an error', async () => {
     const broken = { name: 'B', model: 'B', module: 'Nothing', text: 'SPECIFICATION Spec\n', violates: undefined }
     const error = await check(command, folder, broken).catch((thrown: Error) => thrown)
-    expect(error).to.be.instanceOf(Error).with.property('message').that.contains('TLC came to no verdict')
+    expect(error).to.be.instanceOf(Error).with.property('message').that.contains('TLC reached no verdict')
   })
 })

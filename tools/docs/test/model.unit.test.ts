@@ -12,7 +12,7 @@ const guard = (constant: string, violates: string) => ({ model: 'Some.small', co
 describe('the guards of tools/docs/model', () => {
   const guards = readGuards()
 
-  it('are in the table, each constant of a model once at least', () => {
+  it('lists each constant of a model in the table at least once', () => {
     const declared = [...readModels()].flatMap(([model, text]) =>
       [...text.matchAll(/^ {2}(\w+) = TRUE$/gm)].map(([, constant]) => [model.split('.')[0], constant].join(' ')),
     )
@@ -20,7 +20,7 @@ describe('the guards of tools/docs/model', () => {
     expect(new Set(told)).to.deep.equal(new Set(declared.filter((each) => !each.endsWith(' Emptying'))))
   })
 
-  it('each have a test of the code, or say what it waits for', () => {
+  it('names for each guard an existing test of the code, or the reason why it is missing', () => {
     const missing = guards.flatMap(({ model, constant, test }) => {
       const [, title, path] = /^\[(.+)\]\(\.\.\/\.\.\/\.\.\/(.+)\)$/.exec(test) ?? []
       if (title === undefined || path === undefined)
@@ -33,7 +33,7 @@ describe('the guards of tools/docs/model', () => {
     expect(missing).to.deep.equal([])
   })
 
-  it('are taken away one by one, with the one property left that must be violated', () => {
+  it('removes the guards one by one, and keeps only the property that must be violated', () => {
     const guards = [guard('First', 'InTheEnd'), guard('Second', 'Safe')]
     const found = configurations(new Map([['Some.small', cfg]]), guards)
     expect(found.map(({ name, module, violates }) => [name, module, violates])).to.deep.equal([
@@ -48,21 +48,21 @@ describe('the guards of tools/docs/model', () => {
     ])
   })
 
-  it('are not taken away where there are none', () => {
+  it('throws for a guard that the model does not have', () => {
     const wrong = () => configurations(new Map([['Some.small', cfg]]), [guard('Size', 'Safe')])
-    expect(wrong).to.throw('there is no guard Size to take away')
+    expect(wrong).to.throw('the model has no guard Size to remove')
   })
 })
 
-describe('what TLC prints', () => {
+describe('verdictOf', () => {
   const ending = '33 states generated, 12 distinct states found, 5 states left on queue.\n'
 
-  it('tells that all holds', () => {
+  it('reports that all properties hold', () => {
     const output = `Model checking completed. No error has been found.\n${ending}`
     expect(verdictOf(output, cfg)).to.deep.equal({ states: 12, violated: undefined })
   })
 
-  it('names the invariant or the property that is violated', () => {
+  it('names the violated invariant or property', () => {
     const safe = verdictOf(`Error: Invariant Safe is violated.\n${ending}`, cfg)
     expect(safe).to.deep.equal({ states: 12, violated: 'Safe' })
     const always = verdictOf(`Error: Action property Always is violated.\n${ending}`, cfg)
@@ -71,9 +71,9 @@ describe('what TLC prints', () => {
     expect(verdictOf(`Error: Temporal properties were violated.\n${ending}`, one).violated).to.equal('InTheEnd')
   })
 
-  it('is no verdict when it broke off', () => {
+  it('throws if TLC stopped early', () => {
     for (const output of ['', `Error: Parsing or semantic analysis failed.\n`, `Error: Java heap space\n${ending}`]) {
-      expect(() => verdictOf(output, cfg)).to.throw('TLC came to no verdict')
+      expect(() => verdictOf(output, cfg)).to.throw('TLC reached no verdict')
     }
   })
 })
@@ -98,26 +98,26 @@ describe('make -C tools model', () => {
     return { wrong, printed }
   }
 
-  it('prints a line for each, and that all are as they must be', async () => {
+  it('prints a line for each configuration, and a summary', async () => {
     const { wrong, printed } = await run(['A', undefined, undefined], ['B', 'Safe', 'Safe'])
     expect(wrong).to.equal(0)
-    const lines = ['A 7 states 1.3 s holds', 'B 7 states 1.3 s violates Safe', 'all 2 are as they must be']
+    const lines = ['A 7 states 1.3 s holds', 'B 7 states 1.3 s violates Safe', 'all 2 results are as expected']
     expect(printed).to.deep.equal(lines)
   })
 
-  it('fails for a guard that nothing needs, another violation than expected, and one of a model as it stands', async () => {
+  it('fails for an unneeded guard, an unexpected violation, and a violation of a complete model', async () => {
     const { wrong, printed } = await run(['A', 'Safe', undefined], ['B', 'Safe', 'Other'], ['C', undefined, 'Safe'])
     expect(wrong).to.equal(3)
     expect(printed.join('\n')).to.contain('A 7 states 1.3 s holds - WRONG: it must violate Safe')
-    expect(printed).to.include.members(['trace of B', 'trace of C', '3 of 3 are WRONG'])
+    expect(printed).to.include.members(['trace of B', 'trace of C', '3 of 3 results are WRONG'])
   })
 
-  it('fails where TLC comes to no verdict, and goes on', async () => {
+  it('fails if TLC reaches no verdict, and continues with the next configuration', async () => {
     const { wrong, printed } = await run(['A', undefined, new Error('no heap')], ['B', undefined, undefined])
     expect([wrong, printed[0], printed.length]).to.deep.equal([1, 'A: no heap', 3])
   })
 
-  it('shows the counterexample of one that is asked for', async () => {
+  it('prints the counterexample of a single configuration', async () => {
     expect((await run(['A', 'Safe', 'Safe'])).printed[0]).to.equal('trace of A')
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { terminalSvg } from '../pictures/terminal-svg.ts'
 
-describe('a recording as a picture', () => {
+describe('terminalSvg', () => {
   it('shows each line from its time on, and then all of them for eight seconds', () => {
     const lines = [0, 1000, 2000].map((at) => ({ at, text: `line ${at}` }))
     const svg = terminalSvg(lines, 'three lines')
@@ -9,13 +9,13 @@ describe('a recording as a picture', () => {
     expect(svg).to.contain('@keyframes k1 { 0%, 10.00% { opacity: 0 } 10.00%, 100% { opacity: 1 } }')
   })
 
-  it('keeps colours, across the end of a row too', () => {
+  it('keeps colours, even across the end of a row', () => {
     const svg = terminalSvg([{ at: 0, text: `${'.'.repeat(110)}\x1b[32mready\x1b[39m now` }], 'a long line')
     expect(svg).to.contain('..<tspan class="green">re</tspan></text>')
     expect(svg).to.contain('><tspan class="green">ady</tspan> now</text>')
   })
 
-  it('breaks a long line after a comma or a space, and not in its indentation', () => {
+  it('breaks a long line after a comma or a space, but not in its indentation', () => {
     const rowsOf = (text: string) =>
       [...terminalSvg([{ at: 0, text }], '').matchAll(/class="k0">(.*)<\/text>/g)].map(([, row]) => row)
     expect(rowsOf(`${'a'.repeat(60)},${'b'.repeat(40)} ${'c'.repeat(40)}`)).to.deep.equal([
@@ -25,7 +25,7 @@ describe('a recording as a picture', () => {
     expect(rowsOf(`   ${'d'.repeat(112)}`)).to.deep.equal([`   ${'d'.repeat(109)}`, 'ddd'])
   })
 
-  it('holds what was printed as text', () => {
+  it('escapes the output', () => {
     const svg = terminalSvg([{ at: 0, text: '<script>"a" & b' }], '<title>')
     expect(svg).to.contain('&lt;script>&quot;a&quot; &amp; b').and.contain('aria-label="&lt;title>"')
   })
