@@ -120,7 +120,7 @@ async function pingsAt({ store, proxy }: Site, roundTrips: number[], { tell }: R
     await proxy.setRoundTrip(roundTrip)
     const ms = await store.ping(proxy.address)
     pings.set(roundTrip, ms)
-    tell(`a client measures ${ms.toFixed(2)} ms for a round trip of ${roundTrip} ms`)
+    tell(`with a round trip of ${roundTrip} ms, a client measures ${ms.toFixed(2)} ms`)
   }
   return pings
 }

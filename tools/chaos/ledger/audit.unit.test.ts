@@ -298,7 +298,7 @@ describe('the ledger', () => {
   })
 
   for (const [finding, ids, mishap] of mishaps) {
-    it(`reports “${finding}” for ${ids}`, () => {
+    it(`reports for ${ids} “${finding}”`, () => {
       const world = healthyWorld()
       mishap(world)
       const findings = auditOf(world).filter(({ kind, what }) => `${kind}: ${what}` === finding)

@@ -31,7 +31,7 @@ export async function record(commands: string[], cwd: string): Promise<RecordedL
     const ended = once(child, 'close')
     for await (const text of createInterface(child.stdout)) lines.push({ at: performance.now() - startedAt, text })
     const [code] = await ended
-    if (code !== 0) throw new Error(`${command} exited with ${code}:\n${lines.map(({ text }) => text).join('\n')}`)
+    if (code !== 0) throw new Error(`${command} ended with ${code}:\n${lines.map(({ text }) => text).join('\n')}`)
     startsAt = performance.now() - startedAt + readingMs
     lines.push({ at: startsAt, text: '' })
   }

@@ -24,7 +24,7 @@ describe('record', () => {
   it('throws if a command fails', async () => {
     const failure = await record(['echo broken; exit 3'], '.').catch(({ message }: Error) => message)
     expect(failure)
-      .to.match(/^echo broken; exit 3 exited with 3:\n/)
+      .to.match(/^echo broken; exit 3 ended with 3:\n/)
       .and.match(/\nbroken$/)
   })
 })
