@@ -14,7 +14,7 @@ const fileOf = (name: string) => join(cacheFolder(), 'passed', name.replaceAll(/
 export function whyLeftOut(name: string, digest: string): string | undefined {
   const file = fileOf(name)
   if (readIfThere(file) !== digest) return undefined
-  return `passed before with the same dependencies; rm ${file} to test it again`
+  return `passed before, with the same dependencies; rm ${file} to test it again`
 }
 
 /** Records that the tests have passed. */
