@@ -208,7 +208,7 @@ for (const service of await testedServices()) {
 }
 
 describe('every route of every service', () => {
-  it('declares its scope', async () => {
+  it('declares the scope that it requires', async () => {
     for (const { name, parts } of await testedServices()) {
       for (const { operation } of parts.routes) {
         expect(operation.scope, `${name} ${operation.path}`).to.match(/^[a-z][a-z-]*:(read|write|operate|reveal)$/)

@@ -55,7 +55,7 @@ describe('a closed stack', () => {
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
-  it('answers 401 without credentials, and makes make demo suggest an API key', async () => {
+  it('answers 401 without credentials, and make demo suggests an API key', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
     expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)

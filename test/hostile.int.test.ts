@@ -164,7 +164,7 @@ describe('a valid envelope of extreme size or shape', () => {
     }
   })
 
-  it('keeps a rebuild of a service’s store working', async () => {
+  it('causes no failure of a rebuild of a service’s store', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'conflict')) {
       const { world } = await deliverLarge(largeRecords(combination, 8, 2))
       const stored = Object.keys(documentsIn(world.stores.order))
@@ -172,7 +172,7 @@ describe('a valid envelope of extreme size or shape', () => {
     }
   })
 
-  it('appears in make dead-letters as an entry of the list and alone', async () => {
+  it('appears in the list of make dead-letters, and its details can be shown', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'conflict')) {
       const { world } = await deliverLarge(largestRecords(combination, 3))
       const deadLetters = await readDeadLetters(world.log)

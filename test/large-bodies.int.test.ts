@@ -101,7 +101,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
     })
   }
 
-  it('gets a verdict from event-gateway’s validation', async () => {
+  it('gets a verdict from event-gateway’s validation within two seconds', async () => {
     const app = appOf(gateway)
     await withServer(app.web, async (url) => {
       for (const combination of refused) {

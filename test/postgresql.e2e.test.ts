@@ -39,7 +39,7 @@ describe('the system as processes of one machine with PostgreSQL', () => {
     const make = async (...args: string[]) => succeeded(await checkout.make(...args))
     const orderIs = async (id: string) => (await send(`${orderUrl(stack)}/v1/orders/${id}`)).status
 
-    it('requires that the stack is stopped first', async () => {
+    it('fails while the stack runs, and names the command to stop it', async () => {
       const refused = failed(await checkout.make('up', 'STORE=sqlite'))
       expect(refused).to.contain(
         'error: the stack runs already (STORE=postgresql)\nnext: make down, then make up STORE=sqlite',

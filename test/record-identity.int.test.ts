@@ -298,7 +298,7 @@ describe('the identity of records', function () {
   })
 
   describe('two identical reduced envelopes of one batch', () => {
-    it('make one event, or one dead letter that is resolved by one replay', async () => {
+    it('become one event, or one dead letter that one replay resolves', async () => {
       await cluster.createAgain()
       const known = (await cluster.entries()).length
       const [good, bad] = [reduced(), reduced('10')]

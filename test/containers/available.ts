@@ -24,7 +24,7 @@ export function describeInContainers(title: string, tests: (this: Mocha.Suite) =
   else if (typeof error === 'string') leaveOut(title, error)
   else {
     describe(title, () => {
-      it('needs Docker and all images', () => {
+      it('needs Docker and all images of the stack', () => {
         throw error
       })
     })

@@ -10,7 +10,7 @@ export function commands(running: () => RunningContainers): void {
 
     describe('the engine after make down and ./orderflow clean', () => {
       for (const kind of ['container', 'network', 'volume']) {
-        it(`contains no ${kind} of the stack`, async () => {
+        it(`contains no ${kind} of the removed stack`, async () => {
           const all = kind === 'container' ? ['--all'] : []
           const own = `label=com.docker.compose.project=${running().project}`
           expect(await docker(kind, 'ls', '--quiet', ...all, '--filter', own)).to.equal('')

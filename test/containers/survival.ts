@@ -37,7 +37,7 @@ export function survival(running: () => RunningContainers): void {
     }
 
     for (const name of paying) {
-      it(`leaves order-service able to accept orders: ${name}`, async () => {
+      it(`leaves order-service able to accept orders while it is down: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.accepts(some)
@@ -45,7 +45,7 @@ export function survival(running: () => RunningContainers): void {
       })
     }
 
-    it('starts again with make up, like the services in its network: every pod', async () => {
+    it('starts every killed pod again with make up, and the services in its network', async () => {
       await load.accepts(some)
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()
@@ -62,7 +62,7 @@ export function survival(running: () => RunningContainers): void {
       }
     })
 
-    it('causes no lost, doubled or unlisted order', async function () {
+    it('leaves all orders of the load paid once and listed', async function () {
       const { orders, retried } = await load.endsPaidOnce()
       for (const { name } of storedServices) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`

@@ -68,7 +68,7 @@ describe('the conversion to CloudEvents', () => {
   before(loadTools)
 
   for (const { file, envelope } of envelopes) {
-    it(`keeps an envelope unchanged the official SDK in each mode: ${file}`, () => {
+    it(`converts an envelope with the official SDK in each mode without loss: ${file}`, () => {
       const { CloudEvent, Kafka, HTTP } = tools.cloudEvents
       const event = new CloudEvent(toCloudEvent(envelope, origin))
       for (const [kind, binding] of [

@@ -156,7 +156,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('gets paid by the updated receiver, and becomes a dead letter of the other', async () => {
+  it('results in a payment by the updated receiver and a dead letter of the other', async () => {
     await publish(early[1])
     const id = idOf(early[1])
     const payments = await eventually(async () => {
@@ -200,7 +200,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('rebuilds to the same documents in the newest version from a log with both versions', async () => {
+  it('results in the same documents when the stores are rebuilt from a log with both versions', async () => {
     await log.caughtUp()
     expect(new Set(records('orderevents').map(({ event }) => event.Version))).to.deep.equal(new Set([1, 2]))
     const documents = async (): Promise<Record<Role, Documents>> => ({

@@ -38,7 +38,7 @@ describe('a second version of OrderCreated with one optional field', () => {
     await mocha(...tests.map((folder) => `${folder}/**/*.unit.test.ts`))
   })
 
-  it('gets placed, stored, shown and paid, together with orders of version 1', () =>
+  it('results in orders that are stored, shown and paid like those of version 1', () =>
     mocha('test/growth/versions/note.ts'))
 })
 

@@ -27,7 +27,7 @@ describeInContainers('make observe in containers', () => {
     return url
   }
 
-  it('prints the addresses of all pages, which respond', async () => {
+  it('prints the address of each page, and each page responds', async () => {
     for (const what of ['traces', 'metrics', 'alerts', 'what is scraped']) {
       expect((await fetch(pageOf(what))).status, what).to.equal(200)
     }

@@ -80,17 +80,17 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       expect((await send(`${orders}/${placed.id}`)).status).to.equal(404)
     })
 
-    it('leaves a payment without personal data', async () => {
+    it('leaves only a payment without personal data', async () => {
       const [payment, ...others] = await paymentsOf(paymentUrl(stack), placed.id)
       expect([payment?.id, others]).to.deep.equal([placed.payment?.id, []])
     })
 
-    it('pays only once even if the order arrives again', async () => {
+    it('pays only once even if their order arrives again', async () => {
       const again = await order()
       expect([again.id, again.payment]).to.deep.equal([placed.id, placed.payment])
     })
 
-    it('leaves the system able to accept orders of other customers', async () => {
+    it('leaves orders of other customers working', async () => {
       const { body } = await post<Order>(orders, anOrder)
       await orderWith(orderUrl(stack), body.id, 'Paid')
     })

@@ -57,7 +57,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(payments.body.items.filter((payment) => payment.orderId === orderId)).to.have.length(1)
     })
 
-    it('gets an order paid whose GUIDs are in upper case and which has unknown fields', async () => {
+    it('gets an order paid that has GUIDs in upper case and unknown fields', async () => {
       const envelope = reduced({ Note: { nested: ['x'] } }, { Extra: 1 })
       const orderId = envelope.Payload.OrderId
       await publish({ ...envelope, Payload: { ...envelope.Payload, OrderId: orderId.toUpperCase() } })
@@ -91,7 +91,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(found().map(({ headers }) => headers['deadletter-app'])).to.have.members(listeners)
     })
 
-    it('gets a dead letter for a contradiction of a known order', async () => {
+    it('causes dead letters by contradicting a known order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)

@@ -170,46 +170,46 @@ export function streamRights(running: () => SecuredKafka): void {
 
     for (const [user, may] of Object.entries(mayDo)) {
       describe(user, () => {
-        it(`allows it to see ${told(may.describe)}`, async () => {
+        it(`lets the user see only ${told(may.describe)}`, async () => {
           const describe = (topic: string) => withAdmin(as(user), (admin) => admin.metadata({ topics: [topic] }))
           expect(await allowed(everyTopic, describe)).to.have.members(may.describe)
           expect(await withAdmin(as(user), (admin) => admin.listTopics())).to.include.members(may.describe)
         })
 
-        it(`allows it to read ${told(may.read)}`, async () => {
+        it(`lets the user read only ${told(may.read)}`, async () => {
           expect(await allowed(everyTopic, (topic) => read(as(user), topic))).to.have.members(may.read)
         })
 
-        it(`allows it to write ${told(may.write)}`, async () => {
+        it(`lets the user write only ${told(may.write)}`, async () => {
           expect(await allowed(everyTopic, (topic) => write(as(user), topic))).to.have.members(may.write)
         })
 
-        it(`allows it to write with an idempotent producer, the default of Java: ${told(may.write)}`, async () => {
+        it(`lets the user write with an idempotent producer, the default of Java, only ${told(may.write)}`, async () => {
           const attempt = (topic: string) => write(as(user), topic, { idempotent: true })
           expect(await allowed(everyTopic, attempt)).to.have.members(may.write)
         })
 
-        it(`allows it to join ${told(may.group, 'group')}`, async () => {
+        it(`lets the user join only ${told(may.group, 'group')}`, async () => {
           // Joins without topics, because an invisible topic would be another reason for a refusal.
           const attempt = (group: string) => join(as(user), group)
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })
 
         const { lookInto = may.group } = may
-        it(`allows it to describe ${told(lookInto, 'group')}`, async () => {
+        it(`lets the user describe only ${told(lookInto, 'group')}`, async () => {
           const attempt = (group: string) => withAdmin(as(user), (admin) => admin.describeGroups({ groups: [group] }))
           expect(await allowed(everyGroup, attempt)).to.have.members(lookInto)
         })
 
         if (user === 'operator') return
-        it('forbids it to begin a transaction', async () => {
+        it('denies the user transactions', async () => {
           expect(await refusalOf(publishInTransaction(as(user), event, 'abort'))).to.equal(
             'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
           )
         })
 
         for (const [what, attempt] of Object.entries(administration)) {
-          it(`forbids it to ${what}`, async () => {
+          it(`denies the user to ${what}`, async () => {
             expect(await refusalOf(withAdmin(as(user), attempt))).to.match(/_AUTHORIZATION_FAILED$/)
           })
         }

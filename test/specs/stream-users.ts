@@ -59,7 +59,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       )
     })
 
-    it('fails for a client that expects another certificate', async () => {
+    it('fails for a client that does not trust the broker’s certificate', async () => {
       const { tls: _, ...connection } = kafka.operator
       expect(await refusalOf(listTopics({ ...connection, tls: {} }))).to.match(/self-signed|failed/i)
     })
@@ -115,13 +115,13 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
     after(() => removePublisher(kafka.operator, 'till'))
 
-    it('overrides a rule that allows transactions', async () => {
+    it('denies transactions even if another rule allows them', async () => {
       const refusal = await refusalOf(publishInTransaction(till(), event, 'abort'))
       expect(refusal).to.equal('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
       expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
     })
 
-    it('returns with ensureAccess after it was removed; until then operator and application see a warning', async () => {
+    it('warns operator and application if the denial is removed, until ensureAccess restores it', async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
       await eventually(mayBegin, 'the application to be allowed')

@@ -76,7 +76,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
     const replay = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'replay', id, ...options], keys)
 
-    it('gets its events rejected until it is listed, and then a replay succeeds', async () => {
+    it('causes dead letters until the trust file lists it, and then their replay succeeds', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
       const { 'order-service': id } = await rejectedIds(orderEvents, envelope)
@@ -88,7 +88,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
 
-    it('publishes only the events and tenants that the file lists for it', async () => {
+    it('publishes successfully only the events and tenants that the trust file lists for it', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await rejectedIds(orderEvents, {
@@ -105,7 +105,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), welcome.Payload.OrderId, 'Paid')
     })
 
-    it('gets its payment events rejected, which only payment-service may publish', async () => {
+    it('causes dead letters if it publishes payments, which only payment-service may', async () => {
       const id = await place(20_000)
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
@@ -137,7 +137,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
-    it('leaves a rebuilt store unchanged: events from before signing are accepted, and later unsigned ones rejected', async () => {
+    it('leaves no trace in a rebuilt store: events from before signing are accepted, and later unsigned ones rejected', async () => {
       /** Returns the number of records that payment-service rejects as untrusted in a topic that it does not consume. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
@@ -150,7 +150,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(await untrusted({ Trust__SigningKeys })).to.be.greaterThan(await untrusted(keys))
     })
 
-    it('keeps a service from starting if the file lists it with an invalid AppId', async () => {
+    it('keeps a service from starting if the trust file lists it with an invalid AppId', async () => {
       writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
       expect(message).to.contain('/publishers/legacy: is no AppId')

@@ -74,7 +74,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await stored(...texts.map((_, index) => `${index}`))).to.deep.equal(expected)
     })
 
-    it('accepts the documents of a full batch', async () => {
+    it('stores the documents of a full batch', async () => {
       const large = 'x'.repeat(20_000)
       const names = Array.from({ length: 200 }, (_, index) => `${index}`)
       await one.save(names.map((name) => write(name, large, 'absent')))

@@ -56,7 +56,7 @@ describe('the system under load and faults', () => {
     })
   })
 
-  it('loses, duplicates and blocks nothing', function () {
+  it('leaves nothing lost, duplicated, stuck or wrong', function () {
     const { seconds, http, outside } = report.load
     const disks = steps.includes(diskStep) ? '' : ', without a full disk'
     if (this.test) this.test.title += ` (${http + outside} orders in ${seconds.toFixed(0)} s${disks})`
@@ -64,7 +64,7 @@ describe('the system under load and faults', () => {
     expect(report.behind).to.equal(0)
   })
 
-  it('fails during each fault and recovers from it', () => {
+  it('rejects requests during faults, and recovers from each fault', () => {
     expect(report.load.answers).to.include.keys('order 201', 'order 503', 'order unanswered')
     expect(report.load.brokerFailures).to.be.above(0)
     const felt = report.faults.map(({ recovery }) => Object.values(recovery).every((ms) => ms > 0))

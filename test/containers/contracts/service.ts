@@ -43,7 +43,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 
-  it('contains only packages for production, and its tests are left out', async () => {
+  it('contains only packages for production, and none of its tests', async () => {
     const script = `const found = fs.globSync(['/app/node_modules/{*,@*/*}/package.json', '/app/*/test', '/app/**/.env*'])
       console.log(JSON.stringify(found))`
     const { stdout } = await started.exec(['node', '-e', script])
@@ -55,7 +55,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     expect(found.filter((path) => development.includes(path))).to.deep.equal([])
   })
 
-  it(`uses less than ${largest} MB`, async function () {
+  it(`takes less than ${largest} MB of disk`, async function () {
     const { container: client } = await getContainerRuntimeClient()
     const { Size: bytes } = await client.dockerode.getImage(image).inspect()
     const size = Math.round(bytes / 1_000_000)
@@ -63,7 +63,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     if (this.test) this.test.title += ` (${size} MB)`
   })
 
-  it('stops in order within the grace period', async () => {
+  it('stops with exit code 0 within the grace period', async () => {
     const { container: client } = await getContainerRuntimeClient()
     const container = client.getById(started.getId())
     await client.stop(container, { timeout: graceMs })

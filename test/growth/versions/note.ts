@@ -123,7 +123,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(documentOf(event.Payload.OrderId).event.Version).to.equal(2)
   })
 
-  it('gets paid in both versions', async () => {
+  it('results in a payment in both versions', async () => {
     const events = [created(1, randomUUID()), created(2, randomUUID(), { Note })]
     await deliver(start(paymentService), ...events)
     expect(valuesOf(sidecar).map((value) => JSON.parse(value).Name)).to.deep.equal([

@@ -39,7 +39,7 @@ describe('storeOf', () => {
   })
 })
 
-describe('the findings of the network part', () => {
+describe('the report of the network part', () => {
   const cell = (variant: string, roundTrip: number, replicas: number, perSecond: number): Cell => {
     return { variant, roundTrip, replicas, perSecond, events: 10, busy: 0.5, used: {} }
   }
@@ -50,7 +50,7 @@ describe('the findings of the network part', () => {
   const found = (all: Started[]) =>
     findingsOf({ store: 'PostgreSQL', pings: new Map([[2, 2.3]]), started: all, orders: [] })
 
-  it('contain medians of the rounds, and goals for measured variants', () => {
+  it('contains medians of the rounds, and goals for measured variants', () => {
     const now = [1_000, 3_000, 2_400].map((rate) => started([cell(names.now, 2, 1, rate)]))
     const { tables, goals } = found([...now, started([cell(names.before, 2, 1, 300)])])
     expect(tables[0]?.rows[0]).to.deep.equal(['now', '2', '2.3', '1', '2,400', '0.50', '1,000', '3,000'])
@@ -61,7 +61,7 @@ describe('the findings of the network part', () => {
     ])
   })
 
-  it('miss a goal if an order was announced in two versions', () => {
+  it('misses a goal if an order was announced in two versions', () => {
     const { goals } = found([started([cell(names.now, 2, 1, 3_000)], 1)])
     expect(goals.at(-1)).to.deep.include({ measured: '1', reached: false })
   })

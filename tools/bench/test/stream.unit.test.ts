@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { orderEvents, plainEventBytes } from '../support/events.ts'
 import { batches, distance } from '../support/stream.ts'
 
-describe('the generated outside events', () => {
-  it('alternate between full and reduced valid OrderCreated events, keyed by order', () => {
+describe('the generator of outside events', () => {
+  it('alternates between full and reduced valid OrderCreated events, keyed by order', () => {
     const events = [...orderEvents(4)]
     for (const { key, value } of events) {
       expect(checkPayload(parseEnvelope(value))).to.have.nested.property('Payload.OrderId', key)
@@ -14,20 +14,20 @@ describe('the generated outside events', () => {
     expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
   })
 
-  it('use the totals for their index', () => {
+  it('uses the total for each index', () => {
     const totals = [...orderEvents(3, 0, (index) => index * 100)].map(
       ({ value }) => (parseEnvelope(value).Payload as { Total: number }).Total,
     )
     expect(totals).to.deep.equal([0, 100, 200])
   })
 
-  it('match the stated size, and grow by the filling', () => {
+  it('generates events of the stated size plus the filling', () => {
     const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
     expect(size(0)).to.be.closeTo(plainEventBytes, 20)
     expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
   })
 
-  it('fit into Kafka’s limit in batches, even for a single partition', () => {
+  it('stays below Kafka’s limit for batches, even if all go to a single partition', () => {
     for (const filling of [0, 3_000, 50_000]) {
       const made = [...batches(orderEvents(1_200, filling))]
       const bytes = made.map((batch) => batch.reduce((sum, { value }) => sum + value.length, 0))
