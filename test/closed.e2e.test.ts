@@ -18,7 +18,7 @@ import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 const tested = await testedServices()
 const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]
 
-/** Tests the parts of access control that need a running system. access.unit.test.ts tests the scope of every operation. */
+/** access.unit.test.ts tests the scope of every operation. */
 describe('a closed stack', () => {
   let checkout: LocalCheckout
   let signIn: SignIn
@@ -180,7 +180,6 @@ describe('a closed stack', () => {
     })
     afterEach(() => page.close())
 
-    /** Executes an operation with its example and returns the HTTP status. */
     async function statusOf(operation: string): Promise<number> {
       await page.locator('.dialog-ux .close-modal').click()
       const status = (await execute(page, operation)).locator('.live-responses-table .response-col_status').last()

@@ -10,12 +10,12 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['--no-print-directory', '-C', join(repository, folder), ...args], { encoding: 'utf8' })
 const documents = markdownFiles().map((path) => ({ path, text: read(path) }))
-/** Documents without the released versions of the changelog, which name commands of their time. */
+/** Excludes released versions of the changelog, which name commands of their time. */
 const present = documents.map(({ path, text }) => ({
   path,
   text: path === 'CHANGELOG.md' ? text.slice(0, text.search(/^## \d/m)) : text,
 }))
-/** Returns the targets of a folder’s Makefile. All are phony, because some have the names of folders. */
+/** Returns the targets of a folder’s Makefile, which are all phony. */
 const targetsOf = (folder: string) =>
   [...make(folder, '-pn', 'help').matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
 const targets: Record<string, string[]> = { '.': targetsOf('.'), tools: targetsOf('tools') }
@@ -78,7 +78,7 @@ describe('the Markdown documents', () => {
 })
 
 describe('the states of an order in docs/orders.md', () => {
-  /** Returns the status changes that one more event causes, for every set of facts of an order. */
+  /** Returns the status changes that another event causes, for every set of facts of an order. */
   function transitions(facts: OrderFacts = {}, names: readonly OrderEvent['Name'][] = factNames): Set<string> {
     const all = new Set<string>()
     for (const name of names) {
@@ -136,7 +136,6 @@ describe('make help', () => {
   })
 })
 
-/** Returns the errors in a command line of ./orderflow. */
 function mistakesIn([name, ...words]: string[]): string[] {
   if (name === undefined || ['help', 'COMMAND', '...'].includes(name) || name.startsWith('--')) return []
   const command = commands.get(name)

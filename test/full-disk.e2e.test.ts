@@ -30,7 +30,6 @@ import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testi
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 
-/** An order, or the problem that prevented it. */
 type Answer = Pick<Order, 'id'> & Pick<ProblemBody, 'detail' | 'orderId'>
 
 /** Needs the right to mount a tmpfs. */
@@ -62,7 +61,6 @@ describe('a system on a full disk', () => {
 
   afterEach(() => Promise.all(Object.values(disks).map((disk) => disk.relieve())))
 
-  /** Starts the system, as `make up` does. */
   async function up(): Promise<void> {
     stack = await startStack({ folder, ports })
   }

@@ -24,7 +24,6 @@ describe('a hostile record that event-gateway accepts', () => {
   const env = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
   const settings = readSettings(gateway, env)
 
-  /** Returns the records that the gateway accepts, as it publishes them. */
   async function letIn(records: HostileRecord[]): Promise<HostileRecord[]> {
     const sidecar = new FakeSidecar()
     const log = createLog('test', 'silent')
@@ -98,8 +97,7 @@ describe('a hostile record', () => {
       }
     })
     await fc.assert(property, { numRuns: 300 })
-    // The test proves little if all records are rejected, or all accepted. The rarest result is expected about 25 times, so a run with
-    // fewer than five is one in a million.
+    // The rarest result is expected about 25 times, so a run with fewer than five is one in a million.
     const seen = (end: string) => ends.filter((each) => each.endsWith(end)).length
     for (const [role, topic] of new World().subscriptions) {
       for (const what of ['taken', 'refused']) {

@@ -30,10 +30,7 @@ function instantOf(date: string): bigint {
   return BigInt(Date.parse(date.replace(/\.\d+/, ''))) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/**
- * Generates events as applications publish them: repeated orders with differences, contradictions, cancellations, full and reduced
- * envelopes.
- */
+/** Generates repeated, contradicting and cancelled orders, in full and reduced envelopes. */
 const anyEvent = fc.record({
   name: fc.constantFrom('OrderCreated' as const, 'OrderCreated' as const, 'OrderCancelled' as const),
   order: fc.constantFrom(...outsideOrders),
@@ -60,19 +57,18 @@ const anyFailure = fc.option(
   fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
-/** Generates a delivery: any events, new or repeated, in any order. Kafka guarantees more, but the services must not depend on it. */
+/** Generates events in any order, new or repeated. Kafka guarantees more, but services must not need it. */
 const anyDelivery = fc.record({
   replica: fc.nat(1),
   subscription: fc.nat(2),
   picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
 })
-/** Generates a request of the API. The order that is created with a key is `three`, because other publishers cannot name its id. */
+/** Generates a request. The order with a key is `three`, because other publishers cannot name its id. */
 const anyRequest = fc.record({
   replica: fc.nat(1),
   request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
   order: fc.constantFrom('one' as const, 'three' as const),
 })
-/** Generates a step, or two at the same time. */
 const anyTurn = fc.record({
   steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { minLength: 1, maxLength: 2 }),
   failure: anyFailure,
@@ -97,7 +93,6 @@ function answer(world: World, { replica, request, order }: Generated<typeof anyR
   }
 }
 
-/** Sends a request and ignores its answer or refusal. */
 async function send(world: World, request: Generated<typeof anyRequest>): Promise<void> {
   await answer(world, request).catch((error: unknown) => {
     const isRefusal = error instanceof OrderError || error instanceof PaymentError
@@ -164,8 +159,8 @@ function paymentState(world: World, id: string): PaymentState {
 }
 
 /**
- * Returns the same log with its partitions interleaved differently. Records keep their order within a partition, and their times, because
- * their ids derive from these (docs/adr/0032).
+ * Returns the log with its partitions interleaved differently. Order within partitions and times stay, because ids derive from these
+ * (docs/adr/0032).
  */
 function shuffled({ log }: World, random: Iterator<number>): FakeLog {
   const other = new FakeLog()

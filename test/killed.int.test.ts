@@ -16,14 +16,13 @@ import { delimiter, join } from 'node:path'
 import { eventually, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
-/** Kills the process when it is about to replace a file. */
 const killedAtRename = `data:text/javascript,${encodeURIComponent(`
   import fs from 'node:fs'
   import { syncBuiltinESMExports } from 'node:module'
   fs.renameSync = () => process.kill(process.pid, 'SIGKILL')
   syncBuiltinESMExports()`)}`
 
-/** Lists the commands that write secrets to files, each with the command that runs before it and the first command of the next start. */
+/** The commands that write secrets to files, with the commands before, and at the next start. */
 const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',
@@ -89,7 +88,6 @@ describe('a command that is killed with -9 while it writes a secret', () => {
       if (first) expect(await run(first)).to.equal(0)
       const before = files()
       expect(await run(write, '--import', killedAtRename)).to.equal('SIGKILL')
-      // The next start must find the file that is left.
       const left = files().filter((name) => !before.includes(name))
       expect(left).to.have.length(1)
       expect(statSync(join(folder, left[0] ?? '')).mode & 0o777).to.equal(0o600)

@@ -77,7 +77,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
       const sidecar = new FakeSidecar()
       await withServer(appOf(gateway, sidecar).web, async (url) => {
         const records = largestRecords(combination, 1, maxEnvelopeBytes)
-        // The gateway rejects an envelope that has a name twice, because readers differ in which of the two they use.
+        // Readers differ in which of two equal names they use, so the gateway rejects such an envelope.
         const [twice, once] = [true, false].map((isTwice) =>
           records.filter(({ title }) => title.includes('member again and again') === isTwice),
         ) as [LargeRecord[], LargeRecord[]]

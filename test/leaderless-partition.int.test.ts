@@ -65,13 +65,12 @@ describe('the monitor while one partition has no leader', function () {
     return started
   }
 
-  /** Returns the monitor’s first report that `fits`. */
   async function reported(process: ChildProcess, fits: (report: Report) => boolean): Promise<Report> {
     for await (const [report] of on(process, 'message', { close: ['exit'] })) if (fits(report)) return report
     throw new Error('the monitor exited before the expected report')
   }
 
-  /** Publishes to the partition of the first broker. The client’s producer refuses a topic that has a partition without a leader. */
+  /** Publishes to the first broker. The client’s producer refuses a topic that has a partition without a leader. */
   const publishToFirst = (value: string) =>
     withAdmin(kafka, async (admin) => {
       const { brokers } = await admin.metadata({ topics: [], forceUpdate: true })

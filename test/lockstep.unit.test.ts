@@ -4,7 +4,6 @@ import { expect } from 'chai'
 import { type Lockstep, openLockstep, type Protocol } from './support/lockstep.ts'
 import { mongodb, postgresql } from './support/wire.ts'
 
-/** Builds a message of MongoDB with a command without arguments. */
 function command(name: string): Buffer {
   const document = Buffer.concat([
     Buffer.from([0, 0, 0, 0, 0x10]),
@@ -19,7 +18,6 @@ function command(name: string): Buffer {
   return message
 }
 
-/** Builds a message of PostgreSQL. */
 function message(letter: string, text = ''): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(4 + text.length)
@@ -30,7 +28,7 @@ describe('round trips counted on the wire', () => {
   let server: Server
   let lockstep: Lockstep
   const sockets: Socket[] = []
-  /** Starts a server that sends `answer` to each message with this end, and a proxy in front of it. */
+  /** Starts a server that answers each message with this end, and a proxy in front of it. */
   async function serve(answer: Buffer, protocol: Protocol, end: Buffer = Buffer.of()) {
     const answerTo = (socket: Socket) => (chunk: Buffer) => {
       if (chunk.subarray(chunk.length - end.length).equals(end)) socket.write(answer)

@@ -38,7 +38,7 @@ describe('a log with offsets that hold no record', function () {
   before(async () => {
     kafka = await startOpenBroker(await claimPlan('log-gaps'))
     writer = logWriter(kafka)
-    // Partition 0 ends with the marker of a commit, and partition 1 with that of an abort. Partition 2 is empty after it is truncated.
+    // Partition 0 ends with the marker of a commit, and partition 1 with that of an abort. Partition 2 is truncated.
     await writer.transact('commit', topic, 0, event(), event())
     await writer.transact('abort', topic, 1, event())
     await writer.publish(topic, 2, event(), event())

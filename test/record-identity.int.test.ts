@@ -38,10 +38,9 @@ const reduced = (Total: unknown = 10) =>
     Payload: { OrderId: randomUUID(), CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total },
   })
 
-/** The ids of an event that a service handled. */
 type Ids = Pick<FullEvent<'OrderCreated'>, 'Id' | 'CorrelationId' | 'TraceId'>
 
-/** A real Kafka and the consumer of a service, which receives records in the form of the sidecar. */
+/** A real Kafka and the consumer of a service. */
 class Cluster {
   readonly folder: string
   readonly kafka: ReturnType<typeof localKafka>
@@ -103,7 +102,6 @@ class Cluster {
     await eventually(async () => await this.log.has({ topic: name, partition: 0, offset: '0' }), 'the topic')
   }
 
-  /** Deletes the topic and creates it again. */
   async createAgain(): Promise<void> {
     await this.#delete(topic)
     await this.create(topic)
@@ -134,7 +132,6 @@ class Cluster {
     return found
   }
 
-  /** Delivers all records of the topic from an offset on to the service. */
   async consume(from = 0n): Promise<void> {
     const records = (await this.records(topic)).filter(({ offset }) => offset >= from)
     await this.#consume.deliver(records.map(entryOf))
@@ -275,7 +272,7 @@ describe('the identity of records', function () {
     it('identifies a dead letter of 0.1.0 by its content when it is replayed into the new topic', async () => {
       const event = reduced()
       const offset = await cluster.publish(event)
-      // Release 0.1.0 wrote this dead letter for a record at an offset that the new topic has not reached.
+      // Release 0.1.0 wrote this dead letter. The new topic has not reached its offset.
       const header = (name: string, text: string) => [Buffer.from(`deadletter-${name}`), Buffer.from(text)] as const
       const headers = [
         ...[header('app', 'order-service'), header('reason', 'handler-error'), header('topic', topic)],

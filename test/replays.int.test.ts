@@ -49,7 +49,6 @@ describe('replays of dead letters on a real log', function () {
     await releaseFolder(testFolder('replays'))
   })
 
-  /** Publishes dead letters of an application and returns them when the monitor lists them. */
   async function failed(count: number, appName: string): Promise<DeadLetterEntry[]> {
     const origins = new Set((await publishFailed(producer, count, appName)).map(positionText))
     return await eventually(async () => {
@@ -83,7 +82,6 @@ describe('replays of dead letters on a real log', function () {
       60_000,
     )
 
-  /** Returns the number of records that replay each event. */
   async function counts(entries: DeadLetterEntry[]): Promise<number[]> {
     const replays = await replaysIn(log)
     return entries.map(({ origin }) => replays.get(positionText(origin))?.length ?? 0)

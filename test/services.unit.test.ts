@@ -7,7 +7,7 @@ import { expect } from 'chai'
 
 const services = await testedServices()
 
-// packages/cli/test/generate/files.unit.test.ts checks that each service has a folder with settings.
+// packages/cli/test/generate/files.unit.test.ts checks the folders and settings of services.
 describe('the generated constants of topics', () => {
   it('declares constants with the names of the topics in Kafka', () => {
     expect([orderEvents, paymentEvents]).to.deep.equal(['orderevents', 'paymentevents'])

@@ -1,7 +1,6 @@
 // Usage: node test/side-by-side.ts [-C FOLDER] TARGET[,TARGET...]...
-// Runs targets of the Makefile in FOLDER at the same time, because suites spend time waiting for brokers and sidecars. Targets joined by a
-// comma run in turn; after a failure the rest is skipped. Each line of output begins with its target.
-// Prints the failures, the skipped tests and the total at the end. Fails if a target fails.
+// Runs targets of a Makefile at the same time, because suites often wait for brokers and sidecars. Targets joined by a comma run in turn,
+// until one fails. Prints failures, skipped tests and the total at the end.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -11,9 +10,7 @@ interface Outcome {
   code: number | null
   passed: number
   failed: number
-  /** The lines of the report about failed tests. */
   failures: string[]
-  /** One line for each reason to skip tests. */
   notRun: string[]
 }
 

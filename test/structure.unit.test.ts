@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
 import { sourceFiles } from './support/source-files.ts'
 
-/** The folders of each package, with the other folders or files that each may import. */
+/** The folders of each package, and what each may import. */
 const rooms: Record<string, Record<string, string[]>> = {
   'packages/envelope/src': {
     schemas: [],
@@ -71,7 +71,6 @@ const packages = readPackages()
 const everyFile = packages.flatMap(({ files }) => files)
 const isTest = ({ path }: SourceFile) => /(^|\/)test\/|\.test\.ts$/.test(path)
 const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`)
-/** Returns a line for each import that `isWrong` reports. */
 const wrongImports = (files: SourceFile[], isWrong: (imported: string, file: SourceFile) => boolean) =>
   files.flatMap((file) =>
     file.imports.filter((imported) => isWrong(imported, file)).map((imported) => `${file.path} imports ${imported}`),
@@ -216,8 +215,8 @@ function withoutComments(text: string): string {
 }
 
 /**
- * Returns a pattern for names of the application: topics, events, services, sidecars and fields of payloads. A field whose name is one
- * word, such as Reason, must follow `Payload` or be the key of an object.
+ * Returns a pattern for names of the application. A field whose name is one word, such as Reason, must follow `Payload` or be the key of an
+ * object.
  */
 function namesPattern(): RegExp {
   const own = services.filter(({ folder }) => !folder.startsWith('packages/'))

@@ -1,6 +1,5 @@
 // Usage: node test/unless-passed.ts NAME PATH... -- COMMAND...
-// Runs tests, unless they passed on this machine with the same files at these paths, the same Node and the same browser. Then it prints the
-// reason and the count 0.
+// Runs tests, unless they passed on this machine with the same files, Node and browser. Then it prints the reason and the count 0.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'

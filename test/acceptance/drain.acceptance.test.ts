@@ -7,10 +7,7 @@ import { orderIsPaid, paymentsOf, placeOrder, post } from './orders.ts'
 import { readStack } from './running-stack.ts'
 import { commands, parts, printed, readOrder } from './system.ts'
 
-/**
- * Lists the clean outcomes of a request. A reset is clean if the service never accepted the connection: the kernel resets waiting
- * connections.
- */
+/** A reset is clean if the service never accepted the connection: the kernel resets waiting connections. */
 const cleanOutcomes = ['201', '202', '503', 'ECONNREFUSED', 'ECONNRESET']
 
 const pidOf = (running: Map<string, string[]>) => printed.pid(running.get(parts.orders) ?? [])

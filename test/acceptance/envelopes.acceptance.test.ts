@@ -8,7 +8,6 @@ import { accepted, fullEnvelope, readOutcomes, reducedEnvelope, topics, urls } f
 
 const newIds = () => ({ id: randomUUID(), correlationId: randomUUID(), traceId: randomUUID() })
 
-/** Lists ways to publish the text of an envelope. */
 const ways: [string, (text: string, orderId: string) => Promise<unknown>][] = [
   ['by Kafka with the order as its key', (value, key) => publish({ value, key })],
   ['by Kafka with another key', (value) => publish({ value, key: 'another key' })],

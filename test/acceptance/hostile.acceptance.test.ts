@@ -9,8 +9,8 @@ const partition = 1
 const secondsToWait = 20
 
 /**
- * Publishes records into one partition, then an order, and later another one. Both orders must be paid. The second one is needed because a
- * sidecar may deliver the first in the batch of the hostile records.
+ * Publishes records into one partition, then an order, and later another one, which must both be paid. A sidecar may deliver the first
+ * order in the batch of the hostile records.
  */
 async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Promise<Position[]> {
   const behind = randomUUID()
@@ -26,7 +26,6 @@ async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Pr
 
 const text = (envelope: object) => JSON.stringify(envelope)
 
-/** Records that the services cannot handle. */
 const unusable: Record<string, () => Omit<OutgoingRecord, 'partition'>> = {
   'is a tombstone': () => ({ value: null, key: randomUUID() }),
   'is not JSON': () => ({ value: 'order please' }),
@@ -38,7 +37,6 @@ const unusable: Record<string, () => Omit<OutgoingRecord, 'partition'>> = {
   'has a binary key and is not JSON': () => ({ value: '{', key: Buffer.from([0xff, 0x00, 0xc3]) }),
 }
 
-/** The JSON of an extra field of a valid envelope. */
 const shapes: Record<string, () => string> = {
   'has a list of 130,000 numbers': () => `[${'1,'.repeat(129_999)}1]`,
   'has an object of 20,000 keys': () => `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}}`,

@@ -14,12 +14,11 @@ interface Request {
   /** A string is sent unchanged, another value as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** The certificates of trusted authorities. */
   ca?: string
 }
 
 /**
- * Sends a request on a new connection, so that it never meets a connection of a restarted server.
+ * Sends a request on a new connection, so that a restarted server breaks none.
  * @throws {Error} with a `code` if no answer arrives
  */
 export async function send(url: string, { method, body, headers, ca }: Request = {}): Promise<Answer> {
@@ -59,7 +58,7 @@ function parsed(text: string): Answer['body'] {
 
 /**
  * Calls `probe` until it returns a result.
- * @throws {Error} with `what` and the last error of `probe` after the time is over
+ * @throws {Error} with `what` and the last error of `probe` after the time
  */
 export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, seconds = 30): Promise<T> {
   const end = Date.now() + seconds * 1000

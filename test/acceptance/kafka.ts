@@ -23,7 +23,7 @@ export interface Publisher {
 const user = 'acceptance'
 let settings: Promise<object> | undefined
 
-// This client reports a reset during login twice. The second one would end the process if nothing listened.
+// This client reports a reset during login twice. Without a listener the second one would end the process.
 subscribe('plt:kafka:instances', (message) => {
   const { type, instance } = message as { type: string; instance: EventEmitter }
   if (type === 'connection') instance.on('error', () => {})
@@ -52,7 +52,6 @@ export async function openPublisher(): Promise<Publisher> {
   }
 }
 
-/** Publishes records with a new client. */
 export async function publish(...records: OutgoingRecord[]): Promise<Position[]> {
   const publisher = await openPublisher()
   try {
@@ -62,7 +61,7 @@ export async function publish(...records: OutgoingRecord[]): Promise<Position[]>
   }
 }
 
-/** Kafka in containers requires a user, whose settings a command prints. Kafka as a process requires nothing. */
+/** Only Kafka in containers requires a user. A command prints the settings. */
 async function readSettings(): Promise<object> {
   const { runner } = await readStack()
   if (runner === 'processes') return {}

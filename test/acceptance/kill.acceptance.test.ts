@@ -19,7 +19,6 @@ import {
   statuses,
 } from './system.ts'
 
-/** The totals of all accepted orders by their ids. */
 type Ledger = Map<string, number>
 
 const totals = [10, 99.5, approvedUpTo + 1]
@@ -71,7 +70,6 @@ describe('a system whose parts are killed', () => {
   })
 })
 
-/** Kills a part with SIGKILL and waits until it is gone. */
 async function kill(part: Part): Promise<void> {
   const { runner, parts: running } = await readStack()
   if (runner === 'containers') {

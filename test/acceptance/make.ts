@@ -16,7 +16,6 @@ export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
  */
 export const make = ([program = '', ...args]: string[], env?: NodeJS.ProcessEnv) => run(program, args, env)
 
-/** Runs a command in the checkout and returns its output. */
 export async function run(command: string, args: string[], env?: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn(command, args, {
     cwd: checkout,

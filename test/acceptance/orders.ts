@@ -32,7 +32,6 @@ export async function placeOrder(total: number, key?: string): Promise<Order> {
   return readOrder(body)
 }
 
-/** Returns an order, or undefined if it is unknown. */
 export async function findOrder(id: string): Promise<Order | undefined> {
   const { status, body } = await send(`${urls.orders}/${id}`)
   if (status === 404) return undefined
@@ -59,7 +58,6 @@ export async function paymentsOf(orderId: string): Promise<Payment[]> {
   return readPage((await send(paymentsOfOrder(orderId))).body).items.map(readPayment)
 }
 
-/** Returns all items of a list, page by page. */
 export async function readAll(url: string): Promise<Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -74,13 +72,13 @@ export async function readAll(url: string): Promise<Record<string, unknown>[]> {
 export const eventsOf = async (orderId: string): Promise<StoredEvent[]> =>
   (await readAll(eventsAbout(orderId))).map(readEvent)
 
-/** Returns the Ids of an order’s payment events. Several Ids mean that the order was paid several times. */
+/** Returns the Ids of an order’s payment events. Several Ids mean several payments. */
 export async function paymentEventIds(orderId: string): Promise<string[]> {
   const events = await eventsOf(orderId)
   return [...new Set(events.filter(({ name }) => paymentEvents.includes(name)).map(({ id }) => id))]
 }
 
-/** Returns a service’s dead letter for a record position when the monitor has it. */
+/** Returns a service’s dead letter for a record position, as soon as the monitor has it. */
 export async function deadLetterAt(position: Position, service: string): Promise<DeadLetter> {
   return await eventually(`a dead letter of ${service} for ${Object.values(position).join('/')}`, async () => {
     const { status, body } = await send(eventAt(position))

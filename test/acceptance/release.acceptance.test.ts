@@ -104,7 +104,6 @@ describe('a release on the rehearsal', function () {
     return readOrder(body).id
   }
 
-  /** Returns the final status of an order. */
   async function statusOf(id: string): Promise<string> {
     return await eventually(
       `order ${id} ends`,
@@ -118,7 +117,6 @@ describe('a release on the rehearsal', function () {
   }
 })
 
-/** Returns the address in a command’s output. */
 function address(output: string): string {
   const [found] = /https?:\/\/[^\s/]+/.exec(output) ?? []
   if (found === undefined) throw new Error(`no address in:\n${output}`)

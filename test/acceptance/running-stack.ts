@@ -1,7 +1,6 @@
 import { make } from './make.ts'
 import { commands, type Part, printed } from './system.ts'
 
-/** A stack that runs as processes of this machine or in containers. */
 export interface RunningStack {
   runner: 'processes' | 'containers'
   /** The columns of `make status` by the name of the part. */

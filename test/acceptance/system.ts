@@ -1,5 +1,4 @@
-// All names of the system that a later version may change: addresses, topics, commands, headers, fields and statuses. The tests use only
-// these names, so a renaming changes only this file.
+// All names of the system that a later version may change. The tests use only these names, so a renaming changes only this file.
 
 const port = (usual: number) => usual + Number(process.env.PORT_OFFSET || 0)
 const address = (variable: string, usual: number) => process.env[variable] || `http://localhost:${port(usual)}`
@@ -17,7 +16,6 @@ export const urls = {
 }
 export const brokers = [process.env.KAFKA_BROKERS || `localhost:${port(9092)}`]
 
-/** The names of `make status`. */
 export const parts = {
   orders: 'order-service',
   payments: 'payment-service',
@@ -28,7 +26,6 @@ export type Part = (typeof parts)[keyof typeof parts]
 
 const orderflow = (...args: string[]) => ['./orderflow', ...args]
 
-/** The programs in the checkout with their arguments. */
 export const commands = {
   up: orderflow('up'),
   status: orderflow('status'),
@@ -44,7 +41,6 @@ export const commands = {
   replay: (id: string, file: string) => orderflow('dead-letters', 'replay', id, '--file', file),
   apiKey: (name: string, scopes: string) => orderflow('api-key', 'create', name, '--scopes', scopes),
   revokeApiKey: (prefix: string) => orderflow('api-key', 'revoke', prefix),
-  /** The arguments of make. */
   rehearsal: ['-C', 'tools', 'release-rehearsal'],
   export: (service: string) => orderflow('export', service),
   release: (service: string, app: string) => orderflow('release', service, '--app', app),
@@ -52,7 +48,6 @@ export const commands = {
   address: (service: string, app: string) => orderflow('open', service, '--app', app),
 }
 
-/** Parsers of the output of commands. */
 export const printed = {
   /** The columns are those after the name in `make status`. */
   isRunning: (columns: string[]) => /^running(, healthy)?$/.test(columns[0] ?? ''),
@@ -102,7 +97,6 @@ export const readPage = ({ items, next }: Json) => ({ items: items as Json[], ne
 export const pageUrl = (url: string, limit: number, cursor?: string) =>
   `${url}${url.includes('?') ? '&' : '?'}limit=${limit}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
 
-/** Problem details, whose errors are named by their location in the request. */
 export const problemType = 'application/problem+json'
 export const readProblem = ({ title, status, errors = [] }: Json) => ({
   title: title as string,
@@ -113,11 +107,9 @@ export const readProblem = ({ title, status, errors = [] }: Json) => ({
   >,
 })
 
-/** Returns the outcomes that the gateway reports for the envelopes of a request. */
 export const readOutcomes = ({ items }: Json) => (items as Json[]).map(({ outcome }) => outcome as string)
 export const accepted = 'accepted'
 
-/** A record position in the log. */
 export interface Position {
   topic: string
   partition: number
@@ -145,12 +137,10 @@ export const deadLetterStates = { open: 'open', replayed: 'replayed' }
 /** The monitor lists a record once, with the dead letter of each service that rejected it. */
 export const readDeadLetters = ({ services, state }: Json): DeadLetter[] =>
   (services as Json[]).map(({ id, app, reason }) => ({ id, service: app, reason, state }) as DeadLetter)
-/** Returns the dead letters of an event’s details. */
 export const deadLettersOf = ({ entries }: Json) => (entries as Json[]).flatMap(readDeadLetters)
 
 const publisher = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'acceptance' }
 
-/** Builds an OrderCreated with the required fields. */
 export const reducedEnvelope = (orderId: string, total: unknown = 10) => ({
   ...publisher,
   Version: 1,
@@ -159,7 +149,6 @@ export const reducedEnvelope = (orderId: string, total: unknown = 10) => ({
   Payload: { OrderId: orderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: total },
 })
 
-/** The ids that only a full envelope has. */
 export interface EnvelopeIds {
   id: string
   correlationId: string
@@ -178,7 +167,6 @@ export const withExtraField = (envelope: object, extra: string) =>
 
 export const readiness = '/readyz'
 
-/** The names of apps in the rehearsal of releases. */
 export const releasedApps = { order: 'my-order', payment: 'my-payment' }
 /** A setting of payment-service that shows which release runs. Totals above it are rejected. */
 export const releasedLimit = 'Policy__ApproveUpTo'
@@ -194,6 +182,5 @@ export const rehearsal = {
     scopes: 'orders:read orders:write payments:read',
   },
 }
-/** Patterns for the output of `./orderflow api-key`. */
 export const printedKey = { key: /^(ofk_\S+)$/m, prefix: /api-key revoke (\w+)/ }
 export const authorization = (key: string) => ({ Authorization: `Bearer ${key}` })

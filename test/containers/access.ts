@@ -22,7 +22,7 @@ import { aclOf } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** Tests that Kafka in containers has the access rules of test/stream-rights.int.test.ts, and the operator’s commands for them. */
+/** Repeats the main rules of test/stream-rights.int.test.ts for Kafka in containers, and tests the operator’s commands. */
 export function access(running: () => RunningContainers): void {
   describe('Kafka in containers', () => {
     let stack: RunningContainers
@@ -123,7 +123,6 @@ export function access(running: () => RunningContainers): void {
   })
 }
 
-/** Returns the connection that ./orderflow publisher printed. */
 function clientOf(printed: string, { kafka }: RunningContainers): KafkaConnection {
   const told = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1] ?? ''
   expect(told('bootstrap.servers').split(':').at(-1)).to.equal(kafka.bootstrapBrokers[0]?.split(':').at(-1))

@@ -13,9 +13,8 @@ import { leaveOut } from '@orderflow/test-kit/not-run'
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Declares tests that need a Docker engine and the images, including those of the services. Loading a test file pulls or builds the images;
- * `./orderflow images` does it earlier. If the machine cannot run containers, the tests are reported as skipped. They fail if
- * CONTAINERS=required, or if getting the images failed.
+ * Declares tests that need Docker and all images. Loading a test file pulls or builds the images, like `./orderflow images`. Without Docker
+ * the tests are skipped. They fail if CONTAINERS=required, or if getting an image failed.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
   const error =

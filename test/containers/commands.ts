@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { operatorCommands } from '../specs/commands.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** Tests the operator’s commands, of which the last remove the stack, and the absence of remains in the engine. */
+/** Tests the operator’s commands, which finally remove the stack. */
 export function commands(running: () => RunningContainers): void {
   describe('the operator’s commands in containers', () => {
     operatorCommands(running)

@@ -17,7 +17,6 @@ import { openContainer } from './container.ts'
 /** The name of a long-running service of docker-compose.yml. A pod is the network that a service and its sidecar share. */
 export type ContainerName = string
 
-/** Returns the service to which a pod, sidecar or container belongs. */
 function serviceOf(name: ContainerName): Service {
   const found = services.find((service) => podOf(service).includes(name))
   if (!found) throw new Error(`${name} belongs to no service`)
@@ -28,9 +27,8 @@ const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(
 /** Returns the consumer group of a sidecar, which is its app-id (components/kafka.yaml). */
 const groupOf = (name: ContainerName) => serviceOf(name).name
 
-/** Controls the containers of a project. A part is ready under the same conditions as in the local stack. */
+/** Controls the containers of a project. A part is ready as in the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
-  /** Sends a request from inside a service’s container. */
   async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
       const answer = await fetch(url, request)

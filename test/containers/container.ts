@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/cli'
 import { getContainerRuntimeClient } from 'testcontainers'
 
-/** Returns the containers of a Compose project as the engine describes them, running or stopped, of one service or all. */
+/** Returns the containers of a Compose project, running or stopped, of one service or all. */
 export async function inspectContainers(project: string, service?: string) {
   const { container: client } = await getContainerRuntimeClient()
   const label = [`com.docker.compose.project=${project}`]
@@ -10,7 +10,6 @@ export async function inspectContainers(project: string, service?: string) {
   return Promise.all(found.map(({ Id }) => client.getById(Id).inspect()))
 }
 
-/** Controls the container of a service. */
 export async function openContainer(project: string, service: string) {
   const [found] = await inspectContainers(project, service)
   if (!found) throw new Error(`${project} has no container ${service}`)
@@ -20,7 +19,6 @@ export async function openContainer(project: string, service: string) {
   return {
     id: found.Id,
 
-    /** Starts the container again, with the same file system and volumes. */
     start: async () => void (await container.start()),
 
     /** Sends a signal to the first process, and waits for its end if the signal ends it. */
@@ -30,7 +28,6 @@ export async function openContainer(project: string, service: string) {
       await eventually(async () => !(await container.inspect()).State.Running, `${service} to end by ${signal}`)
     },
 
-    /** Runs a command in the container and returns its output. */
     async exec(command: string[], env: Record<string, string> = {}): Promise<string> {
       const { exitCode, stdout, stderr } = await client.exec(container, command, { env })
       if (exitCode !== 0) throw new Error(`${command[0]} in ${service} exited with ${exitCode}: ${stdout}${stderr}`)

@@ -8,9 +8,8 @@ import { expect } from 'chai'
 import type { RunningContainers } from './running-containers.ts'
 
 /**
- * Waits until every order that the book has as placed is paid, then runs the ledger’s checks on the log and the stores. The stack may have
- * other orders. Returns the number of orders. Reads whole stores at once, past Dapr, because a request for each order takes minutes with a
- * database stand-in.
+ * Waits until all orders of the ledger are paid, then runs the ledger’s checks. The stack may have other orders. Returns the number of
+ * orders. Reads whole stores past Dapr, because single requests take minutes with a database stand-in.
  */
 export async function expectPaidOnce({ kafka, stores }: RunningContainers, book: Book): Promise<number> {
   const read = async (service: string, prefix: string) =>

@@ -7,7 +7,7 @@ import { createSigner, publisherOf, signatureHeader } from '@orderflow/service-k
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
-/** Tests signatures, which containers use by default: their services sign events and detect unsigned ones. */
+/** Tests signatures, which containers use by default. */
 export function forgers(running: () => RunningStack): void {
   describe('an event that imitates a service', () => {
     it('becomes a dead letter, because services require signatures from each other', async () => {

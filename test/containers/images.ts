@@ -17,10 +17,7 @@ import { reaperContract } from './contracts/reaper.ts'
 import { serviceContract } from './contracts/service.ts'
 import { describeImage } from './describe-image.ts'
 
-/**
- * Tests the properties of images that this project depends on, and the contents of its own images. The same tests run for the published
- * images and for local builds under their names.
- */
+/** Tests the required properties of images. The same tests run for published images and for local builds under their names. */
 export function images(): void {
   describeImage(nodeImage, nodeContract)
   describeImage(daprdImage, daprdContract)

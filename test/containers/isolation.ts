@@ -6,12 +6,11 @@ import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 
-/** The ports of order-service and its sidecar: those open to the network, and those only for the two. */
+/** The ports that are open to the network, and those only for service and sidecar. */
 const { http, https, metrics, daprMetrics, ...inner } = entryOf(defaultPorts.services, 'order-service')
 const open = [http, https, metrics, daprMetrics]
 const closed = Object.values(inner)
 
-/** Tests the isolation of containers from each other and from their machine. */
 export function isolation(running: () => RunningContainers): void {
   describe('the private network of containers', () => {
     let stack: RunningContainers

@@ -14,8 +14,8 @@ const script = `const { createInterface } = await import('node:readline')
   }`
 
 /**
- * Starts a program in the container of a payment-service replica that requests payments. Replicas publish no port. The program is ready in
- * advance, so that several replicas can receive requests at the same moment.
+ * Starts a program in a replica’s container that requests payments, because replicas publish no port. It starts in advance, so that
+ * replicas can receive requests at the same moment.
  */
 export async function openPayer(project: string, replica: string) {
   const { id } = await openContainer(project, replica)
@@ -25,7 +25,6 @@ export async function openPayer(project: string, replica: string) {
   const ended = new Promise((resolve) => child.once('close', resolve))
   await lines.next()
   return {
-    /** Returns the HTTP status. */
     async pay(orderId: string, amount: number): Promise<number> {
       child.stdin.write(`${JSON.stringify({ orderId, amount })}\n`)
       return Number((await lines.next()).value)

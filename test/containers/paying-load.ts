@@ -9,20 +9,15 @@ import type { RunningContainers } from './running-containers.ts'
 const patienceMs = 250
 const giveUpAfterMs = 120_000
 
-/** Places orders at a steady rate until `endsPaidOnce`. */
 export interface PayingLoad {
-  /** Waits until `more` additional orders were accepted. */
   accepts: (more: number) => Promise<void>
-  /** Waits until one more request was rejected or got no answer. */
   isRefused: () => Promise<void>
-  /** Stops the load and expects each order to be paid once. */
   endsPaidOnce: () => Promise<Paid>
 }
 
-/** The result of a load. */
 export interface Paid {
   orders: number
-  /** The number of requests that were rejected or got no answer, and were sent again. */
+  /** The number of repeated requests, which were rejected or got no answer. */
   retried: number
 }
 

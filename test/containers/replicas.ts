@@ -18,10 +18,7 @@ const pods = Array.from({ length: count }, (_, index) => podOf(serviceNamed(serv
 const names = pods.map(([, , name]) => name)
 const perSecond = 2
 
-/**
- * Tests replicas of payment-service with one database and one consumer group. `./orderflow scale` adds and removes them, and `./orderflow
- * restart` restarts them.
- */
+/** Tests replicas with one database and one consumer group, and the commands `scale` and `restart`. */
 export function replicas(running: () => RunningContainers): void {
   describe('payment-service with three replicas', () => {
     let stack: RunningContainers
@@ -74,7 +71,7 @@ export function replicas(running: () => RunningContainers): void {
       const producer = createProducer(stack.kafka)
       const payers = await Promise.all(names.map((name) => openPayer(stack.project, name)))
       for (let round = 0; round < 10; round += 1) {
-        // Only one order at a time: simultaneous requests of a replica would share one transaction, and so be a single race.
+        // Simultaneous requests of a replica would share one transaction, and so be a single race.
         const order = full({ CustomerName: crypto.randomUUID(), Total: 7 })
         const { OrderId: id, CustomerName: name, Total: total } = order.Payload
         book.attempted({ name, source: 'outside', total, id })

@@ -10,21 +10,18 @@ import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
 
-/** A stack of containers, with additional fields for containers. */
 export interface RunningContainers extends OperatedStack {
-  /** The Compose project that contains its containers. */
   project: string
   settings: ComposeSettings
   stores: Stores
-  /** Returns the output of all containers so far. */
   log: () => Promise<string>
 }
 
 const logFile = join(testFolder('containers'), 'containers.log')
 
 /**
- * Starts the stack with `make up` in a new copy of this checkout, with free ports and its own Compose project. If this process is killed,
- * the reaper of Testcontainers removes the stack.
+ * Starts the stack in a new copy of this checkout, with free ports and its own Compose project. If this process is killed, the reaper of
+ * Testcontainers removes the stack.
  */
 export async function startContainers(): Promise<RunningContainers> {
   const ports = await freePorts()

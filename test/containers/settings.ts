@@ -17,9 +17,7 @@ import {
   variableOf,
 } from '@orderflow/cli'
 
-/** The addresses of a stack of containers, and the secrets that `make up` created. */
 export interface ComposeSettings {
-  /** The secrets of `.env`. */
   secrets: Record<string, string>
   tokens: StackTokens
   addresses: Addresses
@@ -85,7 +83,7 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
   }
 }
 
-/** Connects directly, because the replica set names its member by a name of the Docker network. */
+/** Connects directly, because the replica set names its member by a name in the Docker network. */
 function mongoUri(ports: StackPorts, password: string): string {
   return `mongodb://orderflow:${password}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`
 }

@@ -7,7 +7,6 @@ import { storeServer } from './settings.ts'
 
 const folderOf = (name: string) => testFolder(`store-of-containers-${name}`)
 
-/** Tests the database server of the containers with sidecars of this machine. */
 export function storeOfContainers(running: () => RunningContainers): void {
   const component = storeServer === 'mongo' ? 'mongodb' : storeServer
   const uri = () => running().settings.storeUri

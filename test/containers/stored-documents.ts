@@ -8,10 +8,9 @@ import type { RunningContainers } from './running-containers.ts'
 
 const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }
 
-/** Names with a meaning for a store, a parser or a template, at each level that accepts additional fields. */
+/** Names with a meaning for a store, a parser or a template. */
 const hostileFields = '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "__proto__": {"Total": 0}}'
 
-/** Tests the contents of the database server after hostile input, read past Dapr. */
 export function storedDocuments(running: () => RunningContainers): void {
   describe('the store of containers', () => {
     let stack: RunningContainers

@@ -7,7 +7,7 @@ import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 import { unlisted } from './unlisted.ts'
 
-/** The containers that are needed to accept an order, and those that are needed to pay it. */
+/** The containers that are needed to accept an order, and to pay it. */
 const accepting: ContainerName[] = ['kafka', storeServer, 'order-service', 'order-sidecar']
 const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
 const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
@@ -16,7 +16,6 @@ const perSecond = 2
 /** The number of orders that are accepted before a container is killed. */
 const some = 4
 
-/** Kills one container after the other under load. Orders must not be lost, doubled or missing in a list. */
 export function survival(running: () => RunningContainers): void {
   describe('a container that is killed under load', () => {
     let stack: RunningContainers

@@ -1,9 +1,8 @@
 import type { Stores } from '../support/stores.ts'
 
 /**
- * Returns the documents of a service that its list will never show, and the holes in the list. A document is stored after the slot that it
- * names, even if a process is killed (packages/service-kit/src/state/arrival-list.ts). Chunks of a list lane are started in order. A kill
- * may leave slots without a document. Reads past Dapr.
+ * Returns the documents of a service that its list will never show, and the holes in the list. A document is stored after its slot
+ * (packages/service-kit/src/state/arrival-list.ts), so a kill may leave only slots without a document. Reads past Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {
   const stored = new Map((await stores.read(service)).map(([key, json]) => [key, JSON.parse(json)]))

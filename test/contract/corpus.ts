@@ -57,7 +57,6 @@ const names = [
     'a/b',
   ],
 ]
-/** Texts that are inserted into JSON, or replace a part of it. */
 const snippets = [
   ...[
     '1e400',
@@ -83,7 +82,7 @@ const snippets = [
 ]
 const badBytes = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80]]
 
-/** Generates the bytes of almost valid documents: valid fixtures with up to three changes of values, names or the text. */
+/** Generates almost valid documents: valid fixtures with up to three changes of values, names or the text. */
 export function* corpus(seed: number, count: number): Generator<Buffer> {
   const random = randomOf(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T

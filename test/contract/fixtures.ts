@@ -31,7 +31,6 @@ export function fixtures<T>(kind: 'valid' | 'invalid'): (Fixture & T)[] {
   return readdirSync(folder).map((file) => ({ file, ...JSON.parse(readFileSync(join(folder, file), 'utf8')) }))
 }
 
-/** Returns the bytes of a fixture’s input. */
 export function fixtureBytes({ inputBase64, inputText, envelope, input = envelope }: Fixture): Buffer {
   return inputBase64 === undefined
     ? Buffer.from(inputText ?? JSON.stringify(input))

@@ -54,7 +54,6 @@ describe('the list of examples in asyncapi.json', () => {
   })
 })
 
-/** The valid fixtures as objects, with absent, empty and unknown fields and many kinds of texts. */
 const envelopes = fixtures<ValidFixture>('valid').map(({ file, envelope }) => ({
   file,
   envelope: envelope as unknown as ReceivedEnvelope,

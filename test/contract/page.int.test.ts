@@ -9,7 +9,6 @@ import type { Browser, Page } from 'playwright-core'
 
 const document = JSON.parse(readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')) as AsyncApiDocument
 
-/** Tests the page as a reader uses it, in a real browser. */
 describe('the page of the AsyncAPI document', () => {
   let server: Server
   let browser: Browser

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { npmTools } from '../support/npm-tools.ts'
 
-/** The part of @asyncapi/parser that the tests use. */
 interface AsyncApiParser {
   Parser: new () => {
     parse: (
@@ -10,7 +9,6 @@ interface AsyncApiParser {
   }
 }
 
-/** The part of cloudevents that the tests use. */
 interface CloudEventsSdk {
   CloudEvent: new (event: object) => object
   Kafka: Bindings
@@ -29,7 +27,7 @@ interface Bindings {
   toEvent: (message: object) => Record<string, unknown>
 }
 
-/** Installs the official AsyncAPI parser and CloudEvents SDK (177 packages, 56 MB), which only these tests need. */
+/** Installs the official AsyncAPI parser and CloudEvents SDK (177 packages, 56 MB). */
 export async function contractTools(): Promise<{ asyncApi: AsyncApiParser; cloudEvents: CloudEventsSdk }> {
   const folder = await npmTools('contract', import.meta.dirname, '@asyncapi/parser and cloudevents: downloading 10 MB')
   const load = async (path: string) => (await import(join(folder, path))).default

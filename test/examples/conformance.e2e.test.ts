@@ -13,7 +13,6 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 /** The number of documents for each validator. Each number takes a similar time. */
 const counts: Record<string, number> = { python: 10_000, go: 100_000, java: 20_000 }
 
-/** The fixtures with their expected verdicts. */
 const asked = [...fixtures<ValidFixture>('valid'), ...fixtures<InvalidFixture>('invalid')].flatMap((fixture) =>
   schemas.map((check) => {
     const question: Question = { check, base64: fixtureBytes(fixture).toString('base64') }
@@ -79,10 +78,7 @@ describe('the validator of each language', () => {
   })
 })
 
-/**
- * Compares two verdicts. A validator may reject deep nesting first, even in a text that is not JSON, to protect its parser
- * (envelope-schema/fixtures/README.md).
- */
+/** Compares two verdicts. A validator may reject deep nesting first, even in invalid JSON (envelope-schema/fixtures/README.md). */
 function same(own: Verdict, other: Verdict, { base64 }: Question): boolean {
   const isSame = own.code === other.code && own.pointers.join() === other.pointers.join()
   const stopped = other.code === 'not-an-envelope' && other.pointers.join() === ''

@@ -5,8 +5,8 @@ import { canAptGet, runTool } from '@orderflow/cli'
 import type { Example } from './example.ts'
 
 /**
- * Returns the example of the shell. On Debian it installs a missing kcat if the user is root.
- * @param pythonPackages the folder with the packages of docs/examples/python, whose librdkafka replaces one that is too old for Kafka 4
+ * Returns the example of the shell. As root on Debian it installs a missing kcat.
+ * @param pythonPackages the folder of a newer librdkafka, for a kcat that is too old for Kafka 4
  */
 export async function kcatExample(folder: string, pythonPackages: string): Promise<Example> {
   const printed = (command = 'kcat') => runTool(command, ['-V'], { cwd: folder }).catch(() => undefined)

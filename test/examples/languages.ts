@@ -59,7 +59,7 @@ const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 
 /**
  * Returns all examples. The first call builds them.
- * @throws {CliError} `tools-missing` with the way to install a missing toolchain
+ * @throws {CliError} `tools-missing` with the way to install a toolchain
  */
 export async function examples(): Promise<Example[]> {
   await provisionTools([python, golang, jvm], { onProgress: console.error })
@@ -79,7 +79,6 @@ export async function examples(): Promise<Example[]> {
   ]
 }
 
-/** Returns an example’s verdict on each document. */
 export async function verdictsOf({ check = [], env }: Example, questions: Question[]): Promise<Verdict[]> {
   const [command = '', ...args] = check
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })

@@ -1,7 +1,6 @@
 import { EnvelopeError, parseEvent, parseFullEnvelope } from '@orderflow/envelope-schema'
 import type { Question, Verdict } from './example.ts'
 
-/** Returns the verdict of the project’s own validator. */
 export function ownVerdict({ check, base64 }: Question): Verdict {
   const parse = check === 'full' ? parseFullEnvelope : parseEvent
   try {

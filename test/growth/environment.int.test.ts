@@ -15,7 +15,7 @@ describe('make and packages/cli/node in unusual environments', () => {
   before(async () => {
     copy = copyRepository()
     const { PATH = '', HOME } = process.env
-    // Removes folders that packages/cli/node added to this process’s PATH. It finds them again.
+    // Removes the additions of packages/cli/node to this process’s PATH.
     const own = (path: string) => path.startsWith(cacheFolder()) || path.endsWith('node_modules/.bin')
     usual = {
       PATH: PATH.split(delimiter)
@@ -50,7 +50,7 @@ describe('make and packages/cli/node in unusual environments', () => {
     }
   }
 
-  /** Variables that bash, make, Node, npm and git read, with values that change their behaviour. */
+  /** Variables that change the behaviour of bash, make, Node, npm and git. */
   const variables: [name: string, value: string | undefined][] = [
     ['HOME', undefined],
     ['HOME', ''],

@@ -5,7 +5,7 @@ import { changesIn } from '../support/checkouts/checkout.ts'
 import { followDocument, succeeded } from '../support/documents/follow-document.ts'
 
 const name = 'shipping-service'
-/** The limit in lines for the finished service, with settings and package.json but without schema and tests. */
+/** The limit in lines, with settings and package.json but without schema and tests. */
 const mostLines = 225
 
 describe('docs/new-service.md', () => {

@@ -7,14 +7,12 @@ import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
 const guide = readFileSync(join(repository, 'docs/own-domain.md'), 'utf8')
 
-/** Returns the first block of a language in a numbered step of the guide. */
 function blockOf(step: number, language: string): string {
   const text = guide.split(/^## (?=\d)/m).find((section) => section.startsWith(`${step}.`)) ?? ''
   const [, block = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text) ?? []
   return block
 }
 
-/** Matches names of the example. */
 const example = /order-service|payment|orderevents|order(?:Created|Id)|\bpaid\b|\borders?\b/i
 
 describe('an application that removed the example by docs/own-domain.md', () => {

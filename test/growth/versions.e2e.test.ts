@@ -27,7 +27,7 @@ const version2 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, T
 type Created = ReturnType<typeof reduced>
 const idOf = ({ Payload }: Created) => Payload.OrderId
 
-/** Follows the steps of envelope-schema/README.md on a running stack, in a copy of this repository. */
+/** Follows the steps of envelope-schema/README.md on a running stack. */
 describe('a second version of OrderCreated', () => {
   let copy: RepositoryCopy
   let ports: StackPorts
@@ -52,7 +52,6 @@ describe('a second version of OrderCreated', () => {
     copy?.remove()
   })
 
-  /** The ids of all orders that must be paid. */
   const orders: string[] = []
   const early = [version2(31), version2(32)] as const
   const key = randomUUID()
@@ -74,7 +73,6 @@ describe('a second version of OrderCreated', () => {
     orders.push(...events.map(idOf))
   }
 
-  /** Expects every order to be paid once, with its total. */
   async function allArePaid(): Promise<void> {
     await Promise.all([...new Set(orders)].map(isPaid))
   }
@@ -91,7 +89,6 @@ describe('a second version of OrderCreated', () => {
     log.records
       .filter((record) => record.topic === topic)
       .map(({ headers, value }) => ({ headers, event: JSON.parse(value.toString() || '{}') }))
-  /** Returns the details of the dead letters of an order. */
   const deadLettersOf = (id: string) =>
     records('orderevents.dead')
       .filter(({ event, headers }) => event.Payload?.OrderId === id && headers['deadletter-app'])
@@ -103,7 +100,6 @@ describe('a second version of OrderCreated', () => {
     records('orderevents').flatMap(({ event }) => (event.Payload?.OrderId === id ? [event.Version] : []))
   const published = (id: string) => eventually(() => (versionsOf(id).length > 0 ? versionsOf(id) : undefined), id)
 
-  /** Expects both services to reject an event and to continue with the next one. */
   async function isPutAside(event: Created): Promise<void> {
     const id = idOf(event)
     const after = version1(5)
@@ -216,6 +212,6 @@ describe('a second version of OrderCreated', () => {
   })
 })
 
-/** Removes versions. Facts that were stored before the release have the older Version and the same fields. */
+/** Facts that were stored before the release have the older Version and the same fields. */
 const withoutVersions = (documents: unknown) =>
   JSON.parse(JSON.stringify(documents), (key, value) => (key === 'Version' ? undefined : value))

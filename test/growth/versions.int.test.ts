@@ -42,5 +42,4 @@ describe('a second version of OrderCreated with one optional field', () => {
     mocha('test/growth/versions/note.ts'))
 })
 
-/** Returns the failures in the output of a test run. */
 const failuresIn = (printed: string) => printed.slice(printed.search(/^ +\d+ failing$/m)).slice(0, 4_000)

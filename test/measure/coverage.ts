@@ -5,7 +5,6 @@ import { join, relative } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { measuringTools } from './tools.ts'
 
-/** The percentage of lines below which a file is listed. */
 const worthNaming = 80
 const folder = 'reports/coverage'
 
@@ -31,7 +30,6 @@ const { status } = spawnSync(process.execPath, [c8, ...measured, ...reports, ...
 process.exitCode = status ?? 1
 if (status === 0) nameTheRest()
 
-/** The content of json-summary for each file. */
 type Summary = Record<string, Lines>
 interface Lines {
   lines: { total: number; covered: number; pct: number }

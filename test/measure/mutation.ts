@@ -1,7 +1,4 @@
-/**
- * `make -C tools mutation` changes the source in small ways, one at a time, and counts the changes that tests do not detect
- * (docs/mutation.md).
- */
+/** `make -C tools mutation` changes the source in small ways and counts the changes that tests miss (docs/mutation.md). */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -10,7 +7,6 @@ import { cacheFolder, repository } from '@orderflow/cli'
 import { parts } from './parts.ts'
 import { measuringTools } from './tools.ts'
 
-/** The fields of a mutant in Stryker’s JSON report (mutation-testing-report-schema). */
 interface Report {
   files: Record<string, { mutants: { status: string }[] }>
 }
@@ -31,7 +27,6 @@ if (only === undefined) writeCounts()
 if (weak.length > 0) process.stderr.write(`error: Stryker failed, or too many mutants survive in ${weak.join(', ')}\n`)
 process.exitCode = weak.length > 0 ? 1 : 0
 
-/** Returns true if enough mutants of the part were killed. */
 function isStrong(part: string): boolean {
   forgetSurvivors(part as Part)
   const command = ['-n', '19', process.execPath, stryker, 'run', 'test/measure/stryker.config.mjs']
@@ -41,8 +36,8 @@ function isStrong(part: string): boolean {
 }
 
 /**
- * Removes all earlier results except killed mutants. Stryker would keep a surviving static mutant after a new test reaches it, and
- * would count files that are excluded now.
+ * Removes all earlier results except killed mutants. Otherwise Stryker would keep a surviving static mutant after a new test, and count
+ * excluded files.
  */
 function forgetSurvivors(part: Part): void {
   const file = join(cacheFolder(), 'mutation', `${part}.json`)
@@ -59,7 +54,6 @@ function forgetSurvivors(part: Part): void {
   writeFileSync(file, JSON.stringify({ ...report, files: Object.fromEntries(kept) }))
 }
 
-/** Writes the counts into the document. */
 function writeCounts(): void {
   const counts = Object.keys(parts).map((part) => countsOf(part))
   const total = { part: 'all', killed: sumOf(counts, 'killed'), survived: sumOf(counts, 'survived') }
@@ -80,7 +74,7 @@ function writeCounts(): void {
   writeFileSync(file, `${before}${table}\n${after}`)
 }
 
-/** Uses Stryker’s rules: a timeout is detected, a mutant without coverage survives, and one that ends the process is left out. */
+/** Uses Stryker’s rules: timeouts are detected, mutants without coverage survive, and those that end the process are left out. */
 function countsOf(part: string) {
   const { files } = JSON.parse(readFileSync(join(repository, `reports/mutation/${part}.json`), 'utf8')) as Report
   const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status))

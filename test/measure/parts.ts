@@ -1,4 +1,4 @@
-/** The mutated files of each part, and the unit tests that must detect the mutants. */
+/** The mutated files of each part, and the tests that must detect the mutants. */
 export const parts = {
   contract: {
     mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],

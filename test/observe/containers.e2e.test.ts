@@ -20,7 +20,6 @@ describeInContainers('make observe in containers', () => {
   })
   after(() => stack?.stop())
 
-  /** Returns the address of a page that `make observe` printed. */
   function pageOf(what: string): string {
     const [, url] = new RegExp(`^${what} +(http\\S+)$`, 'm').exec(told) ?? []
     if (url === undefined) throw new Error(`${what} is missing in the output of make observe:\n${told}`)

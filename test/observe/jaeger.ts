@@ -23,12 +23,10 @@ export interface JaegerSpan {
   service: string
   name: string
   parentId: string | undefined
-  /** The ids of linked traces. */
   links: string[]
   tags: Record<string, unknown>
 }
 
-/** Queries the API of a Jaeger. */
 export function jaegerAt(url: string) {
   async function spansAt(path: string): Promise<JaegerSpan[]> {
     const response = await fetch(`${url}${path}`)
@@ -39,7 +37,6 @@ export function jaegerAt(url: string) {
   return {
     /** Returns the spans of the trace with a TraceId, or an empty list. */
     trace: (guid: string): Promise<JaegerSpan[]> => spansAt(`/api/traces/${guid.replaceAll('-', '')}`),
-    /** Returns the spans of all traces of these services. */
     async all(services: readonly string[]): Promise<JaegerSpan[]> {
       const found = await Promise.all(
         services.map((service) => spansAt(`/api/traces?service=${service}&limit=10000&lookback=24h`)),

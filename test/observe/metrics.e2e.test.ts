@@ -54,7 +54,6 @@ describe('a stack with Prometheus', () => {
   after(() => stack?.stop())
 
   const place = () => post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
-  /** Places a few orders per second until `work` is done. */
   async function whilePlacing<T>(work: () => Promise<T>): Promise<T> {
     let isOver = false
     const placing = (async () => {
@@ -238,7 +237,6 @@ describe('a stack with Prometheus', () => {
   })
 })
 
-/** Changes a setting of a topic, as an administrator of Kafka does. */
 async function setTopic(kafka: KafkaConnection, topic: string, name: string, value: string): Promise<void> {
   const [topicResource, set] = [2, 0] as const
   const configs = [{ name, configOperation: set, value }]

@@ -12,7 +12,6 @@ interface Target {
   lastError: string
 }
 
-/** Queries Prometheus’ HTTP API. */
 export function prometheusAt(url: string) {
   const ask = async <T>(path: string) => (await send<{ data: T }>(`${url}/api/v1/${path}`)).body.data
 
@@ -35,19 +34,15 @@ export function prometheusAt(url: string) {
 
   return {
     targets,
-    /** Waits until everything was scraped. */
     scrapesAll: () =>
       eventually(async () => {
         const all = await targets()
         return (all.length > 0 && all.every(({ health }) => health === 'up')) || undefined
       }, 'every target to be scraped'),
-    /** Waits until an alert with these labels fires. */
     fires: (labels: Record<string, string>) =>
       eventually(() => firing(labels).then((is) => is || undefined), `${named(labels)} to fire`, 90_000),
-    /** Waits until alerts with these labels are resolved. */
     resolves: (labels: Record<string, string>) =>
       eventually(() => firing(labels).then((is) => !is || undefined), `${named(labels)} to be over`, 150_000),
-    /** Returns the names of firing alerts. */
     alerts: async () => {
       const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
       return [...new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname))]
@@ -59,14 +54,13 @@ export function prometheusAt(url: string) {
         async () => (await query(`sum(${counters})`)).some(({ value }) => value >= least) || undefined,
         `${least} of ${counters}`,
       ),
-    /** Returns type and help of each metric. */
     metadata: () => ask<Record<string, { type: string; help: string }[]>>('metadata'),
   }
 }
 
 export type PrometheusApi = ReturnType<typeof prometheusAt>
 
-/** Shorter values for the windows and waits of packages/cli/observe/alerts.yml. Their order stays the same. */
+/** Shorter values for the windows and waits of packages/cli/observe/alerts.yml, in the same order. */
 const shorter: Record<string, string> = {
   '30s': '2s',
   '1m': '3s',
@@ -77,7 +71,6 @@ const shorter: Record<string, string> = {
   '3d': '30s',
 }
 
-/** Returns the rules with shorter windows and waits. */
 export function shortened(rules: string): string {
   const short = (span: string) => shorter[span] ?? fail(span)
   return rules
@@ -89,7 +82,6 @@ function fail(span: string): never {
   throw new Error(`no shorter value for ${span}`)
 }
 
-/** Returns the names of metrics in expressions of PromQL. */
 export function metricsIn(expressions: string): string[] {
   const withoutLabels = expressions.replaceAll(/\bby \([^)]*\)/g, '')
   const names = withoutLabels.match(/\b(orderflow_\w+|http_server_\w+|nodejs_\w+|process_\w+|dapr_\w+)\b/g) ?? []

@@ -17,7 +17,7 @@ const names = storedServices.flatMap((service) => [service.name, sidecarOf(servi
 const spanId = '00f067aa0ba902b7'
 const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
 
-/** The spans of every paid order, from its first event on, with daprd’s spans below those of the calls. */
+/** The spans of every paid order, with daprd’s spans below those of the calls. */
 const ofPayment = [
   'order-service: send orderevents > payment-service: process orderevents',
   'order-service: send orderevents > order-service: process orderevents',
@@ -53,7 +53,6 @@ describe('tracing in a stack with make observe', () => {
   const place = (headers: Record<string, string> = {}) =>
     post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder, headers).then(({ body }) => body)
 
-  /** Waits for an order with requests that are not recorded. */
   function orderIs(id: string, status: Order['status'] = 'Paid'): Promise<Order> {
     const headers = { traceparent: headerOf(randomUUID(), '00') }
     return eventually(async () => {
@@ -62,7 +61,6 @@ describe('tracing in a stack with make observe', () => {
     }, `order ${id} to be ${status}`)
   }
 
-  /** Returns the spans of a trace when it contains these lines. */
   async function traceWith(traceId: string, lines: string[]): Promise<JaegerSpan[]> {
     let found: JaegerSpan[] = []
     const isThere = async () => {

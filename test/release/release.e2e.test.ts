@@ -37,7 +37,6 @@ describeInContainers('releases on a real registry with real containers', functio
   let collector: Awaited<ReturnType<typeof collectTraces>>
   let operator: ReturnType<typeof createOperator>
   let env: Record<string, string>
-  /** Replaces answers of the platform while it is set. */
   let interfere: RehearsalOptions['interfere']
 
   before(async () => {
@@ -396,7 +395,7 @@ describeInContainers('releases on a real registry with real containers', functio
     it('creates apps that the platform’s official tool understands', async () => {
       const hosts = await herokuHosts(join(testFolder('release'), 'heroku'), env)
       const program = await herokuTool()
-      // A separate operator, because this tool prints config vars without masking.
+      // This tool prints config vars without masking.
       const tool = createOperator({ ...env, ...hosts.env })
       const heroku = async (...args: string[]) => {
         const { status, output } = await tool.run(process.execPath, [program, ...args, '--app', 'by-tool'])
@@ -462,7 +461,7 @@ describeInContainers('releases on a real registry with real containers', functio
 
 type Match = (request: { method: string; path: string }) => boolean
 
-/** Requests a token from the issuer, as a program does (RFC 6749, section 4.4). The released services get keys from the same issuer. */
+/** Requests a token from the issuer, as a program does (RFC 6749, section 4.4). */
 async function tokenOf(issuer: string, { address, name, certificate }: Rehearsal['machine'], scope: string) {
   const [{ port }, { id, secret }] = [new URL(issuer), program]
   const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`

@@ -55,7 +55,7 @@ for (const closed of [false, true]) {
   })
 }
 
-/** Returns a service’s OpenAPI document. Leaves out operations that the tool cannot test: endless streams and lines of JSON. */
+/** Returns a service’s OpenAPI document without the parts that the tool cannot test: endless streams and lines of JSON. */
 async function testableOpenApi(url: string): Promise<string> {
   const document = await (await fetch(`${url}/openapi.json`)).text()
   return JSON.stringify(
@@ -68,13 +68,10 @@ async function testableOpenApi(url: string): Promise<string> {
   )
 }
 
-/**
- * Returns the tool’s settings. A valid request may still be rejected because of stored data. Examples are an unknown cursor, a used key and
- * an expired record.
- */
+/** Returns the tool’s settings. A valid request may still be rejected because of stored data, for example for a used key. */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
-  // The schema cannot express that numbers of a body have at most 15 digits, nor which events and decimals are allowed.
+  // The schema cannot express the limit of 15 digits, nor the allowed events and decimals.
   const withBody = parts.routes.filter(({ operation: { inputs } }) =>
     inputs.some(({ receives, body }) => receives || body),
   )

@@ -12,13 +12,12 @@ const total = Number(process.env.RECORDS ?? 1_000_000)
 const chunk = 500
 const seed = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31))
 
-/** The number of records of each topic and service by their end. */
 type Ledger = Map<string, Map<string, number>>
 
-/** Runs the consumers of both services on a store and a log in memory, and prints the ends of the records. */
+/** Runs the consumers of both services in memory, and prints the ends of the records. */
 describe(`a run of a million hostile records (SEED=${seed})`, () => {
   it('results in facts, dead letters or ignored records in each service, and crashes or blocks none', async function () {
-    // A million records take a quarter of an hour. A record that blocks a service also blocks this test.
+    // A million records take a quarter of an hour.
     this.timeout(5_000 + total * 5)
     const ledger: Ledger = new Map()
     const stopped: string[] = []
@@ -86,7 +85,6 @@ function print(ledger: Ledger, stopped: string[]): void {
   console.log(`stopped partitions: ${stopped.length}`)
 }
 
-/** Adds the ends of records to the ledger, and returns the blocked partitions. */
 async function account(records: HostileRecord[], ledger: Ledger): Promise<string[]> {
   const { world, positions, stopped } = await deliverHostile(records)
   const { entries } = await readDeadLetters(world.log)

@@ -15,16 +15,15 @@ import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'
 
-/** Findings about the self-signed certificate that the stack creates for one machine. Hosted services have another one. */
+/** Findings about the self-signed certificate of a local stack. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 
-/** Findings about the scanning machine: it cannot test GOST ciphers. A service whose list lacks them never offers them. */
+/** The scanning machine cannot test GOST ciphers, which services never offer. */
 const ofTheScanner = ['engine_problem']
 
 /** The limit of open connections per port (packages/service-kit/src/runtime/listener.ts). */
 const kept = 4_000
 
-/** Tests limits and TLS settings of running services’ listeners. */
 describe('the listener of a running service', () => {
   let stack: LocalStack
   before(async () => {
@@ -37,7 +36,6 @@ describe('the listener of a running service', () => {
       const findings = await testssl(entryOf(stack.services, name).httpsUrl)
       // Since version 3.2 its name for PFS is FS.
       const ids = findings.map(({ id }) => id.replace(/^PFS/, 'FS'))
-      // Makes sure that the scan included these checks.
       expect(ids).to.include.members([
         'SSLv3',
         'TLS1',
@@ -56,7 +54,6 @@ describe('the listener of a running service', () => {
     })
   }
 
-  /** Returns the resident memory of order-service in MiB. */
   function memoryOfOrders(): number {
     const state = processState(stack.folder, 'order-service')
     return state.state === 'running' ? residentBytes(state.pid) / 2 ** 20 : Number.NaN

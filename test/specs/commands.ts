@@ -11,15 +11,13 @@ import type { Ended } from '../support/operators/operate.ts'
 
 /** The stack of a checkout, started with `make up` by any runner. */
 export interface OperatedStack extends RunningStack {
-  /** Runs make in the checkout. Arguments may set variables. */
   make: (...args: string[]) => Promise<Ended>
-  /** Runs ./orderflow in the checkout. */
   orderflow: (args: string[], env?: Record<string, string>) => Promise<Ended>
-  /** Returns the running parts by their name in `make status`, each with a text that changes when it is restarted. */
+  /** Returns the running parts by name, each with a text that changes when it is restarted. */
   parts: () => Promise<Record<string, string>>
 }
 
-/** Tests the operator’s commands, their output and their exit codes. The last test stops the stack and removes its data. */
+/** Tests the operator’s commands. The last test stops the stack and removes its data. */
 export function operatorCommands(operated: () => OperatedStack): void {
   describe('the operator’s commands', () => {
     let folder: string
@@ -138,7 +136,6 @@ export function operatorCommands(operated: () => OperatedStack): void {
 
 const rowOf = (name: string, state: string) => new RegExp(`^${name} +${state}\\b`, 'm')
 
-/** Returns the output of a command that must succeed. */
 export function succeeded({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(0)
   return stdout
@@ -150,7 +147,6 @@ export function failed({ code, stdout, stderr }: Ended): string {
   return stdout + stderr
 }
 
-/** Returns the output of a command of ./orderflow that must fail. */
 export function orderflowFailed({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(1)
   return stdout + stderr

@@ -10,7 +10,6 @@ import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Ended, Operate } from '../support/operators/operate.ts'
 
-/** Tests the commands for dead letters on a local stack. */
 export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {
   describe('the command dead-letters', () => {
     let folder: string
@@ -34,7 +33,6 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       await producer.close()
     }
 
-    /** Publishes an event that order-service cannot handle, and returns the beginning of its dead letter’s id. */
     async function failing(event: ReturnType<typeof reduced>): Promise<string> {
       const key = event.Payload.OrderId
       await publish({ topic: 'orderevents', key, value: JSON.stringify(event) })
@@ -48,7 +46,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       }, 'the dead letter')
     }
 
-    /** Publishes dead letters as if payment-service had failed or rejected the events. The log no longer has their records. */
+    /** Publishes dead letters of records that the log no longer has, as if payment-service had failed. */
     async function ourFaults(reason: string, events: ReturnType<typeof reduced>[]): Promise<void> {
       const common = {
         'deadletter-app': 'payment-service',
@@ -79,7 +77,6 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
 
     const run = (args: string[], env = {}) => operate()('order-service', ['dead-letters', ...args], env)
 
-    /** Creates a program to use as editor. */
     function editor(script: string): string {
       const file = join(folder, `editor-${randomUUID()}`)
       writeFileSync(file, `#!/bin/sh\n${script}\n`)

@@ -20,7 +20,6 @@ import { expect } from 'chai'
 
 const topic = 'orderevents'
 
-/** The trust of a service of the stack, which accepts unlisted publishers. */
 const trust = readTrust(service.root, readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }).Trust)
 
 const bytesOf = (document: object) => Buffer.from(JSON.stringify(document))
@@ -31,7 +30,6 @@ interface Published {
   headers?: [Buffer, Buffer][]
 }
 
-/** Tests the functions behind the commands for dead letters on a running stack. */
 export function deadLetters(running: () => RunningStack): void {
   describe('dead letters of a running stack', () => {
     let stack: RunningStack
@@ -64,7 +62,6 @@ export function deadLetters(running: () => RunningStack): void {
         ({ origin }) => origin.partition === partition && origin.offset === offset,
       )
 
-    /** Publishes a record that both apps cannot handle, and returns their entries. */
     async function failing(record: Published, attempts = 1): Promise<{ offset: string; entries: Entry[] }> {
       const { offset } = await publish(record)
       return { offset, entries: await failed(offset, attempts) }
@@ -92,7 +89,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
 
       const order = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
-      // The order is found by the ids of the failed event, which the replay writes into the edited one.
+      // The replay writes the ids of the failed event into the edited one.
       expect(order.correlationId).to.equal(idsOf(bytesOf(event)).CorrelationId)
       expect(await paymentsOf(paymentUrl(stack), order.id)).to.have.length(1)
       const now = await entriesOf(offset)

@@ -8,7 +8,6 @@ import { createEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
-/** Tests how an outside publisher uses the command `envelope` with a Kafka that requires authentication. */
 export function envelopeCommand(running: () => SecuredKafka): void {
   describe('the command envelope publish', () => {
     const event = () => {

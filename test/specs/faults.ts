@@ -13,7 +13,6 @@ import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 import { listedOrders } from '../support/listed.ts'
 
-/** Tests orders under way when a process is killed or stopped. */
 export function killedProcesses(running: () => RunningStack): void {
   describe('the system when a process is killed', () => {
     let stack: RunningStack
@@ -23,7 +22,6 @@ export function killedProcesses(running: () => RunningStack): void {
       orders = `${orderUrl(stack)}/v1/orders`
     })
 
-    /** Expects these orders to be paid once. */
     async function arePaidOnce(...ids: string[]): Promise<void> {
       for (const id of ids) await orderWith(orderUrl(stack), id, 'Paid')
       const payments = await Promise.all(ids.map((id) => paymentsOf(paymentUrl(stack), id)))
@@ -46,7 +44,7 @@ export function killedProcesses(running: () => RunningStack): void {
     it('makes one order and one payment of each request that order-service was handling when it died, after a retry', async () => {
       const clients = 20
       const answers = new Map<string, Awaited<ReturnType<typeof place>>>()
-      /** Places one order after the other until one gets no answer, so that each client has a request under way when the service dies. */
+      /** Places orders until one gets no answer, so that each client has a request under way when the service dies. */
       async function placeUntilDead(): Promise<void> {
         const key = newKey()
         const answer = await place(key)
@@ -111,7 +109,6 @@ export function killedProcesses(running: () => RunningStack): void {
   })
 }
 
-/** Tests orders under way when PostgreSQL is killed. */
 export function killedStore(running: () => RunningStack): void {
   describe('the system when PostgreSQL is killed', () => {
     it('rejects orders with a safe retry, and pays accepted orders after PostgreSQL is back', async () => {

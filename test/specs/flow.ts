@@ -15,7 +15,6 @@ import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
-/** Tests the flow of an order: paid, rejected, cancelled, refunded and listed. */
 export function theOrderFlow(running: () => RunningStack): void {
   describe('the order flow', () => {
     let stack: RunningStack

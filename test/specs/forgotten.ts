@@ -8,10 +8,7 @@ import { expect } from 'chai'
 import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
 
-/**
- * Tests how a customer is forgotten (docs/personal-data.md): the log deletes records after its retention time, and the store is rebuilt
- * from the log.
- */
+/** Tests how a customer is forgotten (docs/personal-data.md). */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {
   describe('a customer whose records have expired', () => {
     const markers = new Markers()
@@ -68,7 +65,7 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       return found
     }
 
-    /** Returns the markers of the customer that are left in the log, in dead letters and in all stores. */
+    /** Returns the markers of the customer that are left anywhere. */
     async function told(): Promise<string[]> {
       const stored = await Promise.all(['order', 'payment'].map((role) => operator().documents(role)))
       return markers.in([...(await records()), JSON.stringify(stored)].join('\n'))

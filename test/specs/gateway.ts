@@ -11,17 +11,16 @@ interface Told {
 type Envelope = ReturnType<typeof reduced>
 
 const types = { json: 'application/json', lines: 'application/x-ndjson' }
-/** The number of envelopes in each body, and the number of clients that send one body after the other. */
+/** The envelopes per body, and the clients that publish bodies. */
 const [bodySize, clients] = [40, 4]
 
-/** Returns a function that publishes a body. */
 function publisherTo(running: () => RunningStack) {
   const url = () => `${urlOf(running(), 'event-gateway')}/v1/events/orderevents`
   return (body: string, type = types.json, headers: Record<string, string> = {}) =>
     send<Told>(url(), { method: 'POST', headers: { 'content-type': type, ...headers }, body })
 }
 
-/** Tests publishers that use HTTP instead of a Kafka client. closed.e2e.test.ts tests the gateway’s access control. */
+/** closed.e2e.test.ts tests the gateway’s access control. */
 export function publishersOverHttp(running: () => RunningStack): void {
   describe('event-gateway', () => {
     const publish = publisherTo(running)
@@ -86,7 +85,6 @@ export function publishersOverHttp(running: () => RunningStack): void {
   })
 }
 
-/** Kills the gateway or its sidecar with SIGKILL while they publish. */
 export function killedGateway(running: () => RunningStack): void {
   describe('event-gateway when it is killed', () => {
     const publish = publisherTo(running)
@@ -120,7 +118,7 @@ export function killedGateway(running: () => RunningStack): void {
 
 const orderIdsIn = (body: string) => (JSON.parse(body) as Envelope[]).map(({ Payload }) => Payload.OrderId)
 
-/** Starts clients that publish one list of envelopes after the other, until each has met a failure and `end` is called. */
+/** Starts clients that publish lists of envelopes until each has met a failure and `end` is called. */
 function startStream(publish: (body: string) => Promise<{ status: number; body: Told }>) {
   const accepted = new Set<string>()
   const failed: string[] = []

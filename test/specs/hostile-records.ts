@@ -34,7 +34,6 @@ const large: Record<string, Pick<HostileRecord, 'key' | 'headers'>> = {
   },
 }
 
-/** Sends hostile records through real Kafka, sidecars and services. SEED repeats a run. */
 export function hostilePublishers(running: () => RunningStack, operator: () => Operator): void {
   describe('the system with hostile publishers', () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -46,7 +45,6 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     })
     after(() => log?.close())
 
-    /** Returns the positions of the records that became dead letters of a service. */
     const deadIn = ({ entries }: DeadLetters, role: Role) =>
       new Set(
         entries.flatMap(({ app, attempts }) =>
@@ -171,13 +169,13 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
   })
 }
 
-/** Returns true if a stack with this repository’s trust.json and without signatures handles a large record as the corpus states. */
+/** Returns true if this stack, which has no signatures, handles a large record as the corpus states. */
 function isSeenHere({ topic, refusal, value }: LargeRecord): boolean {
   if (refusal === 'unlisted' || refusal === 'other-name') return topic === paymentEvents
   return refusal !== 'impersonation' || value.includes(stranger.AppId) || value.includes(stranger.AppName)
 }
 
-/** Publishes the records, followed by an order in each partition that must be paid. Returns their positions. */
+/** Publishes the records, and behind them in each partition an order that must be paid. */
 async function publish(stack: RunningStack, records: HostileRecord[]): Promise<string[]> {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'hostile-application', ...stack.kafka })
   try {

@@ -11,7 +11,6 @@ interface OpenApi {
   components: { schemas: { Problem: { properties: object } } }
 }
 
-/** Tests documented problems, https, and the isolation of the public ports. */
 export function servicesOverHttp(running: () => RunningStack): void {
   describe('the HTTP interface of the services', () => {
     let stack: RunningStack

@@ -6,7 +6,6 @@ import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'
 
-/** Tests the commands of an operator on a machine without a running stack. */
 export function withoutStack(found: () => LocalCheckout): void {
   describe('the commands without a running stack', () => {
     for (const command of ['status', 'down', 'clean']) {
@@ -36,7 +35,6 @@ export function withoutStack(found: () => LocalCheckout): void {
   })
 }
 
-/** Tests commands and properties of a stack of processes. */
 export function localCommands(running: () => StartedCheckout): void {
   describe('the commands for a stack of processes', () => {
     it('make up prints the address of each service, and all are ready', async () => {

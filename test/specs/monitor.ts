@@ -8,7 +8,6 @@ import type { Browser, Page } from 'playwright-core'
 
 const taxId = 'GB-MONITOR-4711'
 
-/** Tests the monitor’s page as a user without other tools, in a real browser. */
 export function monitorPage(running: () => RunningStack): void {
   describe('the monitor’s page', () => {
     let stack: RunningStack

@@ -8,7 +8,6 @@ import type { Browser, Page } from 'playwright-core'
 import { execute } from '../support/browser.ts'
 import { prefixProxy } from '../support/prefix-proxy.ts'
 
-/** Tests the API pages as a user, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {
   describe('the interactive API pages', () => {
     let stack: RunningStack
@@ -25,7 +24,6 @@ export function interactivePages(running: () => RunningStack): void {
 
     const open = (url: string) => openPage(page, `${url}/`, page.locator('.opblock').first())
 
-    /** Executes an operation with its example values and returns the answer. */
     async function tryOut<T>(operation: string): Promise<{ status: number; body: T }> {
       const live = (await execute(page, operation)).locator('.live-responses-table')
       const status = Number.parseInt((await live.locator('.response-col_status').last().textContent()) ?? '', 10)

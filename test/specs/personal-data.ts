@@ -16,16 +16,12 @@ import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
 import { collectTraces } from '../support/trace-collector.ts'
 
-/** A text of a program, and its source. */
 interface Told {
   by: string
   text: string
 }
 
-/**
- * Sends marked personal values through all interfaces, valid and invalid, also while a part is down. The output of the stack’s processes
- * and of the operator’s commands must contain none of them.
- */
+/** Sends marked personal values through all interfaces, also while a part is down. Outputs must contain none of them. */
 export function personalData(
   tested: readonly TestedService[],
   running: () => StartedCheckout,
@@ -39,7 +35,6 @@ export function personalData(
     let folder: string
     let traces: Awaited<ReturnType<typeof collectTraces>>
     let log: LogReader
-    /** The dead letters of the events published here. */
     let entries: Entry[]
     before(async () => {
       stack = running()
@@ -59,7 +54,6 @@ export function personalData(
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** Makes all services send their traces to the collector after a restart. */
     async function traceAll(): Promise<void> {
       Object.assign(process.env, traces.variables)
       for (const service of storedServices)
@@ -157,7 +151,6 @@ export function personalData(
       }
     }
 
-    /** Returns a line for each marker in the texts. */
     const leaksIn = (told: Told[]) =>
       told.flatMap(({ by, text }) => markers.in(text).map((place) => `${by} tells ${place}`))
 

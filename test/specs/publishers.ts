@@ -9,7 +9,6 @@ import { expect } from 'chai'
 import { settled } from '../support/settled.ts'
 import { hostileTexts } from './hostile-texts.ts'
 
-/** Tests Kafka clients without Dapr: their valid and invalid records. */
 export function outsidePublishers(running: () => RunningStack): void {
   describe('an outside publisher', () => {
     let stack: RunningStack

@@ -30,13 +30,12 @@ import { settled } from '../support/settled.ts'
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
 
-/** Loses stores and rebuilds them from the log, with the data of all earlier specs. */
+/** Loses and rebuilds the stores, with the data of all earlier specs. */
 export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {
   describe('a store that is lost and rebuilt', () => {
     let stack: RunningStack
-    /** The documents of each role before the loss. */
     let live: Record<string, Documents>
-    /** The state of the stores. Each test prepares the state that it needs, so it can also run alone. */
+    /** The state of the stores. Each test prepares its own, so it can also run alone. */
     let stores: 'as they were' | 'lost' | 'rebuilt in part' | 'rebuilt' = 'as they were'
     let effects: () => Promise<unknown[]>
     let liveEffects: unknown[]
@@ -75,14 +74,12 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
 
     const listed = () => listedOrders(stack)
 
-    /** Publishes an event for each service, and returns a function that reads the effects. */
     async function makeEffects(): Promise<typeof effects> {
       const events = reacting(await testedServices()).map((service) => ({ service, event: service.subject.event() }))
       await publish(stack, ...events.map(({ event }) => event))
       return () => Promise.all(events.map(({ service, event }) => effectOf(service, stack, event)))
     }
 
-    /** Creates orders and payments in every state. */
     async function makeHistory(): Promise<void> {
       early = (await post<Order>(orders(), anOrder, { 'idempotency-key': key })).body
       await orderWith(orderUrl(stack), early.id, 'Paid')

@@ -29,9 +29,7 @@ import { publishInTransaction } from '../support/kafka-transaction.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
-/**
- * The rights of each user. They are repeated here instead of read from services.json, so that each change of rights also changes this test.
- */
+/** The rights of each user. They are not read from services.json, so that a change of rights also changes this test. */
 const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {
   'order-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
@@ -67,7 +65,6 @@ const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', stri
 const everyTopic = mayDo.operator?.describe ?? []
 const everyGroup = mayDo.operator?.group ?? []
 
-/** Operations that only the operator may run, on any object. */
 const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
   'make a topic': (admin) => admin.createTopics({ topics: [`a-topic-${randomUUID()}`], partitions: 1, replicas: 1 }),
   'delete a topic': (admin) => admin.deleteTopics({ topics: ['orderevents'] }),
@@ -110,7 +107,6 @@ const alterConfig = (admin: Admin, resourceType: 2 | 4, resourceName: string, na
     ],
   })
 
-/** Tests the rights of each application for each topic, group and operation at a real broker. */
 export function streamRights(running: () => SecuredKafka): void {
   describe('the rights in Kafka', () => {
     let kafka: SecuredKafka
@@ -129,7 +125,7 @@ export function streamRights(running: () => SecuredKafka): void {
 
     const as = (user: string) => kafka.as(user, stackUsers.includes(user) ? undefined : `of ${user}`)
 
-    /** Tries an operation with each name and returns the allowed names. All others must fail with an authorization error. */
+    /** Returns the allowed names. All others must fail with an authorization error. */
     async function allowed(names: string[], attempt: (name: string) => Promise<unknown>): Promise<string[]> {
       const found: string[] = []
       for (const name of names) {

@@ -22,7 +22,6 @@ import type { SecuredKafka } from '../support/secured-kafka.ts'
 
 const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
 
-/** Tests authentication, and how users and rights change. */
 export function streamUsers(running: () => SecuredKafka): void {
   let kafka: SecuredKafka
   before(() => {

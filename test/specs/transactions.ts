@@ -13,7 +13,7 @@ const ends: Record<TransactionEnd, string> = {
 }
 
 /**
- * Sidecars read records of a transaction before it ends, and also those of an aborted one. So Kafka forbids transactions.
+ * Sidecars read records of a transaction before it ends, and even if it is aborted. So Kafka forbids transactions.
  * @param publisher the connection of an application that may write orderevents
  */
 export function transactionalProducers(running: () => RunningStack, publisher: () => KafkaConnection): void {

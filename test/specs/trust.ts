@@ -15,7 +15,6 @@ import { orderflowFailed, succeeded } from './commands.ts'
 
 type Envelope = ReturnType<typeof reduced>
 
-/** Tests docs/trust.md: the trust file, and the signatures of services with a key. */
 export function trustedPublishers(running: () => StartedCheckout): void {
   describe('an untrusted application', () => {
     let stack: StartedCheckout
@@ -42,13 +41,11 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await Promise.all([producer?.close(), log?.close()])
     })
 
-    /** Writes the file, and restarts the services with these variables. */
     async function trust(unlisted: string, publishers: object, variables: Record<string, string>): Promise<void> {
       writeFileSync(file, JSON.stringify({ unlisted, publishers }))
       for (const { name } of storedServices) succeeded(await stack.orderflow(['restart', name], variables))
     }
 
-    /** Publishes an envelope, and returns the beginnings of its dead letters’ ids by app. */
     async function rejectedIds(topic: string, envelope: Envelope): Promise<Record<string, string>> {
       const key = randomUUID()
       await producer.send({ topic, key, value: JSON.stringify(envelope) })
@@ -138,7 +135,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     })
 
     it('leaves no trace in a rebuilt store: events from before signing are accepted, and later unsigned ones rejected', async () => {
-      /** Returns the number of records that payment-service rejects as untrusted in a topic that it does not consume. */
+      /** Returns the number of records that payment-service rejects as untrusted. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
         const printed = succeeded(await stack.orderflow(rebuild, variables))

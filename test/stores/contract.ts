@@ -5,12 +5,10 @@ import type { Write } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
 import type { StoreSidecar } from './store-sidecar.ts'
 
-/** A store with the sidecars of two replicas. */
 export interface TestedStore {
   replicas: [StoreSidecar, StoreSidecar]
 }
 
-/** Tests the properties of a store that packages/service-kit/src/state relies on. */
 export function storeContract(tested: () => TestedStore): void {
   let one: StoreSidecar
   let other: StoreSidecar
@@ -86,7 +84,6 @@ export function storeContract(tested: () => TestedStore): void {
 
   describe('a unit of work', () => {
     const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())('')
-    /** Adds a name to a set that replicas share. */
     const add = (documents: Documents, name: string, to = 'set') =>
       documents.change({
         key: key(to),

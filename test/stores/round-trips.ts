@@ -10,15 +10,14 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // A read, the list’s chunk, and 100 documents over 32 connections are six round trips. A new connection first prepares its read or write
-  // of a chunk.
+  // A read, the list’s chunk, and 100 documents over 32 connections are six round trips. A new connection first prepares its statements.
   postgresql: { protocol: postgresql, most: 8 },
 }
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
- * Tests how often one delivery waits for the network of a store, counted on the wire (docs/performance.md).
+ * Counts how often a delivery waits for the store’s network (docs/performance.md).
  * @param uri the address of the server on this machine
  */
 export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {
@@ -71,7 +70,6 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
   })
 }
 
-/** Delivers events in one request, as a sidecar does. */
 function deliver(app: App, count: number): Promise<void> {
   const entries = Array.from({ length: count }, (_, offset) => {
     const payload = { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }

@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
 
-/** The app-id under which these sidecars store documents. */
 export const appId = 'store-contract'
 
 /** A real sidecar with the component of one store only. */
 export interface StoreSidecar extends Sidecar {
   kill: (signal: NodeJS.Signals) => Promise<void>
-  /** Starts the sidecar again after a kill. */
   start: () => Promise<void>
   /** Stops the sidecar’s process during `meanwhile`, so that it does not answer. */
   suspend: (meanwhile: () => Promise<void>) => Promise<void>

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** Executes an operation of a service’s page, such as `GET /v1/orders/{id}`, with its example values. Returns its element of the page. */
+/** Executes an operation of a page, such as `GET /v1/orders/{id}`, with its example values. */
 export async function execute(page: Page, operation: string): Promise<Locator> {
   const [method = '', path = ''] = operation.split(' ')
   const exactly = new RegExp(`^${path.replace(/[{}/]/g, '.?$&')}$`)

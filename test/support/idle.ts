@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 
 /** Connections to a port of this machine that send a text and then nothing more. */
 export interface IdleConnections {
-  /** Returns the number of open connections. */
   open: () => number
   close: () => void
 }

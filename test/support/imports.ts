@@ -3,17 +3,14 @@ import { dirname, join, relative } from 'node:path'
 import { repository } from '@orderflow/cli'
 
 export interface Package {
-  /** The package’s folder in the repository. */
   folder: string
   name: string
-  /** The names in the package.json, by kind. */
   dependencies: string[]
   devDependencies: string[]
   files: SourceFile[]
 }
 
 export interface SourceFile {
-  /** The path relative to the repository. */
   path: string
   text: string
   /** Files that it imports by relative paths, including types. Paths are relative to the repository. */
@@ -28,7 +25,7 @@ export function packagesOf({ specifiers }: SourceFile): string[] {
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
 }
 
-/** Returns the dependencies of a folder’s package.json. Optional peer packages are included in `dependencies`. */
+/** Returns the dependencies in a folder’s package.json. Optional peers are included in `dependencies`. */
 export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies' | 'devDependencies'> {
   const text = readFileSync(join(repository, folder, 'package.json'), 'utf8')
   const { name, dependencies = {}, peerDependencies = {}, devDependencies = {} } = JSON.parse(text)
@@ -39,7 +36,6 @@ export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies
   }
 }
 
-/** Returns the packages of the repository: all folders with a package.json. */
 export function readPackages(): Package[] {
   const parents = ['.', 'packages', 'tools'].flatMap((parent) =>
     readdirSync(join(repository, parent)).map((name) => join(parent, name)),
@@ -48,7 +44,7 @@ export function readPackages(): Package[] {
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 
-/** Reads a package’s files, except dependencies and files of other programs: the template of a service, and a program for comparison. */
+/** Reads a package’s files without dependencies and other programs, such as the template of a service. */
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
@@ -75,7 +71,6 @@ function specifiersIn(text: string): string[] {
   return [...statements, ...calls].map(([, specifier = '']) => specifier)
 }
 
-/** Returns each circle of a graph once. */
 export function circlesIn(graph: Map<string, string[]>): string[] {
   const circles: string[] = []
   const done = new Set<string>()

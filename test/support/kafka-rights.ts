@@ -18,7 +18,6 @@ export const aclOf = (
   ...others,
 })
 
-/** Writes a record with a new producer. */
 export async function write(
   kafka: KafkaConnection,
   topic: string,

@@ -5,12 +5,10 @@ import type { Payment } from '@orderflow/payment-service/domain'
 
 type Stack = Pick<Addresses, 'services'>
 
-/** Returns the ids of all orders in the list of order-service, newest first. */
 export async function listedOrders(stack: Stack): Promise<string[]> {
   return (await listed<Order>(`${orderUrl(stack)}/v1/orders`)).map(({ id }) => id)
 }
 
-/** Returns all payments in the list of payment-service, newest first. */
 export function listedPayments(stack: Stack): Promise<Payment[]> {
   return listed<Payment>(`${paymentUrl(stack)}/v1/payments`)
 }

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** Divides the bytes of a database connection into messages. */
 export interface Protocol {
-  /** Returns the length of the message that begins here, or undefined if more bytes are needed. `first` marks a client’s first message. */
+  /** Returns the length of the message that begins here, or undefined if bytes are missing. */
   lengthOf: (bytes: Buffer, from: 'client' | 'server', first: boolean) => number | undefined
-  /** Returns true if a client’s message is about documents, and not a greeting, password or ping. */
+  /** Returns true if a client’s message is about documents. */
   asks: (message: Buffer, first: boolean) => boolean
   /** Returns true if a server’s message ends an answer. */
   answers: (message: Buffer) => boolean
@@ -14,7 +14,7 @@ export interface Protocol {
 /** A proxy that delivers all answers at the same moment. */
 export interface Lockstep {
   port: number
-  /** Returns the number of consecutive round trips during `work`. At other times it is a plain proxy. */
+  /** Returns the number of consecutive round trips during `work`. */
   roundTripsOf: (work: () => Promise<unknown>) => Promise<number>
   close: () => void
 }
@@ -23,8 +23,8 @@ export interface Lockstep {
 const quietMs = 100
 
 /**
- * Starts a proxy on loopback. It delays answers until every request is answered and no other request arrives for a while. Then it delivers
- * them together. This is one round trip, even for many simultaneous requests.
+ * Starts a proxy on loopback. It delays answers until every request is answered and no other arrives for a while, and then delivers them
+ * together. This is one round trip.
  */
 export async function openLockstep(upstreamPort: number, protocol: Protocol): Promise<Lockstep> {
   const sockets = new Set<Socket>()
@@ -40,7 +40,7 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
     clearImmediate(soon)
     if (held.length > 0) timer = setTimeout(readFirst, quietMs)
   }
-  /** Timers run before sockets are read. Data that arrived while this process was busy must be read first. */
+  /** Timers run before sockets are read, so data that has arrived must be read first. */
   function readFirst() {
     soon = setImmediate(release)
   }
@@ -109,7 +109,6 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
   }
 }
 
-/** Calls back with each complete message. */
 function divided(
   from: 'client' | 'server',
   { lengthOf }: Protocol,

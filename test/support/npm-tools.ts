@@ -6,7 +6,7 @@ import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/cli'
 const files = ['package.json', 'package-lock.json']
 
 /**
- * Returns the folder `node_modules` for the package.json in a folder. The first use installs the packages into the cache, by the lock file.
+ * Installs the packages of a package.json into the cache, by the lock file. Returns their folder.
  * @param about the content and size of the download
  */
 export async function npmTools(name: string, from: string, about: string): Promise<string> {

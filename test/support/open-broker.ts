@@ -33,7 +33,6 @@ export async function startOpenBroker(plan: Plan): Promise<KafkaConnection> {
   return kafka
 }
 
-/** Creates functions that change the log of a broker. Records go to one partition. */
 export function logWriter(kafka: KafkaConnection) {
   const newProducer = (transactionalId?: string) =>
     new Producer<Buffer, Buffer, Buffer, Buffer>({
@@ -84,7 +83,6 @@ export function logWriter(kafka: KafkaConnection) {
       await eventually(async () => (await endOf(topic, partition)) > end, 'the marker')
     },
 
-    /** Deletes the records of a partition below an offset. */
     deleteBelow: (topic: string, partition: number, offset: bigint) =>
       withAdmin(kafka, (admin) =>
         admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset }] }] }),
@@ -92,10 +90,7 @@ export function logWriter(kafka: KafkaConnection) {
 
     create,
 
-    /**
-     * Creates a topic of one partition, writes the same key many times and then another one, and compacts the topic. Two records are left
-     * at the end.
-     */
+    /** Creates a topic, writes the same key many times and then another one, and compacts the topic to two records. */
     async compact(topic: string, count: number, transactionalId?: string): Promise<void> {
       await create(topic, 1, { 'cleanup.policy': 'compact', 'segment.ms': '100', 'min.cleanable.dirty.ratio': '0.001' })
       const producer = newProducer(transactionalId)
@@ -111,7 +106,6 @@ export function logWriter(kafka: KafkaConnection) {
       await publish(topic, 0, 'other')
     },
 
-    /** Commits the offset at which a consumer group continues. */
     async commit(groupId: string, topic: string, partition: number, offset: bigint): Promise<void> {
       const topics = [{ name: topic, partitionOffsets: [{ partition, offset }] }]
       const commit = () => withAdmin(kafka, (admin) => admin.alterConsumerGroupOffsets({ groupId, topics }))

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheFolder } from '@orderflow/cli'
 
-// Skips tests that have passed on this machine with the same dependencies, and lists them in the report.
+// Skips tests that have passed on this machine with the same dependencies.
 
 /** Returns the file with the digest of the dependencies with which a test last passed. */
 const fileOf = (name: string) => join(cacheFolder(), 'passed', name.replaceAll(/[/: ]/g, '-'))
 
 /**
  * Checks whether tests have passed with this digest.
- * @returns the reason to skip them and how to run them again, or undefined if they must run
+ * @returns the reason to skip them, or undefined if they must run
  */
 export function whyLeftOut(name: string, digest: string): string | undefined {
   const file = fileOf(name)
@@ -17,7 +17,6 @@ export function whyLeftOut(name: string, digest: string): string | undefined {
   return `passed before, with the same dependencies; rm ${file} to test it again`
 }
 
-/** Records that the tests have passed. */
 export function hasPassed(name: string, digest: string): void {
   const file = fileOf(name)
   mkdirSync(dirname(file), { recursive: true })

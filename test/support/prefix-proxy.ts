@@ -3,12 +3,11 @@ import type { AddressInfo } from 'node:net'
 
 /** A reverse proxy on loopback. */
 export interface PrefixProxy {
-  /** The address of the target’s root. */
   url: string
   close(): Promise<void>
 }
 
-/** Starts a reverse proxy that serves a target below a path prefix only. It strips the prefix and does not report it to the target. */
+/** Starts a reverse proxy for a target below a path prefix. It strips the prefix and does not report it to the target. */
 export async function prefixProxy(target: string, prefix: string): Promise<PrefixProxy> {
   const { hostname, port } = new URL(target)
   const server = createServer((incoming, outgoing) => {

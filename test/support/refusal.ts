@@ -1,4 +1,4 @@
-/** Returns Kafka’s name of the error, another error’s message, or undefined if the attempt succeeds. */
+/** Returns Kafka’s name of the error, another error’s message, or undefined after success. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
   const error = await attempt.then(
     () => undefined,

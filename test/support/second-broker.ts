@@ -17,11 +17,10 @@ import {
 export interface SecondBroker {
   id: number
   start(): Promise<void>
-  /** Kills the broker with SIGKILL. Its partitions then have no leader, because they have only one replica. */
+  /** Kills the broker with SIGKILL. Its partitions then have no leader. */
   kill(): Promise<void>
 }
 
-/** Prepares a second broker for the cluster of a plan. */
 export async function secondBroker(plan: Plan, kafka: KafkaConnection): Promise<SecondBroker> {
   const id = 2
   const { command, args } = entryOf(processSpecs(plan), 'kafka')

@@ -26,11 +26,8 @@ import { claimPlan } from './own-kafka.ts'
 /** A broker of this machine that requires authentication, like that of docker-compose.yml. */
 export interface SecuredKafka {
   plan: Plan
-  /** The certificate as PEM. */
   certificate: string
-  /** The password of the broker’s own user. */
   brokerPassword: string
-  /** The passwords by user. */
   passwords: Record<string, string>
   /** Returns the connection of a user, by default with the password of the stack. */
   as: (username: string, password?: string) => KafkaConnection
@@ -40,7 +37,7 @@ export interface SecuredKafka {
   stop: () => Promise<void>
 }
 
-/** Starts such a broker in the folder of a test, with the topics, users and rights of services.json. */
+/** Starts such a broker with the topics, users and rights of services.json. */
 export async function startSecuredKafka(name: string): Promise<SecuredKafka> {
   const plan = await claimPlan(name)
   const [{ certificate, key }, loopbackPort] = await Promise.all([makeCertificate(), freePort()])

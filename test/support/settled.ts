@@ -1,10 +1,7 @@
 import { readBacklog } from '@orderflow/chaos/backlog'
 import { eventually, type RunningStack } from '@orderflow/cli'
 
-/**
- * Waits until every service has handled the whole log, then returns the result of `find`. A service commits an offset only after it has
- * stored and published the effects of a record, so the result is final.
- */
+/** Returns the result of `find` when every service has handled the whole log. Offsets are committed last, so the result is final. */
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
   // A broker that was just restarted may still break connections.
   const isDone = () =>

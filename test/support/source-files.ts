@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Returns the files of a git folder, relative to it, except ignored and deleted ones.
+ * Returns the files of a git folder, except ignored and deleted ones.
  * @param paths the paths to include in git’s syntax, by default all
  */
 export function sourceFiles(folder: string, ...paths: string[]): string[] {

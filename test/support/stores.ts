@@ -2,12 +2,8 @@ import { inDatabase, storedServices } from '@orderflow/cli'
 import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
 
-/** The stores of a database server, without Dapr. */
 export interface Stores {
-  /**
-   * Returns the stored documents of a service as JSON by key, without the application’s name, in the order of keys. A prefix limits the
-   * keys.
-   */
+  /** Returns the stored documents of a service as JSON by key, without the application’s name. */
   read: (service: string, prefix?: string) => Promise<[key: string, json: string][]>
   empty: (service: string) => Promise<void>
   /** @throws {Error} while the server does not answer */
@@ -15,14 +11,12 @@ export interface Stores {
   close: () => Promise<void>
 }
 
-/** Opens the stores of a database server. */
 export function openStores(uri: string): Stores {
   return uri.startsWith('postgres:') ? postgresqlStores(uri) : mongoStores(uri)
 }
 
 const ownKey = (service: string, key: string) => key.slice(`${service}||`.length)
 
-/** Opens the stores of Dapr’s MongoDB component, a database for each service. */
 function mongoStores(uri: string): Stores {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 })
   const collection = (service: string) =>
@@ -42,7 +36,6 @@ function mongoStores(uri: string): Stores {
   }
 }
 
-/** Opens the stores of Dapr’s PostgreSQL component, a database for each service. */
 function postgresqlStores(uri: string): Stores {
   const pools = new Map(
     storedServices.map(({ name }) => [name, new Pool({ connectionString: inDatabase(uri, name), max: 2 })]),

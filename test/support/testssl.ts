@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findTestssl } from '@orderflow/cli'
 
-/** A finding of testssl.sh. */
 export interface Finding {
   id: string
   /** OK, INFO, LOW, MEDIUM, HIGH or CRITICAL. WARN and FATAL mark failed checks. */
@@ -14,7 +13,7 @@ export interface Finding {
 }
 
 /**
- * Returns all findings of testssl.sh for a listener within two minutes. It contacts no other server, such as DNS or revocation lists.
+ * Returns all findings of testssl.sh within two minutes. It contacts no other server.
  * @throws {Error} if testssl.sh is missing
  */
 export async function testssl(address: string): Promise<Finding[]> {

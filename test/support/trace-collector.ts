@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * Starts a collector of traces that keeps everything it receives: OTLP over HTTP in protobuf.
+ * Starts a collector of traces: OTLP over HTTP in protobuf.
  * @param at the address, name and certificate for TLS; by default it listens on loopback without TLS
  */
 export async function collectTraces(at?: { address: string; name: string; certificate: string; key: string }) {

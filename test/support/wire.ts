@@ -3,7 +3,7 @@ import type { Protocol } from './lockstep.ts'
 /** Commands about connections, which drivers send on their own. */
 const ofDrivers = new Set(['hello', 'ismaster', 'isMaster', 'saslStart', 'saslContinue', 'ping', 'endSessions'])
 
-/** MongoDB’s wire protocol. Each message begins with its length, and after a header of 16 bytes a command has its name. */
+/** MongoDB’s wire protocol. A message begins with its length, and its command follows 16 bytes of header. */
 export const mongodb: Protocol = {
   lengthOf: (bytes) => (bytes.length < 4 ? undefined : bytes.readInt32LE()),
   asks: (message) => message.readInt32LE(12) === opMsg && !ofDrivers.has(commandOf(message)),
@@ -18,7 +18,7 @@ function commandOf(message: Buffer): string {
   return message.toString('latin1', nameAt, message.indexOf(0, nameAt))
 }
 
-/** PostgreSQL’s protocol, version 3, without TLS: a type byte and a length. Only a client’s first message has no type. */
+/** PostgreSQL’s protocol 3 without TLS: a type byte and a length. Only a client’s first message has no type. */
 export const postgresql: Protocol = {
   lengthOf(bytes, from, first) {
     const letter = from === 'client' && first ? 0 : 1

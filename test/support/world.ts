@@ -51,10 +51,9 @@ const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Obj
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
-/** A failure that happens once: a call fails before or after its effect, or after the first half of its events. */
+/** A failure that happens once: before or after a call’s effect, or after half of its events. */
 export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
 
-/** A process of each service. */
 export interface Replica {
   commands: { order: OrderCommands; payment: PaymentCommands }
   consumers: Record<Role, Record<string, Consumer>>
@@ -62,7 +61,7 @@ export interface Replica {
 
 const down = () => new SidecarError('call', new Error('connection lost'))
 
-/** Two replicas of both services with real consumers, stores and domain. Their log and stores are in memory and fail on demand. */
+/** Two replicas of both services with real consumers and domain, and a log and stores in memory that fail on demand. */
 export class World {
   readonly log = new FakeLog()
   readonly stores: Record<Role, FakeSidecar>
@@ -79,14 +78,12 @@ export class World {
     this.replicas = [this.#replica(), this.#replica()]
   }
 
-  /** The topics that each service consumes. */
   readonly subscriptions: [Role, string][] = [
     ['order', orderEvents],
     ['order', paymentEvents],
     ['payment', orderEvents],
   ]
 
-  /** Delivers records in one batch and returns the handled ones. */
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
     const consumer = replica.consumers[role][topic]
     if (!consumer || records.length === 0) return []
@@ -106,7 +103,7 @@ export class World {
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 
-  /** Runs `work`, in which the failure happens once. */
+  /** Runs `work` with one failure. */
   async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
     this.#failure = failure
     await work()
@@ -202,7 +199,7 @@ export class World {
     }
   }
 
-  /** Creates a sidecar that publishes to the log. Each topic has three partitions, and a key may go to any. */
+  /** Creates a sidecar that publishes to the log. A key may go to any of three partitions. */
   #sidecar(storeType: string): FakeSidecar {
     const sidecar = new FakeSidecar(storeType)
     const read = sidecar.read.bind(sidecar)
@@ -242,7 +239,7 @@ export class World {
   async #write(): Promise<void> {
     this.#fail('write')
     this.#writes += 1
-    // Every third write is slow, so that the data it depends on may change before.
+    // Every third write is slow, so that its data may change before.
     if (this.#writes % 3 === 0) await delay(1)
   }
 
@@ -267,12 +264,11 @@ function queryEscape(bytes: Buffer): string {
     .join('')
 }
 
-/** Returns the documents of a service’s domain. */
 export function documentsIn({ documents }: FakeSidecar): Record<string, unknown> {
   return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 }
 
-/** Returns the id of each document’s slot in the list. An id occurs as often as documents name it. */
+/** Returns the id of each document’s slot, as often as documents name it. */
 export function listedIds(sidecar: FakeSidecar): string[] {
   const slots = new Map<string, string>()
   for (const key of sidecar.chunkKeys()) {

@@ -32,7 +32,6 @@ const settings = {
 
 const listeners = { clients: { CLIENT: ':9092' }, broker: 'localhost:9094', controller: 'localhost:9093' }
 
-/** The settings for tools in the container that log in as the broker’s own user. */
 const adminProperties = `security.protocol=SASL_PLAINTEXT
 sasl.mechanism=PLAIN
 sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="${broker.user}" password="${broker.password}";

@@ -6,7 +6,6 @@ import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainer
 
 const root = { name: 'root', password: 'pä$s: w/rd' }
 const credentials = `${root.name}:${encodeURIComponent(root.password)}`
-/** Error codes of MongoDB. */
 const codes = {
   Unauthorized: 13,
   AuthenticationFailed: 18,

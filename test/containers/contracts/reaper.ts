@@ -44,7 +44,6 @@ export function reaperContract(image: string): void {
 
 const kinds = { container: ['--all'], network: [], volume: [] }
 
-/** Returns the names or ids of labelled objects by kind. */
 async function find(label: string): Promise<[kind: string, found: string[]][]> {
   return await Promise.all(
     Object.entries(kinds).map(async ([kind, options]) => {

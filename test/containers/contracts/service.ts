@@ -6,12 +6,12 @@ import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 
 const port = 8080
-/** The grace period of a service in docker-compose.yml (stop_grace_period). After it the service is killed, with another exit code. */
+/** The grace period of a service in docker-compose.yml (stop_grace_period). */
 const graceMs = 12_000
 /** The limit in MB, as `docker images` counts them. */
 const largest = 250
 
-/** Runs a container as a hosting platform or a careful operator does, with a read-only file system. */
+/** Runs a container without rights and with a read-only file system. */
 class Hardened extends GenericContainer {
   constructor(image: string, dataFolder?: string) {
     super(image)
@@ -23,8 +23,8 @@ class Hardened extends GenericContainer {
 }
 
 /**
- * Tests the image of a service that runs alone.
- * @param dataFolder the folder of its volume in docker-compose.yml, or undefined if the service keeps no files
+ * Tests the image of a service.
+ * @param dataFolder the folder of its volume, or undefined if the service keeps no files
  */
 export function serviceContract(image: string, dataFolder?: string): void {
   let started: StartedTestContainer
@@ -71,7 +71,6 @@ export function serviceContract(image: string, dataFolder?: string): void {
   })
 }
 
-/** Returns the folders of packages that only development needs. */
 function developmentPackages(): string[] {
   const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>

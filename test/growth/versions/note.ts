@@ -13,13 +13,12 @@ import { createMetrics } from '@orderflow/service-kit/metrics'
 import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 
-// Runs in a copy of this repository that has version 2 of OrderCreated (release.ts), so the tests do not use its types.
+// Runs in a copy of this repository with version 2 of OrderCreated (release.ts), so its types are unavailable.
 
 const Note = 'Leave it at the door.'
 const customer = { CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }
 const app = { AppId: randomUUID(), AppName: 'older-application' }
 
-/** Builds an OrderCreated of an outside publisher. */
 function created(Version: number, OrderId: string, payload: object = {}) {
   const ids = { Id: deterministicId('event', OrderId), CorrelationId: OrderId, TraceId: OrderId }
   const CreationDate = '2026-11-21T10:00:00Z'
@@ -27,7 +26,6 @@ function created(Version: number, OrderId: string, payload: object = {}) {
 }
 type Created = ReturnType<typeof created>
 
-/** Returns the fact that order-service stores for the event. */
 const factOf = ({ AppName: _, ...event }: Created) => event
 
 const valuesOf = ({ published }: FakeSidecar) => published.map(({ value }) => Buffer.from(value).toString())

@@ -6,14 +6,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { writeCertificate } from '@orderflow/cli/rehearsal'
 
 export interface HerokuHosts {
-  /** The variables with which the official tool connects to these hosts. */
   env: Record<string, string>
   close: () => void
 }
 
 /**
- * Serves api.heroku.com and registry.heroku.com on this machine for a program that supports HTTPS_PROXY. The proxy connects to one TLS
- * server, which forwards requests to a rehearsal’s API and registry. All traffic stays on this machine.
+ * Serves api.heroku.com and registry.heroku.com on this machine for a program that supports HTTPS_PROXY. A TLS server forwards requests to
+ * a rehearsal’s API and registry.
  */
 export async function herokuHosts(folder: string, env: Record<string, string>): Promise<HerokuHosts> {
   const certificate = await writeCertificate(folder, ['api.heroku.com', 'registry.heroku.com'])

@@ -4,7 +4,6 @@ import { cacheFolder, runTool, withLock } from '@orderflow/cli'
 
 const version = '11.10.0'
 
-/** Returns the path of the platform’s official command-line tool, from its npm package. */
 export async function herokuTool(): Promise<string> {
   const folder = join(cacheFolder(), `heroku-${version}`)
   await withLock(`${folder}.lock`, { timeoutMs: 600_000, onWait: () => {} }, async () => {

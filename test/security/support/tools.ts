@@ -16,7 +16,6 @@ export interface Ended {
   output: string
 }
 
-/** Installs the security tools into the cache. */
 export function bringTools(): Promise<void> {
   return provisionTools([gitleaksTool(), schemathesisTool(), semgrepTool()], { onProgress: timed() })
 }
@@ -28,7 +27,6 @@ export const semgrep = (args: string[]) =>
 /** Runs Schemathesis, which keeps its findings in its folder. */
 export const schemathesis = (args: string[], cwd: string) => python(schemathesisTool(), 'schemathesis', args, cwd)
 
-/** Runs a program of PyPI packages in their own folder. */
 function python({ folder }: Provisioned, program: string, args: string[], cwd = repository): Promise<Ended> {
   const bin = join(folder, 'bin')
   const PATH = [bin, process.env.PATH].join(delimiter)

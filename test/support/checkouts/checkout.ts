@@ -8,7 +8,7 @@ import { copyRepository, ownPackages, type RepositoryCopy } from './repository-c
 export function checkoutOfRepository(): RepositoryCopy {
   const copy = copyRepository()
   for (const path of ['node_modules', ...ownPackages()]) copyPackages(join(repository, path), join(copy.folder, path))
-  // npm and packages/cli/node change these two files in place, so the copy needs its own, made for its own lock file.
+  // npm and packages/cli/node change these files in place, so the copy needs its own.
   for (const [name, source] of [
     ['.package-lock.json', join(repository, 'node_modules/.package-lock.json')],
     ['.installed-lock.json', join(copy.folder, 'package-lock.json')],
@@ -34,7 +34,6 @@ function copyPackages(from: string, to: string): void {
   throw new Error(`failed to copy ${from}`)
 }
 
-/** Returns the paths of files that git reports as changed or new. */
 export async function changesIn(copy: RepositoryCopy): Promise<{ changed: string[]; added: string[] }> {
   const { stdout } = await copy.run('git', ['status', '--porcelain', '--untracked-files=all'])
   const lines = stdout.split('\n').filter(Boolean)

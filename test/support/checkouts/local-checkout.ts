@@ -13,14 +13,11 @@ export interface LocalCheckout {
   make: OperatedStack['make']
   orderflow: OperatedStack['orderflow']
   parts: OperatedStack['parts']
-  /** Runs `make up` with these variables. */
   start: (...variables: string[]) => Promise<StartedCheckout>
-  /** Stops everything and removes the checkout. */
   remove: () => Promise<void>
 }
 
 export interface StartedCheckout extends LocalStack, OperatedStack {
-  /** The result of `make up`. */
   up: Ended
 }
 

@@ -20,10 +20,10 @@ import { repository } from '@orderflow/cli'
 import type { Ended } from '../operators/operate.ts'
 import { sourceFiles } from '../source-files.ts'
 
-/** A copy of this repository to change and run as another checkout. Paths are relative to its folder. */
+/** A copy of this repository to change and run. Paths are relative to its folder. */
 export interface RepositoryCopy {
   folder: string
-  /** Runs a program in the folder. The packages’ programs and this Node come first in the PATH. Returns failures as exit codes. */
+  /** Runs a program of this Node or the packages. Returns failures as exit codes. */
   run: (command: string, args: string[], env?: Record<string, string>) => Promise<Ended>
   write: (path: string, text: string) => void
   /** @throws {Error} unless the file contains `from` exactly once */
@@ -34,7 +34,7 @@ export interface RepositoryCopy {
 }
 
 /**
- * Copies all files of git, tracked or new but not ignored, to a temporary folder. Packages of the workspaces are copies, all others are the
+ * Copies all tracked or new files to a temporary folder, without ignored ones. Packages of the workspaces are copies, all others are the
  * installed ones.
  */
 export function copyRepository(): RepositoryCopy {
@@ -90,6 +90,6 @@ function linkPackages(folder: string): void {
   for (const path of ownPackages()) symlinkSync(join(repository, path), join(folder, path))
 }
 
-/** Returns the folders of packages that npm installed for a single workspace, relative to the repository. */
+/** Returns the folders of packages that npm installed for a single workspace. */
 export const ownPackages = (): string[] =>
   globSync(['*/node_modules', '{packages,tools}/*/node_modules'], { cwd: repository })

@@ -9,8 +9,8 @@ export type Step =
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
 
 /**
- * Returns the steps of a document. `sh` blocks are run. A block below the path of a file with a colon is
- * that file, or, as `diff`, a change of it. Other `json` blocks are expected output.
+ * Returns the steps of a document. `sh` blocks are run. A block below the path of a file with a colon is that file, or, as `diff`, a change
+ * of it. Other `json` blocks are expected output.
  */
 export function stepsOf(markdown: string): Step[] {
   return [...markdown.matchAll(block)].flatMap(([, path, language, text = '']): Step[] => {
@@ -27,7 +27,6 @@ function changesOf(diff: string): [from: string, to: string][] {
   return [...diff.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)+)/gm)].map(([, from, to]) => [plain(from), plain(to)])
 }
 
-/** Returns the last command of a script with its continuation lines. */
 export function lastCommand(script: string): string {
   return (
     script

@@ -1,6 +1,5 @@
 /**
- * Returns the domain’s documents of a service, by key, from all its stored documents as JSON. Leaves out the list and the slots in it. Also
- * leaves out the claims of Idempotency-Keys, because the log does not contain them.
+ * Returns the domain’s documents of a service by key. Leaves out the list, and claims of Idempotency-Keys, which the log does not contain.
  */
 export function domainDocuments(stored: [key: string, json: string][]): Record<string, unknown> {
   const documents = stored.map(([key, json]) => {

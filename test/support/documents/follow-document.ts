@@ -7,16 +7,15 @@ import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
-/** A copy of the repository in which a document is followed. Its ports are moved, because other stacks may run. */
+/** A copy of the repository in which a document is followed, with moved ports. */
 export interface Reader {
   copy: RepositoryCopy
-  /** The number that is added to each port. */
   offset: number
 }
 
 /**
- * Declares a test for each step of a document, word by word. After a failure the others are not tried.
- * @returns a function for tests that returns the copy, which is removed after the tests
+ * Declares a test for each step of a document. After a failure the others are skipped.
+ * @returns a function that returns the copy, which is removed after the tests
  */
 export function followDocument(path: string): () => Reader {
   let copy: RepositoryCopy
@@ -49,7 +48,6 @@ export function followDocument(path: string): () => Reader {
     return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
   }
 
-  /** Repeats a command until it prints the expected output. */
   async function see(shown: unknown): Promise<void> {
     let last = ''
     await eventually(async () => {

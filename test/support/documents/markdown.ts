@@ -4,7 +4,6 @@ import { repository } from '@orderflow/cli'
 
 const elsewhere = ['node_modules', '.git', '.stack', '.release', 'dist']
 
-/** Returns the paths of all Markdown files, relative to the repository. */
 export function markdownFiles(): string[] {
   return globSync(['**/*.md', '.github/**/*.md'], {
     cwd: repository,
@@ -15,7 +14,6 @@ export function markdownFiles(): string[] {
 const fences = /^( *)```.*\n([\s\S]*?)^\1```$/gm
 const spans = /`([^`\n]+)`/g
 
-/** Returns the targets of a document’s links and pictures. */
 export function linksIn(markdown: string): string[] {
   const prose = markdown.replace(fences, '').replace(spans, '')
   const links = [...prose.matchAll(/\]\(<?([^)\s>]+)/g), ...prose.matchAll(/\b(?:src|srcset|href)="([^"\s]+)/g)]
@@ -41,7 +39,6 @@ function codeIn(markdown: string): string[] {
   return [...blocks, ...inline]
 }
 
-/** A target of make and the folder of its Makefile. */
 export interface MakeTarget {
   folder: string
   target: string

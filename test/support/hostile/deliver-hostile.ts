@@ -9,13 +9,12 @@ const unansweredMs = 60_000
 
 export interface Delivered {
   world: World
-  /** The position of each record as text. */
   positions: string[]
-  /** Partitions in which a service is blocked: a record still needs a retry after the second delivery, or got no answer. */
+  /** Partitions in which a service is blocked by a record without success. */
   stopped: string[]
 }
 
-/** Writes records into the log of a world and delivers them to each service that consumes their topic. */
+/** Writes records into the log of a world and delivers them to its services. */
 export async function deliverHostile(records: readonly HostileRecord[], world = new World()): Promise<Delivered> {
   const start = world.log.records.length
   const positions = records.map((record, index) => {

@@ -13,17 +13,14 @@ import type { Role } from '../world.ts'
 /** A record that only a hostile publisher writes. */
 export interface HostileRecord {
   topic: string
-  /** The id of the record’s order, if it is accepted. */
   orderId: string
   key: Buffer | undefined
   /** Null for a tombstone. */
   value: Buffer | null
   headers: [Buffer, Buffer][]
-  /** True if it has a valid signature of our services. */
   isSigned: boolean
 }
 
-/** The names of our services in envelopes, and the events that they publish. */
 const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map((service) => {
   const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
   return { ...App, publishes: serviceNamed(App.Name).publishes }
@@ -41,7 +38,6 @@ const nested = fc
   .tuple(fc.integer({ min: 50, max: 30_000 }), fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[{"":', '}]']))
   .map(([levels, [open = '', close = '']]) => `${open.repeat(levels)}0${close.repeat(levels)}`)
 
-/** Generates the JSON of an unexpected value. */
 const oddValue = fc.oneof(
   fc.json(),
   anyText,
@@ -65,7 +61,6 @@ const envelopeFields = [
 ]
 const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
 
-/** Returns the fields of an event’s payload as JSON. */
 export function regularPayload(name: HandledName, orderId: string): Record<string, string> {
   const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
   const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
@@ -167,10 +162,7 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/**
- * The limit of a batch is 256 KiB (packages/service-kit/src/stream/topic-settings.ts). Kafka rejects a larger record, so services never see
- * it.
- */
+/** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see it. */
 const maxValueBytes = 250_000
 
 /** The handled names of each service by topic, from its reactions. The reactions are never called here. */
@@ -203,7 +195,7 @@ const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   },
 )
 
-/** Generates the publisher that the record claims. Prefers the owner of the topic, because receivers reject others. */
+/** Generates the claimed publisher. Prefers the owner of the topic, because receivers reject others. */
 const claimedOn = (topic: string, orderId: string) => {
   const stranger = { Id: orderId, Name: 'hostile' }
   const owners = ours.filter(({ publishes }) => topic in publishes)
@@ -234,13 +226,12 @@ const hostileRecord = fc
     }),
   )
 
-/** Generates records that vary everything a publisher controls: events, bytes, depth, size, numbers, Unicode, keys and header names. */
+/** Generates records that vary everything a publisher controls. */
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
 /**
- * Returns the expected end of a record in a service: `unnoticed` for an unhandled topic or name, or the key of a
- * document. Returns undefined if a dead letter is expected.
+ * Returns the end of a record in a service: `unnoticed`, the key of a document, or undefined for a dead letter.
  * @param signs true if our services sign their events
  */
 export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {

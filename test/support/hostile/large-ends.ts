@@ -4,7 +4,6 @@ import { type Delivered, deliverHostile } from './deliver-hostile.ts'
 import { endOf } from './hostile.ts'
 import type { LargeRecord } from './large-records.ts'
 
-/** The end of a large record in a service. */
 export interface LargeEnd {
   role: Role
   record: LargeRecord
@@ -13,9 +12,6 @@ export interface LargeEnd {
   isExpected: boolean
 }
 
-/**
- * Delivers large records to the services of a world whose trust.json lists one application. Returns the end of each record in each service.
- */
 export async function deliverLarge(records: LargeRecord[]): Promise<Delivered & { ends: LargeEnd[] }> {
   const world = new World('state.sqlite', strictTrust)
   const before = await deliverHostile(

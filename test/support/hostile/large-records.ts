@@ -4,7 +4,7 @@ import type { HandledName, HostileRecord } from './hostile.ts'
 import { regularPayload } from './hostile.ts'
 import { largeValue, type Shape, shapes, variantsOf } from './shapes.ts'
 
-/** The reasons for which a receiver rejects a valid envelope. `none` is the control group. */
+/** The reasons for which a receiver rejects a valid envelope. */
 export const refusals = ['none', 'conflict', 'unlisted', 'other-name', 'version', 'impersonation'] as const
 export type Refusal = (typeof refusals)[number]
 
@@ -13,11 +13,9 @@ export interface LargeRecord extends HostileRecord {
   value: Buffer
   shape: Shape
   refusal: Refusal
-  /** Describes the large value and its location for the message of a failing test. */
   title: string
   /** The reason of its dead letter, or undefined if it must become a fact. */
   reason: string | undefined
-  /** A small event of the same order that must be handled first. */
   first?: HostileRecord
 }
 
@@ -25,7 +23,6 @@ export interface LargeRecord extends HostileRecord {
 const maxValueBytes = 261_900
 const minValueBytes = 1_024
 
-/** The application that trust.json lists (test/support/hostile/trust.json). */
 const listed = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 export const stranger = { AppId: '0d9f1c4e-58a5-4e37-8d1c-6f3f5b1a7c21', AppName: 'unknown-application' }
 
@@ -61,7 +58,6 @@ const names: Record<string, readonly HandledName[]> = {
   [paymentEvents]: ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'],
 }
 
-/** The locations of the large value. */
 const places = ['Payload', 'Payload members', 'Headers', 'envelope'] as const
 
 export interface Combination {
@@ -70,7 +66,6 @@ export interface Combination {
   refusal: Refusal
 }
 
-/** All possible combinations of topic, shape and refusal. */
 export const combinations: readonly Combination[] = Object.keys(names).flatMap((topic) =>
   shapes.flatMap((shape) =>
     refusals
@@ -80,7 +75,7 @@ export const combinations: readonly Combination[] = Object.keys(names).flatMap((
 )
 
 /**
- * Returns records of a combination with its variants in turn: first of the largest size, then of 1 KiB, then of sizes between.
+ * Returns records with the combination’s variants in turn: of the largest size, of 1 KiB, then of sizes between.
  * @param seed changes the ids of the orders
  */
 export function largeRecords(combination: Combination, count: number, seed: number): LargeRecord[] {
@@ -93,7 +88,6 @@ export function largeRecords(combination: Combination, count: number, seed: numb
   })
 }
 
-/** Returns a record of each variant, of `bytes` or the largest size of a topic. */
 export function largestRecords(combination: Combination, seed: number, bytes = maxValueBytes): LargeRecord[] {
   return variantsOf[combination.shape].map((variant, index) => {
     const place = places[index % places.length] as (typeof places)[number]
@@ -160,7 +154,7 @@ const membersOf = (fields: Record<string, string>): string =>
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join(',')
 
-/** Returns the publisher that the envelope names, and whether the record has a signature of our services. */
+/** Returns the claimed publisher, and whether the record is signed. */
 function claimOf(topic: string, refusal: Refusal, index: number): Claim & { isSigned: boolean } {
   switch (refusal) {
     case 'unlisted':
@@ -174,7 +168,6 @@ function claimOf(topic: string, refusal: Refusal, index: number): Claim & { isSi
   }
 }
 
-/** Returns the first event of an order that a large event contradicts. */
 function firstOf(orderId: string): Buffer {
   const Payload = { OrderId: orderId, CustomerName: 'Mallory', CustomerTaxId: 'T', Total: 1 }
   const date = '2026-11-21T09:00:00+01:00'

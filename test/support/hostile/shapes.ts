@@ -4,13 +4,12 @@ import { createHash } from 'node:crypto'
 export const shapes = ['wide', 'deep', 'long', 'repetitive'] as const
 export type Shape = (typeof shapes)[number]
 
-/** Creates JSON of about this size: a value that any publisher may add to an event. */
+/** Creates JSON of about this size. */
 type Variant = (bytes: number) => string
 
-/** The depth limit of an added value. An envelope may have 64 levels, and the value is two levels deep. */
+/** An envelope may have 64 levels, and the value is two levels deep. */
 const maxLevels = 62
 
-/** Joins as many items as fit. */
 function items(bytes: number, make: (index: number) => string, separator = ','): string {
   const made: string[] = []
   for (let size = 0; ; ) {
@@ -25,7 +24,6 @@ const list = (bytes: number, make: (index: number) => string) => `[${items(bytes
 const members = (bytes: number, make: (index: number) => string) => `{${items(bytes - 2, make)}}`
 const text = (bytes: number, make: (index: number) => string) => `"${items(bytes - 2, make, '')}"`
 
-/** Returns the same GUID for the same number. */
 function guid(index: number): string {
   const hex = createHash('sha256').update(String(index)).digest('hex')
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
@@ -109,7 +107,6 @@ const variants: Record<Shape, Record<string, Variant>> = {
   },
 }
 
-/** The names of the variants of each shape. */
 export const variantsOf: Readonly<Record<Shape, string[]>> = {
   wide: Object.keys(variants.wide),
   deep: Object.keys(variants.deep),
@@ -117,7 +114,6 @@ export const variantsOf: Readonly<Record<Shape, string[]>> = {
   repetitive: Object.keys(variants.repetitive),
 }
 
-/** Returns the JSON of a large value. */
 export function largeValue(shape: Shape, variant: string, bytes: number): string {
   const make = variants[shape][variant]
   if (!make) throw new Error(`the shape ${shape} has no variant ${variant}`)

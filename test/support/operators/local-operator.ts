@@ -20,7 +20,6 @@ interface Row {
   is_binary: number
 }
 
-/** Operates a stack of processes, whose stores are files or a server. */
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
@@ -52,7 +51,6 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
   }
 }
 
-/** Opens the files of Dapr’s SQLite component. */
 function sqliteStores(folder: string): Pick<Stores, 'read' | 'empty'> {
   const file = (service: string) => databaseFile(folder, serviceNamed(service))
   return {

@@ -10,7 +10,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs an operator’s command of a service with arguments, and variables in addition to the service’s settings. */
+/** Runs an operator’s command of a service. `env` adds variables to the service’s settings. */
 export type Operate = (service: string, args: string[], env?: Record<string, string>) => Promise<Ended>
 
 /**
@@ -30,10 +30,7 @@ export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repo
   }
 }
 
-/**
- * Does the same as `operatorOf` in a single process, one command at a time, because loading the modules takes 1.5 seconds. Specs of `make`
- * run the same commands in separate processes.
- */
+/** Does the same as `operatorOf` in one process, because loading the modules takes 1.5 seconds. */
 export function startOperator(stack: RunningStack, ports: StackPorts): { operate: Operate; close: () => void } {
   const file = fileURLToPath(new URL('operator-program.ts', import.meta.url))
   const child = spawn(process.execPath, [file], { stdio: 'pipe' })

@@ -1,5 +1,5 @@
-// Runs `src/operate.ts` of a service for each line of standard input: {"service", "args", "env"}. Both outputs end with the mark "\0end",
-// the exit code and a line break.
+// Runs `src/operate.ts` of a service for each line of input: {"service", "args", "env"}. Outputs end with the mark "\0end", the exit code
+// and a line break.
 import { createInterface } from 'node:readline'
 import type { ServiceDefinition } from '@orderflow/service-kit'
 import { operate } from '@orderflow/service-kit/operations'

@@ -7,8 +7,8 @@ import type { Markers } from './markers.ts'
 type Json = Record<string, unknown>
 
 /**
- * Returns records of outside publishers with markers in all fields that may contain personal data, correctly or by mistake. They include
- * valid events, unknown events and an invalid event for each reason. Keys and headers are also markers.
+ * Returns outside records with markers in all fields that may contain personal data: valid events, unknown ones, and one for each error.
+ * Keys and headers are also markers.
  */
 export function markedRecords(topic: string, types: readonly EventType[], markers: Markers): OutsideRecord[] {
   const values = types.flatMap((type) => [...goodEvents(type, markers), ...badEvents(type, markers)])

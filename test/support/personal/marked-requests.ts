@@ -4,7 +4,6 @@ import type { Markers } from './markers.ts'
 
 type Operation = Route['operation']
 
-/** A request with markers where a caller may put personal data, correctly or by mistake. */
 export interface MarkedRequest {
   path: string
   init: RequestInit
@@ -12,7 +11,7 @@ export interface MarkedRequest {
 
 const json = { 'content-type': 'application/json' }
 
-/** Returns requests of each operation with a marker in each location, and requests of unknown paths. */
+/** Returns requests with a marker in each location, also for unknown paths. */
 export function markedRequests(routes: readonly Route[], markers: Markers): MarkedRequest[] {
   const get = (path: string): MarkedRequest => ({ path, init: {} })
   const unknown = ['', 'v1/', 'v1/orders/x/'].map((path) => get(`/${path}${markers.new('an unknown path')}`))

@@ -29,7 +29,7 @@ export class Markers {
   }
 }
 
-/** Returns a text in hex, and in base64 at each offset, without the characters that also depend on neighbouring bytes. */
+/** Returns a text in hex, and in base64 at each offset, without characters that depend on neighbouring bytes. */
 function encodings(text: string): string[] {
   const base64 = [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])

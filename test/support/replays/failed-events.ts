@@ -52,7 +52,6 @@ export async function publishFailed(producer: Client, count: number, AppName: st
   return positions
 }
 
-/** Publishes dead letters of records. A record with an origin is a replay. */
 export async function publishDeadLetters(
   producer: Client,
   failures: { position: Position; value: Buffer; origin?: Position }[],
@@ -72,7 +71,6 @@ export async function publishDeadLetters(
   await append(producer, `${topic}.dead`, deadLetters)
 }
 
-/** Returns the positions of all replays in the log by the origin in their header. */
 export async function replaysIn(log: LogReader): Promise<Map<string, Position[]>> {
   const replays = new Map<string, Position[]>()
   for await (const records of log.read(topic, await log.spans(topic))) {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { eventually, type Plan, processSpecs } from '@orderflow/cli'
 
-/** Runs the event monitor in its own process without a sidecar, because reading and replaying need only Kafka. */
+/** Runs the event monitor without a sidecar, because reading and replaying need only Kafka. */
 export class MonitorProcess {
   readonly url: string
   readonly #plan: Plan
@@ -19,7 +19,6 @@ export class MonitorProcess {
     this.#process = spawn(command, args, { env: settings, stdio: ['ignore', 'inherit', 'inherit'] })
   }
 
-  /** Starts the monitor and waits until it reads the log. */
   async start(): Promise<void> {
     this.launch()
     await eventually(async () => {
