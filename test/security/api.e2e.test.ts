@@ -55,7 +55,7 @@ for (const closed of [false, true]) {
   })
 }
 
-/** Returns a service’s OpenAPI document without the parts that the tool cannot test: endless streams and lines of JSON. */
+/** Returns a service’s OpenAPI document with only the parts that the tool can test. Endless streams and lines of JSON are left out. */
 async function testableOpenApi(url: string): Promise<string> {
   const document = await (await fetch(`${url}/openapi.json`)).text()
   return JSON.stringify(

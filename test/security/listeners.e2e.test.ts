@@ -18,7 +18,7 @@ import { testssl } from '../support/testssl.ts'
 /** Findings about the self-signed certificate of a local stack. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 
-/** The scanning machine cannot test GOST ciphers, which services never offer. */
+/** The scanning machine lacks GOST ciphers, which services never offer. */
 const ofTheScanner = ['engine_problem']
 
 /** The limit of open connections per port (packages/service-kit/src/runtime/listener.ts). */

@@ -1,4 +1,4 @@
-/** `make -C tools bench` runs parts of the benchmark in turn. Usage: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
+/** `make -C tools bench` runs parts of the benchmark: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
 import { relative } from 'node:path'
 import { CliError, repository, saysYes, timed } from '@orderflow/cli'
 import { type PartName, parts } from './parts/index.ts'

@@ -1,7 +1,4 @@
-/**
- * `make -C tools bench-report` writes the last figures of each part (tools/bench/results) into docs/performance.md, and the charts next to
- * it.
- */
+/** `make -C tools bench-report` writes the last results of each part into docs/performance.md, with charts. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'

@@ -1,4 +1,4 @@
-// Measures the cost per event of checking its publisher: packages/cli/node tools/bench/signatures.ts (docs/adr/0021)
+// Measures the cost of checking an event’s publisher: packages/cli/node tools/bench/signatures.ts (docs/adr/0021)
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import { createEnvelope, orderEvents, parseEnvelope } from '@orderflow/envelope-schema'
 import { readTrust, type TrustSettings } from '@orderflow/service-kit'
@@ -17,7 +17,6 @@ const settings = {
   SignedSince: '',
 }
 
-/** An event as order-service creates it. */
 const event = createEnvelope({
   app: service,
   type: 'OrderCreated@1',
@@ -33,7 +32,6 @@ const signature = signing.sign(orderEvents, event, value)
 const evidence = { value, signature, appendedAt: Date.now() }
 
 const pair = generateKeyPairSync('ed25519')
-// Keys as settings contain them.
 const privateKey = createPrivateKey(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
 const publicKey = createPublicKey(pair.publicKey.export({ type: 'spki', format: 'pem' }))
 const ed25519 = sign(null, value, privateKey)
@@ -48,7 +46,7 @@ const cases: Record<string, () => unknown> = {
   'Ed25519, verify': () => verify(null, value, publicKey, ed25519),
 }
 
-/** Returns the processor time of each case in microseconds: the median of several rounds, all cases in turn. */
+/** Returns the median processor time of each case in microseconds. */
 function measure(): Map<string, number> {
   const times = new Map(Object.keys(cases).map((name) => [name, [] as number[]]))
   for (let round = 0; round < rounds; round += 1) {

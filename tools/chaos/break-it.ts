@@ -13,7 +13,7 @@ import type { FaultReport, LoadReport } from './report/report.ts'
 
 export interface BreakOptions {
   seed: string
-  /** The orders per second through HTTP, and the same number from outside. */
+  /** The orders per second through HTTP, and as many from outside. */
   rate: number
   /** The latest begin of a step. */
   minutes: number
@@ -26,7 +26,7 @@ const warmUpMs = 3_000
 /** After the load, a client whose requests are still refused gives up. */
 const patienceMs = 120_000
 
-/** Loads the system and runs the steps in turn. Returns when every client has its answer. */
+/** Loads the system and runs the steps. Returns when every client has its answer. */
 export async function breakIt(
   { seed, rate, minutes, steps, onProgress }: BreakOptions,
   { book, ...breakable }: Breakable & { book: Book },
@@ -77,7 +77,6 @@ export async function breakIt(
   const counts = { http: http.begun(), outside: outside.begun(), answers: tally.counts() }
   return { load: { seconds, ...counts, brokerFailures: outside.failures() }, faults }
 
-  /** Returns undefined while the broker does not answer. */
   async function behindNow(): Promise<number | undefined> {
     return await readBacklog(cluster.kafka).then(
       ({ behind }) => behind,

@@ -5,12 +5,11 @@ import { formatReport } from './report/format.ts'
 import type { Report } from './report/report.ts'
 import { runChaos } from './run.ts'
 
-/** A small part of the steps of `make -C tools chaos`, in turn. Each process of the system is killed in one of them. */
+/** A few steps of `make -C tools chaos`, which kill each process once. */
 const steps: Step[] = [
   {
     faults: [
-      // The other replica receives the partitions and is killed while it has them. The first one continues with its old records, and then
-      // rejoins.
+      // The other replica receives the partitions and is killed. The first one continues, and then rejoins.
       { kind: 'cut off', server: 'kafka', replicas: ['payment-service'], ms: 6_000 },
       { kind: 'kill', members: ['payment-service-2', 'payment-sidecar-2'], ms: 500 },
     ],

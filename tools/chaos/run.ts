@@ -16,15 +16,11 @@ import { isClean, makeReport, type Report, thisMachine } from './report/report.t
 
 export type ChaosOptions = SiteOptions & BreakOptions
 
-/** The file with the complete report as JSON, including the evidence. */
 export const reportFile = (folder: string) => join(folder, 'report.json')
 
 const consumers = Object.fromEntries(topics.processes.map(({ name, consumerGroups }) => [name, consumerGroups]))
 
-/**
- * Runs the system under load and faults, and audits it afterwards. The report contains the findings. If there are any, the folder keeps the
- * ledger, the log and the stores.
- */
+/** Runs and audits the system under load and faults. If there are findings, the folder keeps ledger, log and stores. */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { folder, onProgress } = options
   const machine = thisMachine()

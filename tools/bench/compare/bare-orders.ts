@@ -1,7 +1,7 @@
 import express from 'express'
 import { newOrder, readOrder } from './order.ts'
 
-// Runs only the route, without a platform: `node bare-orders.ts` with PORT.
+// `node bare-orders.ts` with PORT: only the route, without a platform.
 const app = express()
 app.use(express.json())
 app.get('/readyz', (_request, response) => response.sendStatus(200))

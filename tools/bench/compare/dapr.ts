@@ -5,12 +5,11 @@ const headers = { 'content-type': 'application/json' }
 
 async function post(path: string, body: unknown): Promise<void> {
   const response = await fetch(`${dapr}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  // Reading the body releases the connection.
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} returned ${response.status} ${text}`)
 }
 
-/** Publishes a raw event, so that the Kafka value is the event itself, with a key that keeps the events of an order in order. */
+/** Publishes the event itself as Kafka value, with a key that keeps the order of events. */
 export function publish(topic: string, key: string, event: unknown): Promise<void> {
   return post(`/publish/pubsub/${topic}?metadata.rawPayload=true&metadata.partitionKey=${key}`, event)
 }
@@ -27,7 +26,7 @@ export async function get<T>(key: string): Promise<T | undefined> {
   return text ? (JSON.parse(text) as T) : undefined
 }
 
-/** Upserts a document in a transaction of a store with an outbox. The sidecar publishes the value, as JSON because of the content type. */
+/** Upserts a document in a store with an outbox. The content type makes the sidecar publish it as JSON. */
 export function transact(store: string, key: string, value: unknown): Promise<void> {
   const metadata = { contentType: 'application/json' }
   return post(`/state/${store}/transaction`, {

@@ -4,16 +4,13 @@ import type { PaymentState } from '@orderflow/payment-service/domain'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
-// Runs a Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, the topic to publish to.
+// `node direct-payments.ts` with BROKER, DATABASE and TOPIC (to publish to): a Kafka client and SQLite in one process.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/**
- * Kafka’s max.message.bytes (256 KiB, packages/service-kit/src/stream/topic-settings.ts) limits a batch to one partition, which may get
- * everything.
- */
+/** Kafka’s max.message.bytes (256 KiB, packages/service-kit/src/stream/topic-settings.ts) limits a batch, which may go to one partition. */
 const maxPublished = 250
 
-/** The settings of daprd’s component, and otherwise SQLite’s defaults. A commit is on the disk when it returns. */
+/** The settings of daprd’s component: a commit is on the disk when it returns. */
 const database = new DatabaseSync(file, { timeout: 10_000 })
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 database.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
@@ -33,10 +30,7 @@ const stream = await consumer.consume({
   autocommit: false,
 })
 
-/**
- * Stores in one transaction, waits until the broker has the announcements, then commits the offsets. Nothing is lost, and duplicates are
- * harmless.
- */
+/** Stores, waits until the broker has the announcements, then commits the offsets. Duplicates are harmless. */
 async function handle(messages: Message[]): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   const announcements = messages.flatMap(({ value, partition, offset }) => {
@@ -77,7 +71,7 @@ while (!stop.signal.aborted) {
   if (messages.length > 0) await handle(messages)
   else await once(stream, 'readable', stop).catch(unlessStopped)
 }
-// Leaves the consumer group, so that the next start does not wait for a timeout.
+// Leaves the consumer group, so that the next start need not wait.
 await consumer.close(true)
 await producer.close()
 

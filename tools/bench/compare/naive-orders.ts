@@ -2,7 +2,7 @@ import express from 'express'
 import { publish, save } from './dapr.ts'
 import { newOrder, orderCreated, readOrder } from './order.ts'
 
-// Publishes and saves once per request: `node naive-orders.ts` with PORT, DAPR_HTTP_PORT and TOPIC.
+// `node naive-orders.ts` with PORT, DAPR_HTTP_PORT and TOPIC: one publish and one save per request.
 const topic = process.env.TOPIC ?? ''
 const app = express()
 app.use(express.json())

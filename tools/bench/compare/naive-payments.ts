@@ -3,7 +3,7 @@ import express from 'express'
 import { get, publish, save } from './dapr.ts'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
-// Handles one event per delivery: `node naive-payments.ts` with PORT, DAPR_HTTP_PORT and TOPIC, the topic to publish to.
+// `node naive-payments.ts` with PORT, DAPR_HTTP_PORT and TOPIC (to publish to): one event per delivery.
 const topic = process.env.TOPIC ?? ''
 const app = express()
 app.use(express.json({ type: 'application/*+json' }))

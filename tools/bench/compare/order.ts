@@ -3,7 +3,6 @@ import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
 import type { PlaceOrder } from '@orderflow/order-service/domain'
 import { bodyReader, contractFields } from '@orderflow/service-kit'
 
-/** An order in the form of order-service. */
 export interface Order extends PlaceOrder {
   id: string
   status: 'Created'
@@ -12,7 +11,6 @@ export interface Order extends PlaceOrder {
   traceId: string
 }
 
-/** Validates like order-service’s route. */
 export const readOrder = bodyReader<PlaceOrder>(contractFields('OrderCreated', 'OrderId'))
 
 export function newOrder(input: PlaceOrder): Order {

@@ -2,7 +2,7 @@ import express from 'express'
 import { transact } from './dapr.ts'
 import { newOrder, readOrder } from './order.ts'
 
-// Runs one transaction per request, and Dapr’s outbox publishes: `node outbox-orders.ts` with PORT and DAPR_HTTP_PORT.
+// `node outbox-orders.ts` with PORT and DAPR_HTTP_PORT: one transaction per request, and Dapr’s outbox publishes.
 const app = express()
 app.use(express.json())
 app.get('/readyz', (_request, response) => response.sendStatus(200))

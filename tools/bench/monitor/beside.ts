@@ -7,22 +7,17 @@ import { countProcessorTime } from '../support/process-use.ts'
 import type { Stream } from '../support/stream.ts'
 import { catchUp, countFromNow, specsOf } from './catching-up.ts'
 
-/** The speed of the services, alone or with the monitor. */
 export interface Beside {
   name: string
-  /** Orders per second of each round. */
   perSecond: number[]
-  /**
-   * Medians of the monitor: processor time per order in microseconds, and the seconds after the last payment until everything was in the
-   * index.
-   */
+  /** Medians of the monitor: microseconds of processor time per order, and seconds after the last payment until the index is complete. */
   microseconds: number
   behindSeconds: number
 }
 
 /**
- * Measures the orders per second that payment-service pays, alone and with the monitor, in turn. The monitor is suspended while orders are
- * published, and indexes two events of each order during or after the payments.
+ * Measures payments per second alone and with the monitor, in turn. The monitor is suspended while orders are published, and indexes two
+ * events of each order during or after the payments.
  */
 export async function beside(
   run: Run,

@@ -13,14 +13,12 @@ import type { Publishing } from './publishing.ts'
 export const rate = 10_000
 const searchEveryMs = 50
 
-/** Measurements of users while events arrive. */
 export interface Live {
   perSecond: number
-  /** Milliseconds from the broker to the browser’s pixels, and the number of batches of rows. */
+  /** Milliseconds from the broker to the browser’s pixels, and the number of batches. */
   drawn: { p50: number; p95: number; batches: number }
-  /** Milliseconds. */
   search: { p50: number; p95: number }
-  /** Bytes: the peak of the monitor, and the browser’s tab. */
+  /** Bytes: the monitor’s peak, and the browser’s tab. */
   memory: number
   heapBytes: number
   events: number
@@ -28,7 +26,7 @@ export interface Live {
   behindSeconds: number
 }
 
-/** Publishes for this many seconds while a client searches and a browser shows the page. */
+/** Publishes for this many seconds, while a client searches and a browser shows the page. */
 export async function live(run: Run, stack: BenchStack, seconds: number): Promise<Live> {
   const url = urlOf(stack)
   const searches: number[] = []
@@ -80,7 +78,7 @@ export async function live(run: Run, stack: BenchStack, seconds: number): Promis
   }
 }
 
-/** Publishes in a thread, so that searches wait only for the monitor, and not for the load. */
+/** Runs in a thread, so that the load does not slow searches down. */
 async function publishing(workerData: Publishing): Promise<number> {
   const worker = new Worker(new URL('./publishing.ts', import.meta.url), { workerData })
   const [events] = await once(worker, 'message')

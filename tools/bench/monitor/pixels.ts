@@ -1,16 +1,15 @@
 import { openBrowser, openPage } from '@orderflow/cli/browser'
 
-/** Measurements of a browser that shows the monitor. */
 export interface Seen {
-  /** The age of the oldest visible row of each batch when it is drawn, in milliseconds since the broker had it. */
+  /** Milliseconds from the broker to the screen, of the oldest visible row of each batch. */
   ages: number[]
   /** Bytes of the tab’s heap after a garbage collection. */
   heapBytes: number
 }
 
 /**
- * Runs in the page. After each change it reads the rows before the next frame. A message that it posts there arrives after the frame. A
- * row’s age derives from the broker’s time in `datetime`, and both programs use the clock of one machine.
+ * Runs in the page. After each change it reads the rows before the next frame. Its message arrives after the frame. A row’s `datetime` is
+ * the broker’s time, by the clock of the same machine.
  */
 const watching = `
   window.ages = []
@@ -37,7 +36,7 @@ const watching = `
   look()`
 
 /**
- * Runs `work` while a browser shows the monitor’s first view.
+ * Runs `work` while a browser shows the monitor.
  * @throws {Error} if Chromium is missing
  */
 export async function lookOn(url: string, work: () => Promise<void>): Promise<Seen> {

@@ -2,7 +2,6 @@ import { provisionTools } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { type Link, linkTo, linkTool } from '../support/link.ts'
 
-/** A proxy in front of a store, which delays data by a given time. */
 export type DelayProxy = Pick<Link, 'address' | 'setRoundTrip'>
 
 /** Starts a proxy to `upstream` (`host:port`), which ends with the stack. */

@@ -4,10 +4,8 @@ import { median } from '../report/statistics.ts'
 import { type OrderCell, steadyRate } from './orders.ts'
 import type { Cell, Started } from './payments.ts'
 
-/** The names of the compared variants. */
 export const names = { now: 'now', before: 'before', smallPool: 'now, pool of 4', sqlite: 'SQLite' } as const
 
-/** The measurements in the order of the rounds. */
 export interface Measured {
   store: string
   /** The duration of a query by round trip, in milliseconds. */
@@ -144,7 +142,6 @@ function fateOf(started: Started[], variant: string): string[] {
   ]
 }
 
-/** The goals of what was measured. */
 function goalsOf({ started, orders }: Measured, rows: Row[]): Goal[] {
   const rate = (variant: string, roundTrip: number, replicas: number) =>
     median(

@@ -12,19 +12,16 @@ export const steadyRate = 300
 /** The fact that makes an order Paid for its readers. */
 const paid = '/PaymentApproved'
 
-/** The measurements of orders at one round trip. */
 export interface OrderCell {
-  /** Milliseconds. */
   roundTrip: number
-  /** Answered orders per second while the payment side is stopped. */
+  /** Measured while the payment side is stopped. */
   postPerSecond: number
   postBusy: number
-  /** Orders per second from the first POST until the last order is Paid. */
   loopPerSecond: number
-  /** Milliseconds from the due time of an order until the write that makes it Paid. NaN if the store has no times. */
+  /** Milliseconds from an order’s due time until it is Paid, or NaN if the store has no times. */
   paidP50: number
   paidP99: number
-  /** The number of failed requests. All answered orders are Paid, or the run ends with an error. */
+  /** Failed requests. The run fails unless all answered orders are Paid. */
   failed: number
 }
 
@@ -39,7 +36,7 @@ const unmeasured = {
 
 /** Durations in seconds. */
 export interface Durations {
-  /** The time at the steady rate before measuring. Programs with a just-in-time compiler take twice the time per order at first. */
+  /** The time before measuring. Programs with a just-in-time compiler are slow at first. */
   warmUp: number
   /** The measured time at the steady rate, for each round trip. */
   steady: number
@@ -47,7 +44,7 @@ export interface Durations {
   full: number
 }
 
-/** Measures one order-service and one payment-service at each round trip in turn, with an empty store. */
+/** Measures one replica of both services at each round trip in turn, with an empty store. */
 export async function orderAt(
   site: Site,
   variant: StoredVariant,
@@ -67,11 +64,11 @@ export async function orderAt(
       return found < count ? `${found} of ${count} are` : undefined
     })
 
-  /** Waits until order-service has read all orders again, so that this load does not affect the next measurement. */
+  /** order-service reads all orders again, which must not affect the next measurement. */
   const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0
-  /** Measures one kind of load at each round trip in turn. A steady load must not follow a flood directly. */
+  /** Measures one kind of load at each round trip. A steady load must not follow a flood. */
   async function atEach(measure: (cell: OrderCell) => Promise<void>) {
     for (const cell of cells) {
       await proxy.setRoundTrip(cell.roundTrip)

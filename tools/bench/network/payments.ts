@@ -10,25 +10,21 @@ import { openStore } from '../support/store.ts'
 import { distance, type Stream } from '../support/stream.ts'
 import { consumersOf, empty, replica, type Site, sqliteFile, type Variant } from './system.ts'
 
-/** One measurement of a number of replicas at one round trip. */
 export interface Cell {
   variant: string
   replicas: number
-  /** Milliseconds. */
   roundTrip: number
   events: number
   perSecond: number
-  /** The busy share of the machine’s processors, with all programs on it. */
+  /** The busy share of the machine’s processors. */
   busy: number
-  /** Milliseconds of processor time by process. */
   used: ProcessorTime
 }
 
-/** The results of all events of one start. */
 export interface Aftermath {
   stored: Ledger
   announced: Ledger
-  /** The number of orders whose announcements differ. */
+  /** Orders with differing announcements. */
   versions: number
 }
 
@@ -42,7 +38,7 @@ const group = 'payment-service'
 const payment = 'payment/'
 
 /**
- * Starts replicas on an empty store and measures payments at each round trip in turn.
+ * Starts replicas on an empty store and measures payments at each round trip.
  * @param events the number of events for each round trip
  */
 export async function payAt(
@@ -91,7 +87,7 @@ export async function payAt(
   return { cells, aftermath }
 }
 
-/** Waits for this many announced payments, which are stored before they are announced. Measures from the first look that finds some. */
+/** Waits for this many announced payments. Measures from the first look that finds some. */
 async function announced(
   stack: BenchStack,
   stream: Stream,
@@ -107,7 +103,7 @@ async function announced(
   })
   let first: ReturnType<typeof begin> | undefined
   await stack.wait(`${events} payments`, specs, async () => {
-    // Each look costs time, and a measurement takes only seconds.
+    // Each look costs time.
     await delay(lookMs)
     const count = distance(before, await stream.ends(paymentEvents))
     if (count > 0) first ??= begin(count)

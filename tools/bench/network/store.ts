@@ -3,30 +3,29 @@ import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
 
-/** The key of a stored document, and its time in milliseconds since 1970, or NaN if the store has no time. */
+/** The key and time of a stored document, in milliseconds since 1970 or NaN. */
 export interface Stored {
   key: string
   at: number
 }
 
-/** A database server with databases for the benchmark only. */
 export interface Store {
   kind: 'postgresql' | 'mongodb'
-  /** Returns the sidecars’ URI of the store by way of another `host:port`. */
+  /** Returns a sidecar’s URI of the store through another `host:port`. */
   uriBy: (address: string) => string
   /** `host:port`, or `host` with the usual port. */
   address: string
-  /** Removes the benchmark’s databases and creates them again. Stop all sidecars first. */
+  /** Creates the benchmark’s databases again. Stop all sidecars first. */
   empty: () => Promise<void>
-  /** Returns a service’s documents whose keys contain this text of letters and slashes. */
+  /** Returns a service’s documents whose keys contain a text of letters and slashes. */
   stored: (service: string, text: string) => Promise<Stored[]>
   count: (service: string, text: string) => Promise<number>
-  /** Returns the duration of a query by way of an address, in milliseconds: the median of several. */
+  /** Returns the median duration of a query through an address, in milliseconds. */
   ping: (address: string) => Promise<number>
   close: () => Promise<void>
 }
 
-/** Returns the name of a service’s own database. The component contains it as `orderflow-bench-{appID}`. */
+/** Returns the name of a service’s database, which is `orderflow-bench-{appID}` in the component. */
 export const databaseOf = (service: string): string => `orderflow-bench-${service}`
 
 const usualPorts = { postgresql: '5432', mongodb: '27017' }
@@ -97,7 +96,7 @@ function postgresql(uri: string, address: string): Store {
 }
 
 function mongodb(uri: string, address: string): Store {
-  // Without directConnection, clients would bypass the proxy and use the members’ addresses.
+  // Without directConnection, clients would bypass the proxy.
   const direct = (other: string) => by(uri, other, { directConnection: 'true' })
   const client = new MongoClient(direct(address))
   const collection = (service: string) => client.db(databaseOf(service)).collection<{ _id: string }>('daprCollection')
@@ -130,7 +129,6 @@ const pings = 50
 
 async function medianOf(ask: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
-  // The first query opens the connection.
   await ask()
   for (let count = 0; count < pings; count += 1) {
     const startedAt = performance.now()

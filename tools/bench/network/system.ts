@@ -8,39 +8,34 @@ import type { Stream } from '../support/stream.ts'
 import type { DelayProxy } from './delay-proxy.ts'
 import { databaseOf, type Store } from './store.ts'
 
-/** The services of a checkout, and the way from their sidecars to the store. */
+/** The services of a checkout, with their store. */
 export interface Variant {
   name: string
   /** The checkout: this one, or an older one. */
   root: string
   store: Store | 'sqlite'
-  /** The number of connections of a sidecar to PostgreSQL, or undefined for the component’s number. */
+  /** A sidecar’s connections to PostgreSQL. The default is that of the component. */
   pool?: number
 }
 
-/** A variant whose documents are on a database server. */
 export type StoredVariant = Variant & { store: Store }
 
-/** The environment of the measurements. */
 export interface Site {
   stack: BenchStack
   stream: Stream
   store: Store
-  /** The proxy in front of the store. */
   proxy: DelayProxy
 }
 
-/** Returns the number of Kafka components of a variant’s sidecar, which are members of its consumer group. */
+/** Returns the number of members of a sidecar’s consumer group. */
 export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }
 
-/** Returns the processes of another payment-service and its sidecar. */
 export async function replica(site: Site, variant: Variant, number: number): Promise<ProcessSpec[]> {
   return (await paymentReplica(site.stack, number)).map((spec) => specOf(site, variant, spec))
 }
 
-/** Returns the spec of a process in a variant. */
 export function specOf({ stack, proxy }: Site, variant: Variant, spec: ProcessSpec): ProcessSpec {
   const args = argumentsIn(variant.root, spec)
   if (spec.env.State__ConnectionString === undefined) return { ...spec, args }
@@ -65,7 +60,7 @@ export async function empty(stack: BenchStack, variant: Variant): Promise<void> 
   for (const suffix of ['', '-wal', '-shm']) rmSync(sqliteFile(stack) + suffix, { force: true })
 }
 
-/** Creates a folder with this checkout’s component, changed to the benchmark’s databases and perhaps another size of the pool. */
+/** Creates a folder with the component for the benchmark’s databases and a size of the pool. */
 function componentFolder({ plan }: BenchStack, { kind }: Store, pool: number | undefined): string {
   const folder = join(plan.folder, 'components', `${kind}-${pool ?? 'usual'}`)
   mkdirSync(folder, { recursive: true })
@@ -74,7 +69,7 @@ function componentFolder({ plan }: BenchStack, { kind }: Store, pool: number | u
   return folder
 }
 
-/** @throws {Error} if the component does not contain a text to replace */
+/** @throws {Error} if the component lacks a text to replace */
 export function componentWith(component: string, pool: number | undefined): string {
   const changes: [from: RegExp, to: string][] = [[/"\{appID\}"/, `"${databaseOf('{appID}')}"`]]
   if (pool !== undefined) changes.push([/(name: maxConns\n\s+value:) "\d+"/, `$1 "${pool}"`])

@@ -15,9 +15,8 @@ const connections = 256
 const scope = 'orders:write'
 
 /**
- * Measures the cost of authentication: an order-service in open mode, one with an API key and one with a token. Each round starts new
- * processes, because two processes of the same program differ by more than this cost. The payment side is stopped. Another order-service,
- * which gets no requests, consumes the events. BEFORE=folder adds an order-service of an older checkout in open mode.
+ * Measures the cost of authentication: no authentication, an API key, and a token. Each round starts new processes, because two processes
+ * of the same program differ by more than this cost. Another order-service consumes the events. BEFORE=folder adds an older checkout.
  */
 export const access: Part = {
   title: `POST /v1/orders with and without authentication, ${connections} connections`,

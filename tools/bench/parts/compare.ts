@@ -20,7 +20,7 @@ import {
 import { peers } from '../support/peers.ts'
 import { openStream } from '../support/stream.ts'
 
-/** The events of a contender that was killed in the middle, all rounds together. */
+/** The events of a killed contender, all rounds together. */
 interface Aftermath {
   /** Seconds from each kill to the next payment. */
   silentSeconds: number[]
@@ -33,7 +33,7 @@ interface Summary extends Aftermath {
   payments: Payment[]
 }
 
-/** Measures how fast other frameworks pay the same events with the same store, and the cost of a kill. */
+/** Measures how fast other frameworks pay the same events, and the cost of a kill. */
 export const compare: Part = {
   title: 'the same OrderCreated events, compared with NestJS, Watermill and Spring Kafka, all with PostgreSQL',
 
@@ -56,7 +56,6 @@ async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]):
   for (const contender of contenders) await requireRightAnswers(stack, stream, contender, undisturbed)
 
   const payments = await inTurn(run, contenders, rounds, async (contender) => {
-    // All contenders pay the same events.
     if (contender === contenders[0])
       for (const id of await publishOrders(stream, events, 0, total)) undisturbed.push(id)
     return pay(stack, stream, contender, events)

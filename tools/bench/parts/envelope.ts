@@ -12,7 +12,6 @@ import { median } from '../report/statistics.ts'
 
 interface Contender {
   name: string
-  /** Arguments of Node. */
   args: string[]
   events: number
 }
@@ -25,12 +24,11 @@ interface Sample {
 
 const cli = join(repository, 'dist/envelope-schema/dist/cli/main.js')
 
-/** Parses each line without any checks. */
 const parseAlone = `import { createInterface } from 'node:readline'
 import { createReadStream } from 'node:fs'
 for await (const line of createInterface({ input: createReadStream(process.argv[1]) })) JSON.parse(line)`
 
-/** Measures the rate of the command for a file of envelopes, and its time for one envelope. Measures the package as users install it. */
+/** Measures the command for a file of envelopes and for one envelope, as users install it. */
 export const envelope: Part = {
   title: 'envelope validate: JSON lines, on one core',
 
@@ -91,12 +89,12 @@ async function writeEvents(file: string, count: number): Promise<string> {
   return file
 }
 
-/** Reports the use of resources at the end of the process, through a pipe. */
+/** Reports the use of resources through a pipe when the process exits. */
 const telling = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))",
 )}`
 
-/** Runs Node with all its threads on the first core, if taskset is installed. */
+/** Runs Node on the first core, if taskset is installed. */
 async function timed(args: string[]): Promise<Sample> {
   const own = ['--import', telling, ...args]
   const [program, ...others] =

@@ -11,11 +11,9 @@ const inArray = 100
 interface Sample {
   clients: number
   perSecond: number
-  /** Processor time by process. */
   microseconds: Record<string, number>
 }
 
-/** Measures how many events event-gateway accepts. */
 export const gateway: Part = {
   title: `full envelopes posted to event-gateway in lists of ${inArray} until they are in the log`,
 
@@ -39,7 +37,7 @@ export const gateway: Part = {
 }
 
 /**
- * Each client posts one list after the other. Returns the number of accepted events.
+ * Posts lists of events from several clients. Returns the number of accepted events.
  * @throws {Error} if an event is not accepted
  */
 async function post(url: string, clients: number, seconds: number): Promise<number> {

@@ -16,7 +16,6 @@ import { replicas } from './replicas.ts'
 import { secured } from './secured.ts'
 import { traces } from './traces.ts'
 
-/** The parts in the order in which they run. */
 export const parts = {
   post,
   access,

@@ -64,10 +64,6 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
   }
 }
 
-/**
- * Checks that readers see the orders as Paid that were seen in the store.
- * @throws {Error} unless they do
- */
 async function requirePaid({ ordersUrl }: BenchStack, orders: { id: string }[]): Promise<void> {
   for (const { id } of orders.slice(-20)) {
     const { status } = (await (await fetch(`${ordersUrl}/${id}`)).json()) as { status: string }

@@ -17,12 +17,11 @@ const paid = '%/PaymentApproved'
 interface Sample extends Load {
   /** Orders per second from the first POST until the last order is Paid. */
   paidPerSecond: number
-  /** Seconds from the last answer until the last order is Paid. */
   behindSeconds: number
   used: ProcessorTime
 }
 
-/** Measures how many orders go the whole way, posted as fast as they are answered, until the last one is Paid. */
+/** Measures how many orders go the whole way, posted as fast as they are answered. */
 export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 
@@ -65,7 +64,7 @@ async function placeUntilPaid(
   }
 }
 
-/** @throws {Error} if the payment of an order in the log is missing, or the service does not show it as Paid */
+/** @throws {Error} if a payment is missing, or the service does not show its order as Paid */
 async function requirePaid({ ordersUrl }: BenchStack, stream: Stream): Promise<void> {
   const all = async (topic: string) => {
     const ends = await stream.ends(topic)

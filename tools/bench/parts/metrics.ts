@@ -10,7 +10,7 @@ import { orderProcesses } from '../support/order-processes.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
-/** The orders per second: a third of the stack’s limit, so that orders never wait and each causes the same work. */
+/** A third of the stack’s limit, so that orders never wait and each causes the same work. */
 const rate = 300
 const observers = ['prometheus', 'exporter']
 
@@ -21,17 +21,13 @@ const everySubscription: [group: string, topic: string][] = [
 ]
 
 interface Sample {
-  /** Microseconds of processor time per order until it is paid: of the stack, and of the programs that observe it. */
+  /** Microseconds of processor time per paid order. */
   stack: number
   observers: number
-  /** Milliseconds until an order is answered. */
   p99: number
 }
 
-/**
- * Measures the cost of scraping. The same stack handles orders at the same rate, with and without Prometheus and the exporter of `make
- * observe`.
- */
+/** Measures the cost of scraping, with and without the processes of `make observe`. */
 export const metrics: Part = {
   title: `${rate} orders per second until they are paid, with and without a scrape every ten seconds`,
 

@@ -11,7 +11,6 @@ import { withBenchStack } from '../support/bench-stack.ts'
 import { openStream } from '../support/stream.ts'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
-/** A start of replicas with their task. */
 interface Plan {
   variant: Variant
   replicas: number
@@ -32,8 +31,7 @@ export const network: Part = {
     const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
-      // Orders use a new log, because order-service would begin with all earlier events. It has the partitions of processes, as with make
-      // up.
+      // Orders use a new log with the partitions of processes, because order-service would begin with all earlier events.
       const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
       const cells = await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))
       for (const cell of cells) orders.push(cell)
@@ -42,7 +40,6 @@ export const network: Part = {
   },
 }
 
-/** Runs `work` with Kafka, a store, and the proxy in front of it. */
 function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result>): Promise<Result> {
   const uri = process.env.STORE_URI
   return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
@@ -69,7 +66,7 @@ async function measurePayments(
   roundTrips: number[],
   replicas: number[],
 ): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
-  // Four replicas need these partitions, and all measurements have the same number.
+  // Four replicas need these partitions.
   await addPartitions(site.stack.kafka, topics.containers)
   const pings = await pingsAt(site, roundTrips, run)
   const started: Started[] = []
@@ -88,7 +85,7 @@ async function measurePayments(
 
 const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
 
-/** Plans the older state next to the current one, so that disturbances of the machine affect both. */
+/** Plans both states next to each other, so that disturbances affect both. */
 function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
   const old = beforeFolder()
   const before = { ...now, name: names.before, root: old ?? '' }
@@ -107,7 +104,7 @@ function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): 
   ]
 }
 
-/** Returns the number of events for about five seconds. The older state took 1.13 round trips for each event, in sequence. */
+/** Returns the number of events for about five seconds. The older state took 1.13 round trips per event. */
 function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
   const seconds = quick ? 1 : 5
   if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))

@@ -13,7 +13,6 @@ interface Contender {
   name: string
   url: string
   topic: string
-  /** Returns the order id in a record of the topic. */
   orderIdOf: (record: { Payload?: { OrderId?: string }; data?: { id?: string } }) => string | undefined
 }
 
@@ -25,13 +24,10 @@ interface Sample {
 }
 
 const ordersPerSecond = 10
-/** Dapr’s name of the topic between its transaction and its outbox (pkg/runtime/pubsub/outbox.go): namespace, app-id, topic, `outbox`. */
+/** Dapr’s name of its internal topic (pkg/runtime/pubsub/outbox.go): namespace, app-id, topic, `outbox`. */
 const internalTopic = 'defaultoutbox-ordersoutbox-ordereventsoutbox'
 
-/**
- * Measures the time until the event of an order is in the log, compared with Dapr’s transactional outbox. The rate is low, because the
- * outbox is slow by design.
- */
+/** Compares the time until an order’s event is in the log with Dapr’s transactional outbox, which is slow by design. */
 export const outbox: Part = {
   title: `OrderCreated in the log, ${ordersPerSecond} orders per second, compared with Dapr's transactional outbox`,
 

@@ -11,7 +11,7 @@ import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
-/** One way to pay the orders in Kafka: its processes, topic and store. */
+/** One way to pay the orders in Kafka. */
 export interface Contender {
   name: string
   specs: ProcessSpec[]
@@ -20,9 +20,9 @@ export interface Contender {
 }
 
 export interface Sample {
-  /** The time from the start of the processes to the first look that finds payments, or the last payment of the warm-up. */
+  /** The time from the start to the first look that finds payments, or the end of the warm-up. */
   startSeconds: number
-  /** The rate from there to the look that finds all payments stored and published. Payments of the first look are excluded. */
+  /** The rate from there to the look that finds all payments, without those of the first look. */
   perSecond: number
   /** Microseconds of processor time per event meanwhile. */
   kafka: number
@@ -30,7 +30,7 @@ export interface Sample {
   sidecar: number
 }
 
-/** Measures how fast waiting events of outside publishers are paid. order-service is not involved. */
+/** Measures how fast waiting events of outside publishers are paid. */
 export const outside: Part = {
   title: 'OrderCreated of outside publishers in Kafka, until all payments are stored and published',
 
@@ -43,7 +43,6 @@ export const outside: Part = {
       const published = await publishOrders(stream, Math.min(1_000, events))
       for (const contender of contenders) await pay(stack, stream, contender, published.length)
       const samples = await inTurn(run, contenders, rounds, async (contender) => {
-        // All contenders pay the same events.
         if (contender === contenders[0]) for (const id of await publishOrders(stream, events)) published.push(id)
         return pay(stack, stream, contender, events)
       })
@@ -90,8 +89,8 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 const payments = '%payment/%'
 
 /**
- * Lets a contender pay all waiting events, from the start of its processes to their end.
- * @param warm the number of payments before measuring, because rarely used code is compiled late
+ * Lets a contender pay all waiting events, from its start to its end.
+ * @param warm the number of payments before measuring
  */
 export async function pay(
   stack: BenchStack,
@@ -127,7 +126,7 @@ export async function pay(
 }
 
 /**
- * Lets contenders pay new orders in turn, each after a thousand orders to warm up.
+ * Lets contenders pay new orders in turn, after a thousand to warm up.
  * @param warm see `pay`
  */
 export async function payInTurn<Each extends Contender>(
@@ -148,7 +147,7 @@ export async function payInTurn<Each extends Contender>(
   return samples
 }
 
-/** @throws {Error} if the payment of an order, or its announcement, is missing */
+/** @throws {Error} if a payment or its announcement is missing */
 async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, database }: Contender, orders: string[]) {
   const ends = await stream.ends(topic)
   const from = ends.map(() => 0n)
@@ -159,7 +158,6 @@ async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, dat
   if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
 }
 
-/** Returns the medians of the samples, and the samples. */
 export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
   return contenders.map(({ name, samples }) => ({
     name,
@@ -172,7 +170,6 @@ export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
   }))
 }
 
-/** Returns the cells of a table for each process, and for their sum. */
 export const withTheirSum = (microseconds: number[]): string[] =>
   [...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value))
 

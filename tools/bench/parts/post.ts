@@ -10,7 +10,7 @@ import { copyTopic, openStream } from '../support/stream.ts'
 
 const connections = 256
 
-/** Measures how many orders are accepted. The payment side is stopped. order-service’s own subscription is part of its work. */
+/** Measures accepted orders with the payment side stopped. order-service’s own subscription is included. */
 export const post: Part = {
   title: `POST /v1/orders, ${connections} connections`,
 

@@ -11,12 +11,11 @@ import { paymentReplica } from '../support/programs.ts'
 import { watchStore } from '../support/store.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
-/** A change of the replicas under a steady load. */
 interface Step {
   name: string
-  /** Seconds from the change until the consumer group is stable with the running replicas. */
+  /** Seconds until the consumer group is stable. */
   settledSeconds: number
-  /** The longest time from publishing an event of this step until its payment was stored. */
+  /** The longest time from an event until its payment was stored. */
   longestWaitSeconds: number
 }
 
@@ -24,8 +23,8 @@ const name = 'payment-service'
 const eventsPerSecond = 300
 
 /**
- * Measures the effect on events when replicas of payment-service are started, restarted in turn and killed. They share one application id,
- * consumer group and SQLite file. On a single machine this tests completeness and waiting times. It cannot measure the speed of more replicas.
+ * Measures the effect on events when replicas of payment-service are started, restarted and killed. On a single machine this tests
+ * completeness and waiting times. It cannot measure the speed of more replicas.
  */
 export const replicas: Part = {
   title: `1 to 4 replicas of payment-service, ${topics.containers[0]?.partitions} partitions, ${eventsPerSecond} events per second`,
@@ -100,7 +99,7 @@ function watchPayments({ database }: BenchStack) {
   return { storedAt, stop }
 }
 
-/** Publishes until it is stopped, and records the time of each event by the id of its payment. */
+/** Publishes until it is stopped. Records the time of each event by the id of its payment. */
 function publishSteadily(stream: Stream) {
   const sentAt = new Map<string, number>()
   const orders: string[] = []
@@ -129,12 +128,12 @@ function publishSteadily(stream: Stream) {
   }
 }
 
-/** Returns undefined when the group has the members of this many replicas, and they have all partitions. */
+/** Returns undefined when the group’s members have all partitions. */
 function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
   return membersMissing(kafka, name, replicas * membersOf(serviceNamed(name)))
 }
 
-/** @throws {Error} if the payment of an order is missing in the store, or its announcement in the log */
+/** @throws {Error} if a stored payment or its announcement is missing */
 async function settle(
   stack: BenchStack,
   stream: Stream,

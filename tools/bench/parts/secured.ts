@@ -23,10 +23,7 @@ import { type Contender, payInTurn, type Sample, summariesOf, withTheirSum } fro
 const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
 
-/**
- * Measures the cost of security at Kafka. The same service pays outside events through a listener with authentication, rights and TLS, and
- * through an open listener of the same broker. A third variant measures the cost of signatures.
- */
+/** Measures the cost of security: a listener with authentication, rights and TLS, an open listener, and signatures. */
 export const secured: Part = {
   title:
     'OrderCreated of outside publishers in Kafka until they are paid, with a signature, over TLS with a password, and without',
@@ -56,7 +53,7 @@ function contender(stack: BenchStack, name: string, settings: Record<string, str
   return { name, specs, topic: paymentEvents, database: 'payment' }
 }
 
-/** Restarts the broker with an additional listener that requires authentication. Returns the connection of the service’s user. */
+/** Restarts the broker with an additional listener that requires authentication. */
 async function askingToo(stack: BenchStack): Promise<KafkaConnection> {
   const { ports } = stack.plan
   const [port, loopbackPort, { certificate, key }] = await Promise.all([freePort(), freePort(), makeCertificate()])

@@ -18,12 +18,10 @@ import { type Contender, payInTurn, type Sample } from './outside.ts'
 const connections = 256
 const payer = ['payment-service', 'payment-sidecar']
 
-/** A way to run the compared services. */
 interface Variant {
   name: string
   /** The share of recorded traces, or undefined for no collector. */
   share?: string
-  /** The checkout of the services. */
   root: string
 }
 
@@ -33,10 +31,7 @@ interface Measured {
   posted: Load[]
 }
 
-/**
- * Measures the cost of traces: the same payment-service pays outside events, and an order-service accepts orders, each as a new process in
- * each round. The collector drops everything. BEFORE=folder adds services of an older checkout.
- */
+/** Measures the cost of traces for events paid and orders posted. The collector drops everything. BEFORE=folder adds an older checkout. */
 export const traces: Part = {
   title: 'events paid, and orders posted, while traces are recorded',
 
@@ -82,7 +77,7 @@ async function payVariants(
   url: string,
 ): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
-  // Each round has new processes and begins to measure after half of the events. A tenth is too short for Node’s late compilation.
+  // Measures the second half of the events, because Node compiles late.
   const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)
@@ -106,7 +101,7 @@ async function postVariants(
   // All replicas use this sidecar, which records the spans of recorded traces.
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
-  // A new process in each round, because two processes of the same program differ by more than the measured cost.
+  // Each round has a new process, because two processes differ by more than this cost.
   const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
     const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })

@@ -15,10 +15,8 @@ export interface Goal {
 
 /** A chart of grouped bars: one group per category, with one bar per series. */
 export interface Chart {
-  /** A part of the file’s name. */
   name: string
   title: string
-  /** The unit of the values. */
   unit: string
   categories: string[]
   series: { name: string; values: number[] }[]
@@ -30,7 +28,6 @@ export interface Findings {
   tables: Table[]
   goals: Goal[]
   charts: Chart[]
-  /** All measurements, for further calculations. */
   figures: unknown
 }
 

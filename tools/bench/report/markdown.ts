@@ -1,6 +1,5 @@
 import type { Goal, Table } from './findings.ts'
 
-/** Returns a Markdown table with aligned columns. */
 export function markdownTable({ head, rows }: Pick<Table, 'head' | 'rows'>): string {
   const widths = head.map((_, column) =>
     [head, ...rows].reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 3),

@@ -1,20 +1,17 @@
 import type { Findings } from './findings.ts'
 
-/** The options of a run. */
 export interface Run {
   /** Chooses small sizes, which test the program. The figures are not meaningful. */
   quick: boolean
-  /** Prints the progress. */
   tell: (line: string) => void
 }
 
-/** One question that the benchmark answers. */
 export interface Part {
   title: string
   measure: (run: Run) => Promise<Findings>
 }
 
-/** Runs `measure` for each contender in turn in each round, so that disturbances of the machine affect all of them. */
+/** Runs `measure` for each contender in each round, so that disturbances affect all of them. */
 export async function inTurn<Contender extends { name: string }, Sample>(
   { tell }: Run,
   contenders: Contender[],

@@ -5,17 +5,15 @@ import { svgOf } from './chart.ts'
 import type { Environment } from './environment.ts'
 import type { Findings } from './findings.ts'
 
-/** The result of a part in tools/bench/results. */
 export interface Result extends Findings {
   part: string
   title: string
   quick: boolean
-  /** The duration of the part. */
   seconds: number
   environment: Environment
 }
 
-/** The folder with the last result of each part. Git ignores it. */
+/** The last result of each part, which git ignores. */
 export const resultsFolder = join(repository, 'tools/bench/results')
 
 export const chartFile = (part: string, chart: string) => `${part}-${chart}.svg`
@@ -34,13 +32,11 @@ export function writeResult(result: Result): string[] {
   })
 }
 
-/** Returns the part’s last result, or undefined. */
 export function readResult(part: string): Result | undefined {
   const file = join(resultsFolder, `${part}.json`)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result) : undefined
 }
 
-/** Returns a line about the machine and versions. */
 export function describeEnvironment({ environment, quick }: Pick<Result, 'environment' | 'quick'>): string {
   const { date, machine, versions, commit, loadBefore } = environment
   const load = `load ${loadBefore.toFixed(1)} before`

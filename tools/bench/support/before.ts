@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { CliError, repository } from '@orderflow/cli'
 
 /**
- * Returns the folder of an older checkout to compare with (BEFORE=folder), or undefined.
- * @throws {CliError} `usage` if the folder is not a checkout with installed packages
+ * Returns the folder of an older checkout (BEFORE=folder), or undefined.
+ * @throws {CliError} `usage` unless it is a checkout with installed packages
  */
 export function beforeFolder(): string | undefined {
   const { BEFORE } = process.env

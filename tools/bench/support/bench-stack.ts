@@ -24,27 +24,22 @@ import {
   waitUntil,
 } from '@orderflow/cli'
 
-/** Parts of a stack on their own ports, and additional programs. All end with this process. */
+/** Parts of a stack on their own ports, which end with this process. */
 export interface BenchStack {
   plan: Plan
   kafka: KafkaConnection
-  /** The address to post orders to. */
   ordersUrl: string
-  /** Returns the spec of one of the stack’s processes. */
   specOf: (name: ProcessName) => ProcessSpec
-  /** Starts processes without waiting. */
   launch: (specs: ProcessSpec[]) => void
   /** Stops processes with SIGTERM, as a platform does, and waits for their end. */
   stop: (specs: ProcessSpec[]) => Promise<void>
   signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
-   * Repeats `probe` until it returns undefined. A string names a missing condition, which is printed from time to time.
-   * @throws {CliError} as soon as one of the processes dies, or after `timeoutMs`
+   * Repeats `probe` until it returns undefined. A string names a missing condition.
+   * @throws {CliError} when a process dies, or after `timeoutMs`
    */
   wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
-  /** Returns the SQLite file of a store. */
   database: (name: string) => string
-  /** Returns unused ports of loopback. */
   morePorts: () => Promise<ServicePorts>
 }
 
@@ -53,7 +48,7 @@ const waitTimeoutMs = 300_000
 const graceMs = 10_000
 const tellEveryMs = 10_000
 
-/** Runs `work` with these parts of a new, empty stack, and stops them. The store is PostgreSQL if `names` contains it, otherwise SQLite. */
+/** Runs `work` with these parts of a new stack, and stops them. `postgresql` replaces SQLite. */
 export async function withBenchStack<Result>(
   names: readonly ProcessName[],
   tell: (line: string) => void,
@@ -118,7 +113,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
   }
 }
 
-/** Makes Node write a processor profile of each program into PROFILE=folder when it ends. */
+/** Makes Node write a processor profile into PROFILE=folder. */
 function profiled(spec: ProcessSpec): ProcessSpec {
   const { PROFILE: to } = process.env
   if (!to || spec.command !== process.execPath) return spec

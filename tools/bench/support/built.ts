@@ -7,8 +7,7 @@ import { cacheFolder, repository, runTool } from '@orderflow/cli'
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
- * Returns a program of tools/bench in another language, built in a copy of its folder. The name of its folder in the cache depends on the
- * sources, so a change builds it again.
+ * Returns a program of tools/bench in another language, built into the cache after each change.
  * @param source the path relative to tools/bench
  */
 export function built(

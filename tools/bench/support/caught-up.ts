@@ -2,10 +2,9 @@ import type { ProcessSpec } from '@orderflow/cli'
 import type { BenchStack } from './bench-stack.ts'
 import type { Stream } from './stream.ts'
 
-/** A consumer group and a topic that it reads. */
 type Subscription = [group: string, topic: string]
 
-/** Waits until groups have handled everything in their topics, so that the remaining work does not affect the next contender. */
+/** Waits until groups have handled their topics, so that no work is left for the next contender. */
 export function untilCaughtUp(
   stack: BenchStack,
   stream: Stream,

@@ -18,19 +18,16 @@ import { copyTopic } from './stream.ts'
 /** One way to pay the orders in Kafka with PostgreSQL. */
 export interface Contender {
   name: string
-  /** Its processes, the program first. */
   specs: ProcessSpec[]
-  /** The topic that it publishes to. */
   topic: string
   consumerGroup: string
   /** Returns the key of an order’s payment in its store. */
   paymentOf: (orderId: string) => string
-  /** Returns the keys of all stored payments. */
   stored: () => Promise<string[]>
   countStored: () => Promise<number>
 }
 
-/** Creates a database and a topic for each peer, and runs `work` with all contenders, payment-service first. */
+/** Runs `work` with all contenders, payment-service first. Each peer gets a database and a topic. */
 export async function withContenders<Result>(
   stack: BenchStack,
   work: (contenders: Contender[]) => Promise<Result>,
@@ -95,10 +92,7 @@ async function contender(
   }
 }
 
-/**
- * All contenders use payment-service’s session timeout, which the settings contain in seconds. After it, Kafka assigns a killed program’s
- * partitions to another.
- */
+/** Returns payment-service’s session timeout, which all contenders use. After it, Kafka reassigns a killed program’s partitions. */
 function sessionTimeoutMs(): number {
   return (
     Number.parseFloat(componentSettings(join(repository, 'payment-service'), {}).Stream__SessionTimeout ?? '') * 1_000

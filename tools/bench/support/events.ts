@@ -8,7 +8,7 @@ const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'old
 export const plainEventBytes = 360
 
 /**
- * Generates OrderCreated events as outside publishers send them, full and reduced in turn, with new OrderIds.
+ * Generates OrderCreated events of outside publishers, full and reduced in turn.
  * @param filling the bytes of an additional field
  * @param total returns the total of the order at an index from 0 on
  */
@@ -34,7 +34,6 @@ export function* orderEvents(count: number, filling = 0, total = (_index: number
   }
 }
 
-/** Publishes such events and returns their OrderIds. */
 export async function publishOrders(
   stream: Stream,
   ...[count, filling, total]: Parameters<typeof orderEvents>

@@ -1,11 +1,9 @@
 /** Counts the published records by key. */
 export interface Ledger {
   expected: number
-  /** Expected but missing. */
   lost: number
-  /** Present but not expected. */
   unknown: number
-  /** Records after the first of their key. They are harmless to readers that check keys. */
+  /** Records after the first of their key, which are harmless. */
   repeated: number
 }
 
@@ -23,7 +21,7 @@ export function ledgerOf(expected: Iterable<string>, found: Iterable<string>): L
   return { expected: wanted.size, lost, unknown, repeated: records - seen.size }
 }
 
-/** @throws {Error} if something is lost or unexpected, because the figures of such a run are meaningless */
+/** @throws {Error} if something is lost or unexpected */
 export function requireComplete(what: string, ledger: Ledger): Ledger {
   if (ledger.lost === 0 && ledger.unknown === 0) return ledger
   throw new Error(`${what}: ${JSON.stringify(ledger)}`)

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { freePort, go, type ProcessSpec } from '@orderflow/cli'
 import { built, goProgram } from './built.ts'
 
-/** The proxy that simulates a network. */
 export const linkTool = built(
   'delay',
   { name: 'delay', label: 'the proxy that simulates a network', needs: [go] },
@@ -11,7 +10,6 @@ export const linkTool = built(
 
 /** A simulated network between a process and a server, with faults on demand. */
 export interface Link {
-  /** The spec of its proxy. */
   spec: ProcessSpec
   /** The proxy’s `host:port`, which the process uses as the server. */
   address: string
@@ -26,7 +24,7 @@ export interface Link {
 }
 
 /**
- * Creates a link with its own ports. It is ready when its process is started (linkTool builds the program) and `open` succeeds.
+ * Creates a link, which is ready when its process runs and `open` succeeds.
  * @param name the name of the process
  * @param upstream the server as `host:port`
  */

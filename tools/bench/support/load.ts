@@ -20,7 +20,6 @@ export interface Load {
   endedAt: number
 }
 
-/** The part of autocannon’s JSON that is used. */
 interface AutocannonResult {
   '2xx': number
   non2xx: number
@@ -31,7 +30,7 @@ interface AutocannonResult {
   latency: { p50: number; p99: number }
 }
 
-/** Posts orders as fast as they are answered, from a separate process (autocannon), for a time or a number of orders. */
+/** Posts orders as fast as they are answered, from a separate process (autocannon). */
 export async function postOrders(
   url: string,
   {
@@ -46,7 +45,7 @@ export async function postOrders(
     'content-type=application/json',
     ...(authorization ? ['-H', `authorization=${authorization}`] : []),
   ]
-  // Autocannon notices its end only once per sampling interval, which is a second by default.
+  // Autocannon notices its end only once per sampling interval.
   const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])
@@ -75,10 +74,7 @@ export interface PlacedOrder {
   id: string | undefined
 }
 
-/**
- * Places orders at a steady rate, even if earlier ones are not answered. Measures each from the time when it was due, so that slow answers
- * neither reduce the load nor hide waiting times.
- */
+/** Places orders at a steady rate, and measures each from its due time. So slow answers neither reduce the load nor hide waiting times. */
 export async function placeOrders(url: string, perSecond: number, seconds: number): Promise<PlacedOrder[]> {
   const agent = new Agent({ keepAlive: true })
   const start = performance.now()

@@ -5,13 +5,11 @@ import { type Ledger, ledgerOf } from './ledger.ts'
 import { countBusyShare, countProcessorTime } from './process-use.ts'
 import { distance, type Stream } from './stream.ts'
 
-/** The result of a contender without a kill. */
 export interface Payment {
-  /** The time from the start of the processes to the first look that finds published payments. */
+  /** The time from the start to the first look that finds published payments. */
   startSeconds: number
-  /** The rate from there to the look that finds all payments stored and published. Payments of the first look are excluded. */
+  /** The rate from there to the look that finds all payments, without those of the first look. */
   perSecond: number
-  /** The busy share of the machine’s processors meanwhile. */
   busy: number
   /** Microseconds of processor time per event meanwhile. */
   microseconds: Record<(typeof processes)[number], number>
@@ -19,14 +17,14 @@ export interface Payment {
 
 export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 
-/** A contender is finished when it has committed all offsets and published nothing for this time. */
+/** A contender is finished after this time without a publish, if all offsets are committed. */
 const settleMs = 5_000
 
 /** The amount of every tenth order is above the limit of every contender. */
 const isRejected = (index: number) => index % 10 === 9
 export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.99)
 
-/** @throws {Error} if an announcement violates the contract or does not match the amount */
+/** @throws {Error} if an announcement is invalid or does not match the amount */
 export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender, orders: string[]) {
   const expected = new Map(orders.map((id, index) => [id, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']))
   const wrong: string[] = []
@@ -47,7 +45,7 @@ export async function requireRightAnswers(stack: BenchStack, stream: Stream, con
     throw new Error(`${contender.name} published ${wrong.length} wrong announcements, such as ${wrong[0]}`)
 }
 
-/** Lets a contender pay all waiting events, from the start of its processes to their end. */
+/** Lets a contender pay all waiting events, from its start to its end. */
 export async function pay(stack: BenchStack, stream: Stream, contender: Contender, events: number): Promise<Payment> {
   const { name, specs, topic, countStored } = contender
   const before = { ends: await stream.ends(topic), stored: await countStored() }
@@ -69,7 +67,7 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
   })
   if (!first) throw new Error(`${name} was never seen to publish`)
   const [endedAt, used, busy] = [performance.now(), first.used(), first.busy()]
-  // Committed offsets keep events from being delivered again in the next run.
+  // Uncommitted events would be delivered again in the next run.
   await stack.wait(`${name} to commit its offsets`, specs, () => uncommitted(stream, contender))
   await stack.stop(specs)
   const paid = events - first.published
@@ -87,9 +85,7 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
   }
 }
 
-/**
- * Does the same, but kills the program with SIGKILL at half and restarts it at once. Returns the seconds from the kill to the next payment.
- */
+/** Does the same with a kill at half and a restart. Returns the seconds from the kill to the next payment. */
 export async function payKilled(
   stack: BenchStack,
   stream: Stream,
@@ -117,7 +113,7 @@ export async function payKilled(
     if (count > last.count) last = { count, at: performance.now() }
     const isComplete = count >= events && (await countStored()) - before.stored >= events
     if (!isComplete && performance.now() - last.at < settleMs) return `${count} are published`
-    // If all offsets are committed, missing payments are lost and counted as such.
+    // After all offsets are committed, missing payments are lost.
     return uncommitted(stream, contender)
   })
   await stack.stop(specs)
@@ -129,7 +125,6 @@ async function uncommitted(stream: Stream, { consumerGroup }: Contender): Promis
   return lag > 0 ? `${lag} are not committed` : undefined
 }
 
-/** The state between two phases. */
 export interface Mark {
   ends: bigint[]
   stored: Set<string>
@@ -139,7 +134,7 @@ export async function markOf(stream: Stream, { topic, stored }: Contender): Prom
   return { ends: await stream.ends(topic), stored: new Set(await stored()) }
 }
 
-/** Returns the stored and published payments of these orders since a mark, or since the beginning. */
+/** Returns the stored and published payments of these orders, since a mark if given. */
 export async function ledgersSince(
   stream: Stream,
   { topic, stored, paymentOf }: Contender,

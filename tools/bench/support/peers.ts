@@ -13,17 +13,15 @@ import {
 } from '@orderflow/cli'
 import { type Build, built, goProgram } from './built.ts'
 
-/** A program in another language that users may choose instead of payment-service: a folder of tools/bench/compare. */
+/** An alternative to payment-service: a folder of tools/bench/compare. */
 export interface Peer {
   /** The name of its folder. Its consumer group has the suffix `-payments`. */
   name: 'nestjs' | 'watermill' | 'spring-kafka'
   label: string
   tool: Provisioned
-  /** The command that starts it after the build. */
   command: [string, ...string[]]
 }
 
-/** The peers in the order of their turns. */
 export const peers: Peer[] = [
   peer('nestjs', 'NestJS', [npm], buildNestjs, (folder) => [process.execPath, join(folder, 'dist/main.js')]),
   peer('watermill', 'Watermill', [go], goProgram('payments'), (folder) => [join(folder, 'payments')]),
@@ -51,9 +49,7 @@ async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promis
   await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })
 }
 
-/**
- * Unpacks the jar as Spring’s guide to efficient deployments recommends. Maven has no lock file, so the jars are compared with libs.sha512.
- */
+/** Unpacks the jar as Spring’s guide recommends. Maven has no lock file, so libs.sha512 has the hashes. */
 async function buildSpring(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
   const extract = ['-Djarmode=tools', '-jar', 'target/payments.jar', 'extract', '--destination', 'app']

@@ -4,7 +4,6 @@ import { processState, readProcessTable, recordedNames, residentBytes } from '@o
 
 export interface ProcessUse {
   name: string
-  /** The processor time since the start. */
   processorMs: number
   residentBytes: number
 }
@@ -19,15 +18,15 @@ export function processUse(folder: string): ProcessUse[] {
 }
 
 /**
- * Returns the processor time of a process and its children, including ended ones, because PostgreSQL has a child for each connection. Linux
- * counts hundredths of a second (proc_pid_stat(5)). The figures of other systems are too coarse.
+ * Returns the processor time of a process and its children, because PostgreSQL has one for each connection. Only Linux is precise enough
+ * (proc_pid_stat(5)).
  */
 function processorMs(pid: number): number {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
   return children.reduce((sum, child) => sum + sumOfTimes(child, 2), sumOfTimes(pid, 4)) * 10
 }
 
-/** Adds up user and system time, and perhaps those of ended children, which follow. Returns 0 for a child that ends meanwhile. */
+/** Adds up user and system time, and perhaps those of ended children. A missing process has 0. */
 function sumOfTimes(pid: number | string, fields: 2 | 4): number {
   const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')
   const times = afterName.split(' ').slice(11, 11 + fields)
@@ -42,7 +41,7 @@ function read(file: string): string {
   }
 }
 
-/** Starts to measure. Returns a function that returns the busy share of the machine’s processors since then, for all programs. */
+/** Returns a function that returns the busy share of the machine’s processors since now. */
 export function countBusyShare(): () => number {
   const now = () => {
     const times = cpus().map((core) => core.times)
@@ -59,7 +58,7 @@ export function countBusyShare(): () => number {
 /** Milliseconds of processor time by the process’s name. */
 export type ProcessorTime = Record<string, number>
 
-/** Starts to measure. Returns a function that returns the processor time of each running process of the folder since then. */
+/** Returns a function that returns the processor time of each process since now. */
 export function countProcessorTime(folder: string): () => ProcessorTime {
   const before = new Map(processUse(folder).map(({ name, processorMs }) => [name, processorMs]))
   return () =>
@@ -72,8 +71,8 @@ export function countProcessorTime(folder: string): () => ProcessorTime {
 export type PeakMemory = Record<string, number>
 
 /**
- * Starts to watch the memory of all processes in a folder. Returns a function that returns the peaks of the running ones. Linux records
- * them (proc_pid_clear_refs(5), proc_pid_status(5)), because frequent sampling would disturb the measurement.
+ * Returns a function that returns the memory peaks since now. Linux records them (proc_pid_clear_refs(5), proc_pid_status(5)), because
+ * sampling would disturb the measurement.
  */
 export function watchMemory(folder: string): () => PeakMemory {
   for (const { pid } of runningIn(folder)) writeFileSync(`/proc/${pid}/clear_refs`, '5')

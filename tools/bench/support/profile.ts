@@ -2,7 +2,6 @@
 export interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[]
   samples: number[]
-  /** Microseconds since the previous sample. */
   timeDeltas: number[]
 }
 
@@ -11,7 +10,7 @@ export interface Share {
   ms: number
 }
 
-/** Returns the time of a process’s main thread by package, or by folder of this repository, without idle time. */
+/** Returns the busy time of a process’s main thread by package or folder. */
 export function profileShares({ nodes, samples, timeDeltas }: CpuProfile): { busyMs: number; shares: Share[] } {
   const wheres = new Map(nodes.map(({ id, callFrame }) => [id, whereOf(callFrame)]))
   const times = new Map<string, number>()
@@ -30,7 +29,6 @@ function whereOf({ functionName, url }: CpuProfile['nodes'][number]['callFrame']
   const [, own] = /^file:.*\/([^/]+\/(?:src|parts|support|compare))\//.exec(url) ?? []
   if (own) return own
   if (url.startsWith('node:')) return `Node, ${url.split('/').slice(0, 2).join('/')}`
-  // Names in parentheses are V8’s own, such as (garbage collector). Other frames without a URL are system calls of Node or code generated
-  // at run time.
+  // Names in parentheses are V8’s own. Other frames without a URL are native or generated code.
   return functionName.startsWith('(') ? functionName : 'native or generated'
 }

@@ -13,7 +13,6 @@ import type { BenchStack } from './bench-stack.ts'
 
 const startTimeoutMs = 60_000
 
-/** Returns a program of tools/bench/compare, with Node’s default heap settings. */
 export function program(name: string, env: Record<string, string>): ProcessSpec {
   return { name, command: process.execPath, args: [join(repository, `tools/bench/compare/${name}.ts`)], env, ports: {} }
 }
@@ -23,7 +22,7 @@ export function environmentOf({ channel, daprHttp }: ServicePorts): Record<strin
   return { PORT: String(channel), DAPR_HTTP_PORT: String(daprHttp) }
 }
 
-/** Returns a sidecar for such a program, with the Kafka and SQLite settings of orderflow, but without tokens. */
+/** Returns a sidecar with the settings of orderflow, but without tokens. */
 export function sidecar(
   { plan, database }: BenchStack,
   appId: string,
@@ -43,7 +42,7 @@ export function sidecar(
   }
 }
 
-/** Returns another payment-service with its sidecar: the same application, consumer group and store on other ports. */
+/** Returns another payment-service with its sidecar and the same store. */
 export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
   const services = { ...plan.ports.services, 'payment-service': await morePorts() }
   const specs = processSpecs({ ...plan, ports: { ...plan.ports, services } })
@@ -51,8 +50,8 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
 }
 
 /**
- * Starts another order-service at the first one’s sidecar, with its own settings, and waits until it is ready.
- * @param root the checkout of the order-service
+ * Starts another order-service at the first one’s sidecar.
+ * @param root its checkout
  * @returns the address to post orders to, and the specs to stop
  */
 export async function startOrderService(
@@ -77,13 +76,12 @@ export async function startOrderService(
   return { url: `${url}/v1/orders`, specs }
 }
 
-/** Returns a process’s arguments with the paths of another checkout. */
 export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
   const own = `${repository}/`
   return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
 }
 
-/** Starts a program of tools/bench/compare that accepts orders, and waits until it answers. Returns the address to post orders to. */
+/** Starts a program of tools/bench/compare. Returns the address to post orders to. */
 export async function startOrders(
   stack: BenchStack,
   name: string,

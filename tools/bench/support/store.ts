@@ -3,14 +3,12 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** Reads a sidecar’s SQLite file (table `state` of Dapr’s component) from outside. */
 export interface Store {
-  /** Returns the number of documents whose key matches SQL’s LIKE. */
   count: (like: string) => number
-  /** Returns matching keys written since the last call, in the order of writing. A key may occur again after another write. */
+  /** Returns matching keys since the last call, in the order of writing. */
   news: (like: string) => string[]
   close: () => void
 }
 
-/** Opens a store. It is empty until its file and table exist. */
 export function openStore(file: string): Store {
   let database: DatabaseSync | undefined
   let seen = 0
@@ -38,7 +36,7 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Calls back with matching keys a few milliseconds after they are committed. Returns a function that stops it. */
+/** Calls back with new matching keys after a few milliseconds. Returns a function that stops it. */
 export function watchStore(file: string, like: string, onKeys: (keys: string[], at: number) => void): () => void {
   const store = openStore(file)
   store.news(like)
@@ -59,7 +57,7 @@ export function countArrivals(file: string, like: string) {
   store.news(like)
   let arrived = 0
   return {
-    /** Returns undefined when the expected number has arrived. Counts the whole store only for the final check. */
+    /** Returns undefined when the expected number has arrived. */
     missing(expected: number): string | undefined {
       arrived += store.news(like).length
       const found = arrived < expected ? arrived : store.count(like) - before

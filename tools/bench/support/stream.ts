@@ -12,23 +12,16 @@ export interface OutsideEvent {
 export interface Stream {
   /** Publishes in batches, as an outside publisher does, and waits for each acknowledgement. */
   publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
-  /** Returns the next offset of each partition. */
   ends: (topic: string) => Promise<bigint[]>
-  /** Returns the number of unhandled events of a consumer group. Groups of sidecars commit once a second. */
+  /** Returns the number of unhandled events. Groups of sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  /** Returns the records between these ends. */
   records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
-  /** Returns the keys of the records between these ends. */
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
-  /** Calls back with each new record. Returns a function that stops it. */
   follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
   close: () => Promise<void>
 }
 
-/**
- * Kafka’s max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch. In the worst case the whole batch goes to
- * one partition.
- */
+/** Kafka’s max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch, which may go to one partition. */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 
@@ -91,10 +84,7 @@ export function openStream(kafka: KafkaConnection): Stream {
   }
 }
 
-/**
- * Returns the number of offsets between two ends of a topic. It equals the number of records, because only the benchmark writes there,
- * without transactions.
- */
+/** Returns the number of records between two ends. Only the benchmark writes there, without transactions. */
 export function distance(from: bigint[], to: bigint[]): number {
   return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
 }
@@ -114,7 +104,7 @@ export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent
   if (batch.length > 0) yield batch
 }
 
-/** Creates a topic for a comparison, with the partitions and limits of one of the stack’s topics. */
+/** Creates a topic with the partitions and limits of another one. */
 export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
   const specs = topics.processes.filter((topic) => topic.name === original)
   await ensureTopics(

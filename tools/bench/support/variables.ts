@@ -1,7 +1,7 @@
 import { CliError } from '@orderflow/cli'
 
 /**
- * Reads positive numbers from an environment variable, separated by spaces.
+ * Reads positive numbers from a variable, separated by spaces.
  * @throws {CliError} `usage` with the variable’s name
  */
 export function numbersFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {

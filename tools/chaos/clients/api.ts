@@ -16,7 +16,6 @@ export interface ProblemBody {
   paymentId?: string
 }
 
-/** The base URLs of order-service and payment-service. */
 export const orderUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'order-service')
 export const paymentUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'payment-service')
 

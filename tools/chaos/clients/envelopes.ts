@@ -11,7 +11,6 @@ export function reduced(payload: object = {}, changes: object = {}) {
   return { ...app, Version: 1, Name: 'OrderCreated', CreationDate, Payload, ...changes }
 }
 
-/** Builds an OrderCreated with all fields. */
 export const full = (payload: object = {}) => ({
   ...reduced(payload),
   Id: randomUUID(),

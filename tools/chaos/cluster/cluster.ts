@@ -32,7 +32,7 @@ import { createStore, type Store } from './store.ts'
 /** The name of a process. Names that end in `-2` are second replicas. */
 export type Member = string
 
-/** A stack whose processes can be started and stopped one by one. Each service with its sidecar runs once or twice. */
+/** A stack whose processes can be controlled one by one, with one or two replicas of each service. */
 export interface Cluster {
   folder: string
   members: Member[]
@@ -40,31 +40,25 @@ export interface Cluster {
   store: Store
   /** The connections of each replica to Kafka and the store. */
   network: Network
-  /** The base URLs of each service’s replicas. */
   urls: Record<string, string[]>
   start(member: Member): void
-  /** Sends a signal to a running process, and waits for its end if the signal ends it. Ignores processes that have ended. */
+  /** Signals a running process, and waits for its end if the signal ends it. */
   signal(member: Member, signal: NodeJS.Signals): Promise<void>
-  /** Stops a process in order and waits for its end. */
   end(member: Member): Promise<void>
-  /** Returns the processes that do not run, with their exit. */
   ended(): Map<Member, string>
-  /** Waits until all services answer and consume. */
   ready(): Promise<void>
-  /** Waits until broker and store answer. */
   serversReady(): Promise<void>
 }
 
 const goneTimeoutMs = 30_000
 const readyTimeoutMs = 120_000
 const ending: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT']
-/** The processes that others need. */
 const serverNames: readonly Member[] = ['kafka', 'postgresql']
 export const isServer = (member: Member) => serverNames.includes(member)
 
 /**
  * Starts a cluster in a claimed folder, with the store in `state/` and Kafka’s log in `data/`.
- * @param replicas the number of replicas of each service, 1 or 2; all use the same app-id and store
+ * @param replicas the replicas of each service, 1 or 2, which share app-id and store
  */
 export async function startCluster(folder: string, replicas: number, storeKind: LocalStore): Promise<Cluster> {
   const ports = await freePorts()
@@ -153,7 +147,7 @@ function brokerSpec(plan: Plan, { brokerSettings }: Network): ProcessSpec {
   return { ...spec, args: [...spec.args, ...settings] }
 }
 
-/** Returns the specs of a replica’s processes, with other names for second replicas. Each replica uses its own network. */
+/** Returns the specs of a replica’s processes, which use a network of their own. */
 function replicaSpecs(plan: Plan, index: number, store: Store, network: Network): [Member, ProcessSpec][] {
   const specs = processSpecs(plan)
   return storedServices.flatMap((service) => {

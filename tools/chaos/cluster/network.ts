@@ -1,25 +1,23 @@
 import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
 import { eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
 
-/** The servers that a replica, which is a service with its sidecar, uses across the network. */
+/** The servers that a replica uses. A replica is a service with its sidecar. */
 export const servers = ['store', 'kafka'] as const
 export type Server = (typeof servers)[number]
 
-/** The simulated networks of a cluster. */
 export interface Network {
   /** Returns the address that a replica uses as the broker. */
   kafkaOf: (replica: string) => string
   /** Returns the address that a replica uses as the store, or undefined if the store is a file. */
   storeOf: (replica: string) => string | undefined
-  /** Returns the link between a replica and a server. */
   link: (replica: string, server: Server) => Link
-  /** The broker’s settings, which tell each replica to reconnect through its own link. */
+  /** The broker’s settings. Each replica reconnects through its own link. */
   brokerSettings: Record<string, string>
   start: (folder: string) => Promise<void>
 }
 
 /**
- * Creates a link from each replica to each server, so that each can be disconnected separately.
+ * Creates a link from each replica to each server.
  * @param kafka the ports of the broker
  * @param store `host:port`, or undefined if the store is a file
  */
@@ -35,7 +33,7 @@ export async function createNetwork(
     links.set(link.spec.name, link)
     return link.address
   }
-  // A client reconnects to the listener’s advertised address, whichever address it used first.
+  // A client always reconnects to the listener’s advertised address.
   const listeners = [{ name: 'PLAINTEXT', at: `127.0.0.1:${kafka.kafka}`, advertised: `127.0.0.1:${kafka.kafka}` }]
   for (const [index, replica] of replicas.entries()) {
     const at = `127.0.0.1:${await freePort()}`

@@ -3,7 +3,6 @@ import { createNetwork } from './network.ts'
 
 const replicas = ['order-service', 'order-service-2', 'payment-service']
 const ports = { kafka: 1, kafkaController: 2 }
-/** Returns the address of each listener by its name. */
 const byName = (setting = '') =>
   new Map(setting.split(',').map((listener) => listener.split('://') as [name: string, at: string]))
 

@@ -6,7 +6,6 @@ import { type Cluster, startCluster } from './cluster.ts'
 
 export interface SiteOptions {
   folder: string
-  /** The number of replicas of each service, 1 or 2. */
   replicas: number
   store: LocalStore
   onProgress: (line: string) => void
@@ -60,7 +59,7 @@ function beside(folder: string): string[] {
   return existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
 }
 
-/** Data of a mount is lost when it is unmounted, and data of a folder when the next run claims it. */
+/** Data of a mount is lost when it is unmounted. */
 function keepData(folder: string): void {
   for (const name of dataFolders.filter((name) => existsSync(join(folder, name)))) {
     cpSync(join(folder, name), join(folder, 'kept', name), { recursive: true })

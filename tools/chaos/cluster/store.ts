@@ -16,18 +16,16 @@ import {
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 
-/** The services’ store with access past their sidecars. Its data is in its own folder, which may be a disk. */
+/** The services’ store, with access past their sidecars. */
 export interface Store {
   kind: LocalStore
   /** The server’s process and address, or undefined for files. */
   server?: { spec: ProcessSpec; address: string }
-  /** Prepares the store before anything starts. */
   prepare: () => Promise<void>
-  /** @throws {Error} while the store does not answer */
   answers: () => Promise<void>
   /** Returns the connection string of a service’s sidecar, perhaps with another address. */
   connectionString: (service: string, address?: string) => string
-  /** Locks all data of a service, as a backup or an administrator may. Others cannot write meanwhile. */
+  /** Locks all data of a service, as a backup may. */
   lock: (service: string, ms: number) => Promise<void>
   /** Returns a service’s documents whose keys have this prefix, in the order of keys. */
   documents: (service: string, prefix: string) => AsyncIterable<StoredDocument>
@@ -84,7 +82,6 @@ function tryLock(db: DatabaseSync): boolean {
   }
 }
 
-/** The number of documents to read at once. */
 const pageSize = 10_000
 
 /** Creates a store on a server with a database for each service (Dapr’s state.postgresql). */
@@ -92,7 +89,7 @@ function postgresql(folder: string, port: number): Store {
   const uri = () => localPostgresql(folder, port)
   async function withClient<Result>(service: string, work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = new Client({ connectionString: inDatabase(uri(), service) })
-    // The server may be killed meanwhile. The query then reports the error.
+    // The server may be killed. The query reports the error.
     client.on('error', () => {})
     await client.connect()
     return await work(client).finally(() => client.end().catch(() => {}))

@@ -18,10 +18,10 @@ export interface Supervisor {
 
 const periodMs = 500
 
-/** A process that keeps exiting, such as a sidecar without Kafka, is reported once in this time. */
+/** A process that keeps exiting is reported once in this time. */
 const newsMs = 30_000
 
-/** @param onDeath is called for every unexpected end; `isNews` is false if the same process ended shortly before */
+/** @param onDeath `isNews` is false if the same process ended shortly before */
 export function supervise(cluster: Cluster, onDeath: (death: Death, isNews: boolean) => void): Supervisor {
   const deaths: Death[] = []
   const left = new Map<Member, number>()

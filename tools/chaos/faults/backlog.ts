@@ -8,7 +8,6 @@ export interface Backlog {
   positions: string
 }
 
-/** Returns how far the applications are behind the log. */
 export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
   const found = await withAdmin(kafka, (admin) => positionsOf(admin, consumedTopics))
   return {
@@ -18,12 +17,12 @@ export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
 }
 
 const periodMs = 1_000
-/** The test ends after this time if every record is handled and no offset moves. */
+/** The test ends if every record is handled and no offset moves for this time. */
 const quietMs = 4_000
-/** The system is stuck after this time if a record is unhandled and no offset moves. */
+/** The system is stuck if a record is unhandled and no offset moves for this time. */
 const stuckMs = 90_000
 
-/** Waits until nothing moves any more. Returns the number of records that are still behind. */
+/** Waits until no offset moves. Returns the number of unhandled records. */
 export async function settle(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<number> {
   let last: Backlog = { behind: Number.NaN, positions: '' }
   let movedAt = Date.now()

@@ -11,7 +11,7 @@ export interface Breakable {
   disks: { state: Disk; kafka: Disk } | undefined
 }
 
-/** Runs all faults of a step. Returns when the last one has ended and the stopped processes run again. */
+/** Runs the faults of a step, and restarts the stopped processes. */
 export async function inflict(step: Step, breakable: Breakable): Promise<void> {
   const [first, second] = step.faults
   await Promise.all([
@@ -59,12 +59,11 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
   }
 }
 
-/** The duration of connections between two cuts, and of the refusals after a cut. */
+/** The time between two cuts, and of refusals after a cut. */
 const connectedMs = 250
 const refusedMs = 50
 const slowMs = 500
 
-/** Applies a network fault to links. */
 async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
   const each = (change: (link: Link) => Promise<void>) => Promise.all(links.map(change))
   switch (kind) {
@@ -97,7 +96,7 @@ async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
   }
 }
 
-/** Restarts in the order of `make down` and `make up`: services and sidecars end first, and servers start first. */
+/** Services and sidecars end first, and servers start first, as in `make down` and `make up`. */
 async function restartAll(cluster: Cluster, supervisor: Supervisor): Promise<void> {
   const servers = cluster.members.filter(isServer)
   const others = cluster.members.filter((member) => !isServer(member))

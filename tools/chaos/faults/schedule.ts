@@ -4,7 +4,6 @@ import type { Member } from '../cluster/cluster.ts'
 import type { Server } from '../cluster/network.ts'
 import { createRandom, type Random } from '../load/random.ts'
 
-/** A fault of the system and its duration in milliseconds. */
 export type Fault =
   | { kind: 'kill'; members: Member[]; ms: number }
   | { kind: 'freeze'; members: Member[]; ms: number }
@@ -14,7 +13,7 @@ export type Fault =
   | { kind: 'restart all' }
   | NetworkFault
 
-/** A fault of the network between replicas and a server. A replica is a service with its sidecar. */
+/** A fault of the network between replicas and a server. */
 export interface NetworkFault {
   kind: 'cut' | 'half-open' | 'slow' | 'cut off'
   server: Server
@@ -22,32 +21,24 @@ export interface NetworkFault {
   ms: number
 }
 
-/** One fault, or two of which the second begins during the first, and then a pause. */
+/** One fault, or two that overlap, and then a pause. */
 export interface Step {
   faults: [Fault] | [Fault, Fault]
-  /** The delay of the second fault. */
   apartMs: number
   restMs: number
 }
 
-/** The parts that can be broken. */
 export interface Targets {
   replicas: number
   store: LocalStore
-  /** True if disks can be full here. */
   disks: boolean
-  /** The duration of a frozen process. */
   freezeMs: number
-  /** The duration of a lock on a database. */
   lockMs: number
 }
 
 const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
-/**
- * Generates endless faults: single ones, and a pair after every second one. Each single fault occurs once before any occurs again. The same
- * random numbers result in the same steps.
- */
+/** Generates endless faults: single ones, and a pair after every second one. Each occurs once before any occurs again. */
 export function* schedule(random: Random, targets: Targets): Generator<Step> {
   for (;;) {
     for (const [index, fault] of random.shuffle(allFaults(random, targets)).entries()) {
@@ -65,7 +56,7 @@ function allFaults(random: Random, targets: Targets): Fault[] {
   return [...all, full('state'), full('kafka')]
 }
 
-/** Returns faults that can last at the same time as another of them. */
+/** Returns faults that can overlap with another of them. */
 function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
@@ -79,7 +70,6 @@ function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets
   ]
 }
 
-/** Returns the faults of a store on a server. */
 function serverFaults(random: Random, replicas: number): Fault[] {
   const all = storedServices.flatMap(({ name }) => replicasOf(name, replicas))
   const some = () => random.pick([all, ...storedServices.map(({ name }) => someOf(random, name, replicas))])
@@ -94,10 +84,10 @@ function serverFaults(random: Random, replicas: number): Fault[] {
   ]
 }
 
-/** Returns a duration that is shorter or longer than a request waits. */
+/** The duration is shorter or longer than a request waits. */
 const outage = (random: Random): number => random.between(4_000, 25_000)
 
-/** Disconnects a single replica. The others continue, perhaps with its partitions. */
+/** Disconnects a single replica. */
 function cutOff(random: Random, replicas: number, server: Server): Fault {
   const replica = random.pick(storedServices.flatMap(({ name }) => replicasOf(name, replicas)))
   return { kind: 'cut off', server, replicas: [replica], ms: outage(random) }
@@ -105,7 +95,6 @@ function cutOff(random: Random, replicas: number, server: Server): Fault {
 
 const replicasOf = (name: Member, replicas: number): Member[] => (replicas > 1 ? [name, `${name}-2`] : [name])
 
-/** Returns one of the replicas, or all. */
 function someOf(random: Random, name: Member, replicas: number): Member[] {
   const all = replicasOf(name, replicas)
   return random.pick([...all.map((one) => [one]), all])
@@ -118,7 +107,7 @@ function pair(random: Random, targets: Targets): [Fault, Fault] {
   }
 }
 
-/** Returns the targets of a fault. Faults with a common target cannot last at the same time. */
+/** Returns the targets of a fault. Faults with a common target cannot overlap. */
 function targetsOf(fault: Fault): string[] {
   switch (fault.kind) {
     case 'kill':
@@ -139,7 +128,7 @@ function targetsOf(fault: Fault): string[] {
   }
 }
 
-/** Returns the kind and target of a fault, without replica and duration. */
+/** Returns the kind and target of a fault. */
 export function faultName(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
@@ -161,10 +150,8 @@ export function faultName(fault: Fault): string {
   }
 }
 
-/** Returns the names of all faults in a schedule. */
 export const faultNames = (targets: Targets): string[] => allFaults(createRandom(), targets).map(faultName)
 
-/** Returns a fault as text for the report. */
 export function describeFault(fault: Fault): string {
   const seconds = 'ms' in fault ? ` ${(fault.ms / 1_000).toFixed(1)} s` : ''
   switch (fault.kind) {

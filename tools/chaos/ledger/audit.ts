@@ -7,18 +7,16 @@ export interface Finding {
   what: string
   /** The source of the stored documents, if the finding is about them. */
   view?: View
-  /** OrderIds in most findings, or names of poison records, or record positions. */
+  /** OrderIds, names of poison records, or record positions. */
   ids: string[]
 }
 
 export interface AuditOptions {
-  /** The sources of the stored documents. */
   views: View[]
-  /** The payment policy’s limit (`Policy.ApproveUpTo`). */
   approveUpTo: number
 }
 
-/** Runs all checks of the ledger. Returns an empty list if nothing is lost, duplicated, stuck or wrong. */
+/** Runs all checks of the ledger. */
 export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding[] {
   const questions = [...checks, ...(views.length > 1 ? differences : [])]
   const findings = questions.flatMap(({ kind, what, sql }): Finding[] => {
@@ -29,13 +27,12 @@ export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding
   return findings.filter(({ ids }) => ids.length > 0)
 }
 
-/** Counts the distinct ids of each kind of finding. */
 export function totals(findings: Finding[]): Record<Kind, number> {
   const count = (kind: Kind) => new Set(findings.filter((found) => found.kind === kind).flatMap(({ ids }) => ids)).size
   return { lost: count('lost'), duplicated: count('duplicated'), stuck: count('stuck'), wrong: count('wrong') }
 }
 
-/** Returns everything in the ledger about an id, name or position, for the analysis of a finding. */
+/** Returns everything in the ledger about an id, name or position. */
 export function evidence(book: Book, id: string): Record<string, object[]> {
   const ids = `(SELECT id FROM attempt WHERE name = :id UNION SELECT id FROM stored_order WHERE name = :id UNION SELECT :id)`
   const events = `SELECT * FROM event WHERE order_id IN ${ids} OR poison = :id OR topic || ' ' || part || ':' || offset = :id`

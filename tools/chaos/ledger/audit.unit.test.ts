@@ -13,14 +13,14 @@ interface Placed {
   cancel?: 'asked' | 'accepted'
 }
 
-/** Builds a small world without findings: orders that are paid, refunded, rejected, and cancelled before the charge. */
+/** Builds a correct world: orders that are paid, refunded, rejected, and cancelled before the charge. */
 function healthyWorld() {
   const placed: Placed[] = [
     { name: 'http 1', source: 'http', total: 10, id: 'a', accepted: true },
     { name: 'http 2', source: 'http', total: 20, id: 'b', accepted: true, cancel: 'accepted' },
     { name: 'outside 1', source: 'outside', total: 10_001, id: 'c', accepted: true },
     { name: 'outside 2', source: 'outside', total: 40, id: 'd', accepted: true, cancel: 'asked' },
-    // This order was never answered but is in the log, so it must be an order.
+    // This order has no answer but is in the log, so it must be an order.
     { name: 'http 3', source: 'http', total: 50, id: 'e' },
     { name: 'http 4', source: 'http', total: 60, id: 'f' },
   ]
@@ -125,7 +125,7 @@ const withId = (id: string) => (item: { id: string }) => item.id === id
 const ofOrder = (id: string) => (item: { orderId?: string }) => item.orderId === id
 const told = (name: string, id: string) => (event: LoggedEvent) => event.name === name && event.orderId === id
 
-/** Lists errors, each with the expected finding and its ids. */
+/** The errors, each with the expected finding and its ids. */
 const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][] = [
   ['lost: an accepted order that is not stored', ['a'], ({ orders }) => remove(orders, withId('a'))],
   ['lost: an accepted order that is not in the log', ['a'], ({ events }) => remove(events, told('OrderCreated', 'a'))],

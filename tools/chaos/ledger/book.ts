@@ -3,11 +3,11 @@ import { tables } from './tables.ts'
 
 /** An order that a client tried to place. */
 export interface Attempt {
-  /** The unique customer of the order, which identifies a stored order whatever its id is. */
+  /** The unique customer, which identifies a stored order. */
   name: string
   source: 'http' | 'outside'
   total: number
-  /** The id of an order from outside. The answer contains the id of an HTTP order. */
+  /** The answer contains the id of an HTTP order. */
   id?: string
 }
 
@@ -20,9 +20,7 @@ export interface LoggedEvent {
   eventId?: string
   orderId?: string
   amount?: number
-  /** The hash of the value’s bytes. */
   digest: string
-  /** The name of a poison record. */
   poison?: string
 }
 
@@ -36,16 +34,15 @@ export interface DeadLetter {
   reason: string
 }
 
-/** The source of stored documents: the services’ answers, or their stores. */
+/** The source of stored documents: the API, or the stores. */
 export type View = 'api' | 'store'
 
 export interface StoredOrder {
   id: string
-  /** The customer. */
   name: string
   total: number
   status: string
-  /** The amount that was or would have been charged, according to the order. */
+  /** The amount that was or would be charged, according to the order. */
   charged: number | undefined
 }
 
@@ -56,14 +53,13 @@ export interface StoredPayment {
   status: string
 }
 
-/** With SQLite’s usual 2 MB, writing a million orders takes ten times as long. */
+/** SQLite’s usual 2 MB make writing a million orders ten times slower. */
 const cacheKiB = 128 * 1024
 
 export type Book = ReturnType<typeof openBook>
 
 /**
- * Opens the ledger’s database of attempts, records and stored documents. A database needs little memory for a million orders, and any
- * SQLite shell can read it later.
+ * Opens the ledger: a database of attempts, records and stored documents.
  * @param consumers the applications that must handle each topic
  * @param file a new database file, by default in memory
  */
@@ -87,11 +83,11 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
   const addPayment = writer('INSERT INTO stored_payment VALUES (?, ?, ?, ?, ?)')
   return {
     attempted: ({ name, source, total, id }: Attempt) => addAttempt(name, source, total, id),
-    /** Records that the order was accepted: by an answer of 201 or 202, or by the broker’s acknowledgement. */
+    /** Records the acceptance of an order: an answer of 201 or 202, or the broker’s acknowledgement. */
     accepted: writer('UPDATE attempt SET accepted = 1, id = ?2 WHERE name = ?1') as (name: string, id: string) => void,
-    /** Records something unexpected that no fault explains, as a description. */
+    /** Records something that no fault explains. */
     surprise: writer('INSERT OR IGNORE INTO surprise VALUES (?)') as (what: string) => void,
-    /** Records that requests were refused until the client gave up, although the system was up. */
+    /** Records that a client gave up, although the system was up. */
     gaveUp: writer('UPDATE attempt SET gave_up = 1 WHERE name = ?') as (name: string) => void,
     cancelAttempted: writer('UPDATE attempt SET cancel = max(cancel, 1) WHERE name = ?') as (name: string) => void,
     cancelAccepted: writer('UPDATE attempt SET cancel = 2 WHERE name = ?') as (name: string) => void,

@@ -1,10 +1,10 @@
 export type Kind = 'lost' | 'duplicated' | 'stuck' | 'wrong'
 
-/** A query that must return nothing: it returns the ids or names of errors. */
+/** A query for the ids or names of errors. */
 export interface Check {
   kind: Kind
   what: string
-  /** Parameters: `:view` runs the query for each source of stored documents, and `:approveUpTo` is the policy’s limit. */
+  /** `:view` is a source of stored documents, and `:approveUpTo` the policy’s limit. */
   sql: string
 }
 
@@ -47,7 +47,7 @@ const lost: Omit<Check, 'kind'>[] = [
   },
 ]
 
-/** Counted by effect, because the log may repeat the same event. */
+/** Counted by effect, because the log may repeat events. */
 const duplicated: Omit<Check, 'kind'>[] = [
   {
     what: 'an order that is listed several times',
@@ -166,7 +166,7 @@ export const checks: Check[] = [
   ...of('wrong', wrong),
 ]
 
-/** Services answer only from their lists, so a document that is missing on all pages is not listed. */
+/** A document that is missing on all pages is not listed. */
 const unlisted: Omit<Check, 'kind'>[] = [
   ['an order', 'stored_order', 'id'],
   ['a payment', 'stored_payment', 'order_id'],
@@ -187,5 +187,4 @@ const different: Omit<Check, 'kind'>[] = ['stored_order', 'stored_payment'].map(
   }
 })
 
-/** Finds documents that only one source has. */
 export const differences: Check[] = [...of('lost', unlisted), ...of('wrong', different)]

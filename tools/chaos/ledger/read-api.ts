@@ -4,7 +4,7 @@ import type { Payment } from '@orderflow/payment-service/domain'
 import { send } from '../clients/api.ts'
 import type { Book } from './book.ts'
 
-/** Reads the complete lists of orders and payments into the ledger, page by page. `urlOf` returns the address of a service. */
+/** Reads the lists of orders and payments into the ledger. */
 export async function readApi(urlOf: (service: string) => string, book: Book): Promise<void> {
   const orders = async () => {
     for await (const { id, customerName, total, status, payment } of list<Order>(

@@ -10,7 +10,7 @@ export const poisonHeader = 'test-poison'
 const deadTopics = [deadLetterTopic(orderEvents), deadLetterTopic(paymentEvents)]
 const topics = [orderEvents, paymentEvents, ...deadTopics]
 
-/** Reads the whole log, up to its current end, into the ledger with a plain Kafka client. */
+/** Reads the log up to its current end into the ledger. */
 export async function readLog(kafka: KafkaConnection, book: Book): Promise<void> {
   const log = openLog(kafka)
   try {

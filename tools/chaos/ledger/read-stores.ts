@@ -1,17 +1,16 @@
 import { entryOf } from '@orderflow/cli'
 import type { Book, StoredOrder, StoredPayment } from './book.ts'
 
-/** A document of a state store by its key, without the `<app-id>||` that Dapr adds. */
+/** A document by its key without Dapr’s prefix `<app-id>||`. */
 export type StoredDocument = [key: string, document: unknown]
 
 type Documents = Iterable<StoredDocument> | AsyncIterable<StoredDocument>
 
-/** The prefixes of the keys that the ledger reads from each service’s store. */
 export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'payment/' }
 
 /**
- * Reads the services’ stores into the ledger, past services and sidecars.
- * @param stores the documents of each service with its prefix, in the order of their keys
+ * Reads the stores into the ledger, past services and sidecars.
+ * @param stores the documents of each service, in the order of their keys
  */
 export async function readStores(stores: Record<string, Documents>, book: Book): Promise<void> {
   await book.together(async () => {
@@ -31,7 +30,7 @@ interface Payment {
   }
 }
 
-/** Collects an order’s facts, which are consecutive documents `order/ID/NAME`. */
+/** Collects an order’s facts, which are consecutive. */
 async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   let id = ''
   let facts = new Map<string, Fact>()
@@ -63,7 +62,7 @@ function statusOf(facts: Map<string, Fact>): string {
   return facts.has('PaymentRejected') ? 'PaymentRejected' : 'Created'
 }
 
-/** Reads payments, each a document `payment/ID`. A document with only a cancellation is not a payment. */
+/** Skips documents that have only a cancellation. */
 async function* paymentsIn(documents: Documents): AsyncGenerator<StoredPayment> {
   for await (const [key, document] of documents) {
     const { decision, refund } = (document as Payment).state

@@ -1,4 +1,3 @@
-/** The tables of the ledger. */
 export const tables = `
   CREATE TABLE consumer (topic TEXT, app TEXT);
   CREATE TABLE attempt (

@@ -5,11 +5,9 @@ import type { PlannedOrder } from './orders.ts'
 import type { Tally } from './tally.ts'
 
 export interface HttpClientOptions {
-  /** The addresses of order-service’s replicas. */
   urls: string[]
   book: Book
   tally: Tally
-  /** The prefix of Idempotency-Keys. */
   keys: string
   /** Returns true when clients should give up. */
   isOver: () => boolean
@@ -19,7 +17,7 @@ export interface HttpClientOptions {
 
 export interface Accepted {
   id: string
-  /** False for a 202: the order is in the log, but may not be found yet. */
+  /** False for a 202: the order may not be found yet. */
   stored: boolean
 }
 
@@ -29,14 +27,14 @@ interface Body {
 }
 type Reply = Answer<Body | undefined>
 
-/** The client’s timeout, longer than the 10 s that order-service gives its sidecar. */
+/** Longer than the 10 s that order-service gives its sidecar. */
 const requestTimeoutMs = 12_000
 
 const accepted = [200, 201, 202]
 
 /**
- * Creates a well-behaved client of order-service. After a 503 or no answer it repeats the request with the same Idempotency-Key at the next
- * replica. The ledger records any other failure as unexpected.
+ * Creates a client of order-service. After a 503 or no answer it repeats the request at the next replica. The ledger records other failures
+ * as unexpected.
  */
 export function createHttpClient({ urls, book, tally, keys, isOver, patienceMs }: HttpClientOptions) {
   /** Sends until the request is accepted or rejected, or the test is over. */
@@ -82,7 +80,6 @@ export function createHttpClient({ urls, book, tally, keys, isOver, patienceMs }
       return { id, stored: reply.status === 201 }
     },
 
-    /** Cancels an accepted order. */
     async cancel(name: string, { id, stored }: Accepted): Promise<void> {
       book.cancelAttempted(name)
       const reply = await insist('cancel', name, stored ? [503] : [503, 404], `/v1/orders/${id}/cancel`, {})

@@ -14,7 +14,7 @@ interface Row {
 }
 
 describe('the HTTP client of the load', () => {
-  /** The server returns these in turn, and then repeats the last one. `break` breaks the connection. */
+  /** The server repeats the last answer. `break` breaks the connection. */
   let answers: ('break' | { status: number; body: object })[]
   let requests: { path: string; key: string | undefined }[]
   let server: Server

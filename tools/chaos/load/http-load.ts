@@ -4,16 +4,15 @@ import type { PlannedOrder } from './orders.ts'
 import { startPace } from './pace.ts'
 
 export interface Load {
-  /** Returns the number of orders begun so far. */
   begun(): number
-  /** Begins no more orders. Returns when all begun orders are accepted or given up. */
+  /** Begins no more orders, and waits for the others. */
   end(): Promise<void>
 }
 
-/** The number of simultaneous orders. Only beyond it can a waiting client delay others. */
+/** Only beyond this number can a waiting client delay others. */
 const maxUnderWay = 1_000
 
-/** Places orders at a steady rate, up to `maxOrders`, and cancels those planned for it. `plan(n)` is the nth order. */
+/** Places orders at a steady rate, up to `maxOrders`, and cancels those planned for it. */
 export function startHttpLoad(
   plan: (index: number) => PlannedOrder,
   perSecond: number,

@@ -1,7 +1,7 @@
 import { deterministicId } from '@orderflow/envelope-schema'
 import { createRandom } from './random.ts'
 
-/** An order of the load and its later actions, with times in milliseconds after it was placed. */
+/** An order and its later actions, with times in milliseconds. */
 export interface PlannedOrder {
   name: string
   total: number
@@ -13,13 +13,12 @@ export interface PlannedOutsideOrder extends PlannedOrder {
   id: string
   form: 'full' | 'reduced'
   key: OutsideKey
-  /** The times and keys of repetitions of the same event. */
   again: { afterMs: number; key: OutsideKey }[]
   /** True if the cancellation is published first. */
   cancelFirst: boolean
 }
 
-/** Another key mostly means another partition. So does the same key, because Dapr and other clients hash differently. */
+/** Any key may mean another partition, because Dapr and other clients hash differently. */
 export type OutsideKey = 'order' | 'customer' | 'none'
 
 /** Policy.ApproveUpTo of payment-service/appsettings.json. */
@@ -35,7 +34,6 @@ export function httpOrder(seed: string, index: number): PlannedOrder {
   return { name: `http ${index}`, total, cancelAfterMs: isCancelled ? random.between(0, 5_000) : undefined }
 }
 
-/** Returns the nth order from outside. */
 export function outsideOrder(seed: string, index: number): PlannedOutsideOrder {
   const random = createRandom(seed, 'outside', index)
   const isLarge = random.chance(0.03)

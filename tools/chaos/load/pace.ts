@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Pace {
-  /** Begins no more calls. */
   stop(): Promise<void>
 }
 
@@ -9,10 +8,7 @@ const tickMs = 20
 /** A delayed call begins when there is room, unless it is later than this. */
 const arrearsMs = 2_000
 
-/**
- * Calls `begin` with 0, 1, 2, … at a steady rate, without waiting for earlier calls, while there is room. The callers of a real system do
- * not wait for each other.
- */
+/** Calls `begin` with 0, 1, 2, … at a steady rate while there is room, without waiting for earlier calls. */
 export function startPace(perSecond: number, hasRoom: () => boolean, begin: (index: number) => void): Pace {
   let isStopping = false
   let index = 0

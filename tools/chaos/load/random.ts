@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** A repeatable source of random numbers. */
 export interface Random {
   /** Returns a number from 0 to below 1. */
   next(): number

@@ -1,4 +1,3 @@
-/** Counts events by name, such as an answer’s status. */
 export interface Tally {
   add(what: string): void
   counts(): Record<string, number>

@@ -18,7 +18,6 @@ export interface OutsideLoadOptions {
 }
 
 export interface OutsideLoad extends Load {
-  /** Returns the number of times the broker refused or did not answer. */
   failures(): number
 }
 
@@ -27,7 +26,7 @@ const poisonShare = 0.01
 const unheardShare = 0.005
 /** The records of a batch, which must stay below the topic’s 256 KiB. */
 const maxRecords = 100
-/** Above this number the producer lags, and begins nothing more. */
+/** Above this number the producer lags, and pauses. */
 const maxWaiting = 2_000
 const tickMs = 10
 
@@ -43,7 +42,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   function begin(index: number): void {
     begun += 1
-    // Poison needs its own source of random numbers, because it depends on the orders that are paid by now.
+    // Poison depends on the paid orders, so it needs its own random numbers.
     const random = createRandom(seed, 'poison', index)
     recordsOf(outsideOrder(seed, index), book).forEach(wait)
     if (random.chance(unheardShare)) wait(unheard())
@@ -56,7 +55,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   let isEnding = false
 
-  /** Removes and returns the due records in the order in which they were begun. At the end it returns all. */
+  /** Removes and returns the due records in their order, and at the end all. */
   function takeDue(): Outgoing[] {
     const now = performance.now()
     const taken: Outgoing[] = []

@@ -38,7 +38,6 @@ export function contradiction({ id, name, total }: KnownOrder): PoisonRecord {
   return { topic: orderEvents, value: JSON.stringify(full({ OrderId: id, CustomerName: name, Total: total + 1 })) }
 }
 
-/** Returns a random poison record. */
 export function poisonRecord(random: Random): PoisonRecord {
   return random.chance(0.15)
     ? { topic: paymentEvents, value: random.pick(paymentValues) }

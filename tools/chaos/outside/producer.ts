@@ -3,7 +3,7 @@ import type { KafkaConnection } from '@orderflow/cli'
 import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 
 export interface OutsideProducer {
-  /** Sends until the broker has all records, even after failures. Returns false if the test was over before. */
+  /** Sends until the broker has all records. Returns false if the test was over before. */
   send(records: OutsideRecord[]): Promise<boolean>
   failures(): number
   close(): Promise<void>
@@ -11,9 +11,9 @@ export interface OutsideProducer {
 
 const pauseMs = 250
 
-/** Creates a well-behaved Kafka client. It repeats unacknowledged records, which may duplicate them. */
+/** Creates a Kafka client that repeats unacknowledged records. */
 export function createOutsideProducer(kafka: KafkaConnection, isOver: () => boolean): OutsideProducer {
-  // Every failure must be counted. A client with its own retries would hide a quick restart of the broker.
+  // Retries of the client would hide a quick restart of the broker.
   const create = () => createProducer({ ...kafka, retries: 0 })
   let producer = create()
   let failures = 0

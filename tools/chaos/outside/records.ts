@@ -6,7 +6,7 @@ import { poisonHeader } from '../ledger/read-log.ts'
 import type { OutsideKey, PlannedOutsideOrder } from '../load/orders.ts'
 import type { PoisonRecord } from './poison.ts'
 
-/** A record to send, with its notes for the ledger: before it is sent, and after the acknowledgement. */
+/** A record to send, with its notes for the ledger. */
 export interface Outgoing {
   afterMs: number
   record: OutsideRecord
@@ -16,7 +16,7 @@ export interface Outgoing {
 
 const nothing = () => {}
 
-/** Returns all records of an order from outside: its event, repetitions, and perhaps its cancellation before or after. */
+/** Returns all records of an order: its event, repetitions, and perhaps its cancellation. */
 export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
   const { id, name, total, form, again, cancelAfterMs, cancelFirst } = order
   const envelope = form === 'full' ? full : reduced
@@ -50,7 +50,6 @@ function keyOf({ id, name }: PlannedOutsideOrder, key: OutsideKey): { key?: stri
   return { key: key === 'order' ? id : name }
 }
 
-/** Returns a poison record that is marked for the ledger only. */
 export function poisonous(name: string, { topic, value }: PoisonRecord, book: Book): Outgoing {
   return {
     afterMs: 0,

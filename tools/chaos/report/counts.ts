@@ -2,7 +2,6 @@ import type { Book } from '../ledger/book.ts'
 
 /** Counts for the report. `audit` checks them. */
 export interface Counts {
-  /** Counts by source. */
   orders: { source: string; attempted: number; accepted: number; inLog: number; stored: number; paid: number }[]
   cancellations: { asked: number; accepted: number; refunded: number }
   /** Records and distinct orders by event name. */

@@ -3,10 +3,10 @@ import type { Death } from '../cluster/supervisor.ts'
 import type { Recovery } from './recovery.ts'
 import { type Report, silentSources } from './report.ts'
 
-/** The goal for the time from the restart of killed processes until events flow again. */
+/** The goal from the restart of killed processes until events flow again. */
 const goalMs = 5_000
 
-/** Returns the report as text: the faults, the times of recovery, the counts and the verdict. */
+/** Returns the report as text. */
 export function formatReport(report: Report): string {
   return [loadText(report), faultTable(report), countTables(report), verdictText(report)].join('\n')
 }

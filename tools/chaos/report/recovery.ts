@@ -10,7 +10,7 @@ import type { KnownOrder } from '../outside/poison.ts'
 import { createOutsideProducer } from '../outside/producer.ts'
 import { recordsOf } from '../outside/records.ts'
 
-/** Milliseconds from a given time until a later order was accepted and paid, or undefined after two minutes. */
+/** Milliseconds until a later order was accepted and paid, or undefined after two minutes. */
 export interface Recovery {
   accepted: number | undefined
   paid: number | undefined
@@ -21,7 +21,7 @@ export interface Recovery {
 const withinMs = 120_000
 const pollMs = 25
 
-/** Creates a probe that measures how soon events flow again, with its own orders. */
+/** Creates a probe that measures with its own orders how soon events flow again. */
 export function createProbe(cluster: Cluster, book: Book, keys: string) {
   const urls = entryOf(cluster.urls, 'order-service')
   const paid: KnownOrder[] = []
@@ -70,7 +70,6 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
   }
 
   return {
-    /** The probe’s orders that were seen as paid. */
     paid: paid as readonly KnownOrder[],
     /** @param since a time of `performance.now()` */
     async measure(since: number): Promise<Recovery> {

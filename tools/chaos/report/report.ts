@@ -12,16 +12,14 @@ export interface FaultReport {
   /** One or two of `faultNames`. */
   names: string[]
   beganAt: Date
-  /** The number of unhandled records at the end of the fault, or undefined if the broker did not answer. */
+  /** The number of unhandled records at the end of the fault, or undefined if unknown. */
   behind: number | undefined
   recovery: Recovery
-  /** Processes that ended unexpectedly meanwhile. */
   deaths: Death[]
 }
 
 export interface LoadReport {
   seconds: number
-  /** Orders begun through HTTP and from outside. */
   http: number
   outside: number
   answers: Record<string, number>
@@ -38,11 +36,11 @@ export interface Report {
   store: LocalStore
   load: LoadReport
   counts: Counts
-  /** The number of records that were still unhandled when offsets stopped moving. */
+  /** The number of unhandled records when offsets stopped moving. */
   behind: number
   faults: FaultReport[]
   totals: Record<Kind, number>
-  /** Each finding has the number of its ids, and the evidence of the first ones. */
+  /** The number of ids of a finding, and the evidence of the first ones. */
   findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
 }
 
@@ -50,7 +48,6 @@ export interface Machine {
   at: Date
   processors: string
   node: string
-  /** The average of the last minute. */
   loadAverage: number
 }
 

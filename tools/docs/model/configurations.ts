@@ -7,19 +7,16 @@ export interface Configuration {
   name: string
   /** The name of its file without the ending: `Orders.rebuild`. */
   model: string
-  /** The removed guard. */
   without?: string
-  /** The module in `<module>.tla`. */
   module: string
-  /** The content of the configuration’s file for TLC. */
+  /** The content of the configuration’s file. */
   text: string
-  /** The invariant or property that must be violated, or undefined if all must hold. */
+  /** The property that must be violated, or undefined if all must hold. */
   violates: string | undefined
 }
 
 /** A row of the table in README.md: a guard, and the violation without it. */
 export interface Guard {
-  /** The name of the configuration’s file without its ending. */
   model: string
   constant: string
   violates: string
@@ -42,13 +39,12 @@ export function readGuards(): Guard[] {
   }))
 }
 
-/** Reads the text of each configuration’s file by its name without the ending. */
 export function readModels(): Map<string, string> {
   const files = globSync('*.cfg', { cwd: folder }).sort()
   return new Map(files.map((file) => [basename(file, '.cfg'), readFileSync(join(folder, file), 'utf8')]))
 }
 
-/** Returns every complete model, each followed by the versions that lack one guard. */
+/** Returns every complete model, followed by those without one guard. */
 export function configurations(models = readModels(), guards = readGuards()): Configuration[] {
   return [...models].flatMap(([model, text]) => {
     const module = model.split('.')[0] as string
@@ -67,7 +63,7 @@ export function configurations(models = readModels(), guards = readGuards()): Co
   })
 }
 
-/** Returns the model without a guard. Only the property that must be violated is left, because TLC does not name a violated property. */
+/** Keeps only the property that must be violated, because TLC does not name it. */
 function withoutGuard(text: string, constant: string, violates: string): string {
   const weaker = text.replace(`  ${constant} = TRUE`, `  ${constant} = FALSE`)
   if (weaker === text) throw new Error(`the model has no guard ${constant} to remove`)

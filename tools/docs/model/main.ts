@@ -1,4 +1,4 @@
-// `make -C tools model` checks each model with TLC, complete and without each of its guards (tools/docs/model/README.md).
+// `make -C tools model` checks each model with TLC, complete and without each guard (tools/docs/model/README.md).
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ensureTlc, timed } from '@orderflow/cli'

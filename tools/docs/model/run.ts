@@ -4,13 +4,12 @@ import type { Finding } from './tlc.ts'
 export interface RunOptions {
   check: (configuration: Configuration) => Promise<Finding>
   print: (text: string) => void
-  /** The number of simultaneous checks. */
   parallelism: number
 }
 
 /**
- * Checks all configurations and prints a line for each. Also prints TLC’s output if the result is unexpected, or if there is only one
- * configuration, whose counterexample the user wants to read. Returns the number of unexpected results.
+ * Checks all configurations and prints a line for each. Prints TLC’s output for an unexpected result, and for a single configuration.
+ * Returns the number of unexpected results.
  */
 export async function runAll(all: Configuration[], { check, print, parallelism }: RunOptions): Promise<number> {
   const waiting = [...all]

@@ -6,12 +6,10 @@ import type { Configuration } from './configurations.ts'
 
 /** The result of TLC for a configuration. */
 export interface Finding {
-  /** The number of distinct states. */
   states: number
   seconds: number
-  /** The violated invariant or property, or undefined if all hold. */
+  /** The violated property, or undefined if all hold. */
   violated: string | undefined
-  /** The complete output of TLC with the counterexample. */
   output: string
 }
 
@@ -19,7 +17,7 @@ export interface Finding {
  * Checks a configuration with TLC.
  * @param command the command of TLC without options
  * @param folder the folder of the modules
- * @throws {Error} if TLC reaches no verdict, because a module is wrong or memory is too small
+ * @throws {Error} if TLC reaches no verdict
  */
 export async function check(command: string[], folder: string, { module, text }: Configuration): Promise<Finding> {
   const temporary = mkdtempSync(join(tmpdir(), 'orderflow-model-'))
@@ -28,7 +26,7 @@ export async function check(command: string[], folder: string, { module, text }:
     const file = join(temporary, 'model.cfg')
     writeFileSync(file, text)
     const [program = '', ...options] = command
-    // TLC unpacks its modules into Java’s temporary folder, which simultaneous runs must not share.
+    // Simultaneous runs must not share Java’s temporary folder, where TLC unpacks its modules.
     const args = [
       `-Djava.io.tmpdir=${temporary}`,
       ...options,
@@ -46,7 +44,7 @@ export async function check(command: string[], folder: string, { module, text }:
   }
 }
 
-/** Runs TLC and returns its output. Its exit code differs for each kind of violation, and the output contains the same in words. */
+/** Runs TLC and returns its output, which is more precise than its exit code. */
 function printed(program: string, args: string[], cwd: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
@@ -55,7 +53,7 @@ function printed(program: string, args: string[], cwd: string): Promise<string> 
   })
 }
 
-/** Reads TLC’s output. It does not name a violated property, so a configuration may have only one. */
+/** Reads TLC’s output, which does not name a violated property. */
 export function verdictOf(output: string, text: string): Pick<Finding, 'states' | 'violated'> {
   const states = Number(/^\d+ states generated, (\d+) distinct states found/m.exec(output)?.[1])
   const [, named] = /^Error: (?:Invariant|Action property) (\w+) is violated/m.exec(output) ?? []

@@ -1,4 +1,4 @@
-// `make -C tools pictures` takes the pictures of the README and of an alert, from a real run in a copy of the repository.
+// `make -C tools pictures` takes the pictures of the README and of an alert from a real run.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// A part of `make -C tools pictures`. It also runs alone on a stack of processes: packages/cli/node docs/pictures/monitor.ts.
+// A part of `make -C tools pictures`, which also runs alone on a stack of processes.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,13 +9,12 @@ import { openBrowser } from '@orderflow/cli/browser'
 import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
 
 interface Options {
-  /** The URL of order-service. */
   orders: string
   /** Publishes a document as an outside publisher, even an invalid one. */
   publish: (event: object) => Promise<unknown>
 }
 
-/** Takes pictures of the monitor with new orders and broken events: the live view, the dead letters, the edit of one, and its payment. */
+/** Takes pictures of the live view, the dead letters, the edit of one, and its payment. */
 export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   const { url } = addressAt('localhost', serviceNamed('event-monitor'))
   const browser = await openBrowser()
@@ -80,7 +79,7 @@ async function ask<Answer>(url: string, path: string, body?: object): Promise<An
   return (await (await fetch(`${url}/v1/${path}`, init)).json()) as Answer
 }
 
-/** Returns typical errors of outside publishers: a total as text, and a missing name. */
+/** Returns typical errors: a total as text, and a missing name. */
 const broken = () => [
   ...Array.from({ length: 3 }, () => order('web-shop', { Total: '42.5' })),
   order('old-till', { CustomerName: undefined }),

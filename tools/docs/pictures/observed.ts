@@ -55,7 +55,7 @@ export async function takeTrace(url: string): Promise<void> {
   }
 }
 
-/** Waits until everything was scraped once, because an alert needs a change of a counter. */
+/** Waits until everything was scraped once, because an alert needs a change. */
 export async function untilScraped(prometheus: string): Promise<void> {
   await eventually(async () => {
     const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>(prometheus, 'targets')
@@ -63,7 +63,7 @@ export async function untilScraped(prometheus: string): Promise<void> {
   }, 'everything to be scraped')
 }
 
-/** Takes pictures of Prometheus’ pages after such an event: the firing alert, and the graph of its metric. */
+/** Takes pictures of the firing alert and its graph. */
 export async function takeAlert(prometheus: string): Promise<void> {
   const browser = await openBrowser()
   try {

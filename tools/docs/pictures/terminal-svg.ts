@@ -20,8 +20,8 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill
 `.trim()
 
 /**
- * Returns an SVG document that shows each line at its time, in a loop. It needs no script, so it also moves in an <img>. Readers who prefer
- * reduced motion see all lines at once.
+ * Returns an SVG document that shows each line at its time, in a loop. It has no script, so it moves in an <img>. Readers who prefer
+ * reduced motion see all lines.
  */
 export function terminalSvg(recording: RecordedLine[], title: string): string {
   const rows = recording.flatMap(({ at, text }) => rowsOf(text).map((pieces) => ({ at, pieces })))
@@ -49,7 +49,6 @@ ${texts.join('\n')}
 `
 }
 
-/** Splits a line into pieces of one style. */
 function piecesOf(line: string): Piece[] {
   const [first = '', ...others] = line.split('\x1b[')
   const styled = others.map((part) => {
@@ -59,7 +58,7 @@ function piecesOf(line: string): Piece[] {
   return [{ style: undefined, text: first }, ...styled]
 }
 
-/** Splits a line into rows. Unlike those of a terminal, rows end at a space or comma if possible, so that words stay whole. */
+/** Splits a line into rows, at a space or comma if possible. */
 function rowsOf(line: string): Piece[][] {
   let rest = piecesOf(line).flatMap(({ style, text }) => [...text].map((character) => ({ style, text: character })))
   const rows: Piece[][] = []
@@ -78,7 +77,6 @@ function lastBreak(characters: Piece[]): number {
   return hasWords ? end + 1 : columns
 }
 
-/** Joins neighbours of the same style. */
 function joined(characters: Piece[]): Piece[] {
   const pieces: Piece[] = []
   for (const { style, text } of characters) {

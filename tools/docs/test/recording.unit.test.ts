@@ -15,7 +15,7 @@ describe('record', () => {
     ])
     const [command = 0, one = 0, two = 0, , next = 0] = lines.map(({ at }) => at)
     expect(one - command).to.be.at.least(1000)
-    // Even if this process reads late, the second line comes after the pause of the command.
+    // Even if this process reads late, the second line comes after the pause.
     expect(two - command).to.be.at.least(1150)
     expect(two).to.be.at.least(one)
     expect(next).to.be.greaterThan(two)
