@@ -42,7 +42,8 @@ export function openMonitor(
   const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
   const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
   const folder = fileURLToPath(new URL(own.Folder.endsWith('/') ? own.Folder : `${own.Folder}/`, root))
-  const { services: entries, reactions } = readApplication(new URL('services.json', root))
+  const application = readApplication(new URL('services.json', root))
+  const { services: entries, reactions } = application
   const services = watchedServices(entries, own)
   const trust = readTrust(root, trustSettings)
   const ledger = createLedger(folder)
@@ -52,7 +53,7 @@ export function openMonitor(
       trust: trustSettings,
       positionIdsBefore: Stream.PositionIdsBefore,
       root: root.href,
-      reactions,
+      application,
       folder,
       segmentEvents: Math.max(1_000, Math.ceil(own.KeepEvents / 10)),
       keepEvents: own.KeepEvents,

@@ -14,7 +14,7 @@ import {
   type ReceivedEnvelope,
   selectEvent,
 } from '@orderflow/envelope'
-import type { Reaction } from '@orderflow/service-kit/application'
+import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import {
   contractMask,
   deadLetterHeaders,
@@ -117,7 +117,7 @@ function examineAt(
     kind: kindOf(topic, verdict),
     ids,
     guids: guidsOf(ids, document, key, of, hasOwnIds ? [] : spelledIds(document)),
-    subject: subjectOf(verdict.document),
+    subject: verdict.validity === 'valid' ? subjectOf(verdict.document, topic) : null,
     body,
   }
 }
@@ -301,19 +301,22 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
   })
 }
 
-/** Returns the value that a document shares with its reactions; null without expected reactions. */
-type SubjectOf = (document: unknown) => string | null
+/** Returns the value by which an event and its answers find each other; null for an event of no reaction or another topic. */
+type SubjectOf = (document: unknown, topic: string) => string | null
 
-/** Returns a function that reads the field that services.json names for an event's reactions. */
-export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers' | 'about'>[]): SubjectOf {
+/** Returns how to find what an event is about: the field that services.json names for the reactions of its event. */
+export function subjectsOf(application: Pick<Application, 'reactions' | 'topics' | 'services'>): SubjectOf {
   const fields = new Map(
-    reactions.flatMap(({ after, answers, about }) => [after, ...answers].map((event) => [event, about] as const)),
+    application.reactions.flatMap(({ after, answers, about }) =>
+      [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
+    ),
   )
-  const guidFields = new Set([...new Set(fields.values())].filter(holdsGuid))
-  return (document) => {
+  const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
+  return (document, topic) => {
     const { Name, Payload } = Object(document) as { Name?: unknown; Payload?: unknown }
-    const field = fields.get(String(Name))
-    if (field === undefined) return null
+    const known = fields.get(String(Name))
+    if (known?.topic !== topic) return null
+    const field = known.about
     const subject = (Object(Payload) as Record<string, unknown>)[field]
     if (isGuid(subject)) return subject.toLowerCase()
     const isText = typeof subject === 'string' || typeof subject === 'number'

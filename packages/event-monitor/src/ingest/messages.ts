@@ -1,4 +1,4 @@
-import type { Reaction } from '@orderflow/service-kit/application'
+import type { Application } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { TrustSettings } from '@orderflow/service-kit/trust'
 import type { EventRow, Unreadable } from '../api/events.ts'
@@ -15,7 +15,8 @@ export interface IngestData {
   /** The setting with the same name. */
   positionIdsBefore: string
   root: string
-  reactions: readonly Reaction[]
+  /** The expected reactions of services.json, and the topics of their events. */
+  application: Pick<Application, 'reactions' | 'topics' | 'services'>
   folder: string
   segmentEvents: number
   keepEvents: number

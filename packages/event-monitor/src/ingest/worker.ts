@@ -32,7 +32,8 @@ const report = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
-const subjectOf = subjectsOf(data.reactions)
+const subjectOf = subjectsOf(data.application)
+/** Undefined until the files are open. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false

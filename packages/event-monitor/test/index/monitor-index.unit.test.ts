@@ -35,7 +35,7 @@ describe('the index of an unreachable log', () => {
         },
         positionIdsBefore: '',
         root: new URL('../..', import.meta.url).href,
-        reactions: [],
+        application: { reactions: [], topics: [], services: {} },
         folder,
         segmentEvents: 1_000,
         keepEvents: 10_000,

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { positionText } from '@orderflow/service-kit/log'
+import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import { full, indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
+const paymentApproved = (OrderId: string) =>
+  full('PaymentApproved', { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'a@1', Source: 'Manual' })
 
 describe('reads of the index', () => {
   let index: TestIndex
@@ -156,7 +160,7 @@ describe('reads of the index', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
     const idOf = (position: number) =>
       ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
-    const paid = (position: number) => full('PaymentApproved', { OrderId: idOf(position) })
+    const paid = (position: number) => paymentApproved(idOf(position))
     index.add(indexRecord(paid(1), { topic: 'paymentevents', offset: 0, at: start }))
     index.add(...orders.map((order, offset) => indexRecord(order, { offset, at: start + offset })))
     const missing = () =>
@@ -167,7 +171,29 @@ describe('reads of the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('lets a reaction wait for its own reaction, each with its own time limit', () => {
+  it('lists no event that services do not accept, or that is not on its own topic', () => {
+    const untrusted = {
+      requireTrusted() {
+        throw new UntrustedError('its publisher may not publish it')
+      },
+    }
+    const [first, other] = [orderCreated(), orderCreated()]
+    const paid = ({ Payload }: Record<string, unknown>) => paymentApproved((Payload as { OrderId: string }).OrderId)
+    index.add(
+      indexRecord(first, { offset: 0, at: start }),
+      indexRecord(orderCreated(), { topic: 'paymentevents', offset: 0, at: start }),
+      indexRecord(orderCreated({}, { Total: 'x' }), { offset: 1, at: start }),
+      indexRecord(orderCreated(), { offset: 2, at: start }, untrusted),
+      indexRecord(other, { offset: 3, at: start }),
+      // No service publishes the reaction to this topic, and no service accepts the other one.
+      indexRecord(paid(first), { offset: 4, at: start }),
+      indexRecord(paid(other), { topic: 'paymentevents', offset: 1, at: start }, untrusted),
+    )
+    const { events } = index.reads.missing(start + 10 * second, 0, 10)
+    expect(events.map(({ row }) => positionText(row.position))).to.deep.equal(['orderevents/0/0', 'orderevents/0/3'])
+  })
+
+  it('lets a reaction wait for its own reaction, each within its own time', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -175,7 +201,7 @@ describe('reads of the index', () => {
     ])
     const order = orderCreated()
     const { OrderId } = order.Payload as { OrderId: string }
-    const paid = full('PaymentApproved', { OrderId })
+    const paid = paymentApproved(OrderId)
     const missing = (seconds: number) =>
       chained.reads
         .missing(start + seconds * second, undefined, 10)

@@ -16,7 +16,7 @@ const index = openIndex(
     },
     positionIdsBefore: '',
     root: new URL('../..', import.meta.url).href,
-    reactions: [],
+    application: { reactions: [], topics: [], services: {} },
     folder,
     segmentEvents: 4_000,
     keepEvents: 1_000_000,

@@ -9,7 +9,7 @@ import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
 import { examine, subjectsOf } from '../../src/ingest/examine.ts'
 
-const { reactions } = readApplication(new URL('../../services.json', import.meta.url))
+const application = readApplication(new URL('../../services.json', import.meta.url))
 
 export const trusting = { requireTrusted() {} }
 
@@ -73,10 +73,10 @@ export function logRecord(
   }
 }
 
-/** Returns a record in the form of the index. */
-export function indexRecord(document: unknown, options: RecordOptions = {}): IndexRecord {
+/** As the index takes it. */
+export function indexRecord(document: unknown, options: RecordOptions = {}, trust = trusting): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, guids, body, subject } = examine(record, trusting, undefined, subjectsOf(reactions))
+  const { kind, guids, body, subject } = examine(record, trust, undefined, subjectsOf(application))
   const { topic, partition, offset, timestamp: at, value } = record
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
@@ -106,7 +106,7 @@ export interface TestIndex {
  * @param options `folder` is the parent of the index's own folder
  * @param expected the expected reactions
  */
-export function testIndex(options: Partial<WriterOptions> = {}, expected = reactions): TestIndex {
+export function testIndex(options: Partial<WriterOptions> = {}, expected = application.reactions): TestIndex {
   const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'monitor-index-'))
   const all = {
     segmentEvents: 1_000,

@@ -11,7 +11,7 @@ export interface Question {
 export type Reply = { id: number; ok: true; value: unknown } | { id: number; ok: false; error: string }
 
 const port = parentPort as MessagePort
-const reads = createReads((workerData as IngestData).reactions)
+const reads = createReads((workerData as IngestData).application.reactions)
 
 let isPreparing = false
 
