@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { eventually, localKafka, releaseFolder, type StackPorts, testFolder, withAdmin } from '@orderflow/cli'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
-import { createReads, HealthProbe, segmentsIn } from '@orderflow/event-monitor/testing'
+import { createReads, HealthProbe, rulesOf, segmentsIn } from '@orderflow/event-monitor/testing'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
@@ -23,6 +23,8 @@ const orderCreated = (OrderId: string) => ({
   CreationDate: '2026-01-01T00:00:00Z',
   Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
 })
+/** The program has no reactions. */
+const rules = rulesOf({ reactions: [], topics: [], services: {} })
 const total = 30_000
 const batch = 500
 
@@ -100,7 +102,7 @@ describe('the index of a real log', function () {
 
   function positions(): string[] {
     const reads = createReads([])
-    reads.follow([...segmentsIn(folder, 'events'), ...segmentsIn(folder, 'dead')])
+    reads.follow([...segmentsIn(folder, 'events', rules), ...segmentsIn(folder, 'dead', rules)])
     const found: string[] = []
     for (let cursor: number | undefined; ; ) {
       const { items, next } = reads.events({ topic: ['orderevents'] }, 5_000, cursor)
@@ -169,7 +171,7 @@ describe('the index of a real log', function () {
     const second = start()
     await untilKept(second, total + 150)
     const reads = createReads([])
-    reads.follow(segmentsIn(folder, 'events'))
+    reads.follow(segmentsIn(folder, 'events', rules))
     expect(reads.gaps().map(({ topic, from, to, why }) => [topic, from, to, why])).to.deep.equal([
       ['cut', '100', '150', 'truncated'],
     ])

@@ -2,4 +2,4 @@
 export { HealthProbe } from '../src/health.ts'
 export { createReads } from '../src/index/read/reads.ts'
 export { segmentsIn } from '../src/index/segment.ts'
-export { examine } from '../src/ingest/examine.ts'
+export { examine, rulesOf } from '../src/ingest/examine.ts'

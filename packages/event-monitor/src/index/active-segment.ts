@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Kind, kindKey } from '../model/kind.ts'
 import { GuidRuns, guidNumber, hashOf } from './guid-runs.ts'
 import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBlock } from './record.ts'
-import { bucketMs, factsOf, openForWriting, type SegmentFacts } from './segment.ts'
+import { bucketMs, factsOf, openForWriting, type SegmentFacts, type SegmentStart } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
 /** Largest number of kinds in a segment, because publishers choose event names. Another kind represents all others. */
@@ -37,9 +37,9 @@ export class ActiveSegment {
   #numbers = new Float64Array(8_192)
   #nextBlock = 1
 
-  /** @param positions start positions of a new segment; an existing file has its own */
-  constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
-    this.#database = openForWriting(file, { firstSeq, now, positions })
+  /** @param start for a new segment; an existing file has its own */
+  constructor(file: string, start: SegmentStart) {
+    this.#database = openForWriting(file, start)
     this.#statements = new Statements(this.#database)
     this.#guids = new GuidRuns(this.#database)
     this.facts = { file, ...factsOf(this.#database) }

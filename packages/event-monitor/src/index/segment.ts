@@ -10,9 +10,10 @@ import { transaction } from './sqlite.ts'
  * A segment is one SQLite file. Events and read positions are written in the same transactions, so both stay consistent
  * after a crash.
  *
- * `parts` are partitions of topics, and `next` is the first offset that is not indexed. `at` is in milliseconds since
- * 1970. `slot` is the index in the block, and `subject` the hash of the event's subject (ingest/examine.ts). `counts`
- * has a row for each kind in each `bucketMs`.
+ * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since
+ * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has a
+ * row for each kind and each `bucketMs` with its events. `rules` is the fingerprint of the rules that the events were
+ * indexed by (`rulesOf` in ingest/examine.ts).
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -27,26 +28,31 @@ ${guidSchema}
 CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (bucket, kind)) STRICT, WITHOUT ROWID;
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
-CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 4;
+CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules TEXT NOT NULL) STRICT;
+PRAGMA user_version = 5;
 `
 
 /** Length of a bucket of counted events. Rates of ten minutes have 120 buckets. */
 export const bucketMs = 5_000
 
-/** Version of the files. Segments of other versions are removed, and their events are read from the log again. */
-const version = 4
+/** Version of the files. A segment of another version is removed, and the monitor reads its events from the log again. */
+const version = 5
 
 /** Wait for a lock. The last connection that closes a file, and the first one after a kill, lock it for a moment. */
 export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
 
+/** What a new segment begins with. */
+export interface SegmentStart {
+  firstSeq: number
+  now: number
+  rules: string
+  positions: readonly Position[]
+}
+
 /** Opens a segment for writing. A new one gets its schema, facts and positions in one transaction. */
-export function openForWriting(
-  file: string,
-  { firstSeq, now, positions }: { firstSeq: number; now: number; positions: readonly Position[] },
-): DatabaseSync {
+export function openForWriting(file: string, { firstSeq, now, rules, positions }: SegmentStart): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
     // A power failure loses the newest rows with their offsets, so they are read again.
@@ -55,7 +61,7 @@ export function openForWriting(
     if (versionOf(database) === 0) {
       transaction(database, () => {
         database.exec(schema)
-        database.prepare('INSERT INTO facts VALUES (?, ?)').run(firstSeq, now)
+        database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(firstSeq, now, rules)
         const part = database.prepare('INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)')
         for (const { topic, partition, topicId, next } of positions) part.run(topic, partition, topicId, next)
       })
@@ -82,13 +88,13 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Returns true for a segment of the current version.
+ * Returns whether a file is a segment of the current version, indexed by these rules.
  * @throws {Error} if the file cannot be read
  */
-export function isSegment(file: string): boolean {
+export function isSegment(file: string, rules: string): boolean {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
-    return versionOf(database) === version
+    return versionOf(database) === version && database.prepare('SELECT rules FROM facts').get()?.rules === rules
   } catch (error) {
     if (damaged.has((error as { errcode?: number }).errcode ?? 0)) return false
     throw error
@@ -120,18 +126,17 @@ export const segmentFile = (folder: string, series: SeriesName, firstSeq: number
   join(folder, nameOf(series, firstSeq))
 
 /**
- * Returns the segments of a folder, oldest first. Removes damaged and outdated ones, because the log still has their
- * events.
+ * Returns the segments of a folder, oldest first. Removes files that are not segments of the current version and rules,
+ * because the log still has their events.
  */
-
-export function segmentsIn(folder: string, series: SeriesName): SegmentFacts[] {
+export function segmentsIn(folder: string, series: SeriesName, rules: string): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)
     .filter((name) => name.startsWith(`${series}-`) && name.endsWith('.sqlite'))
     .sort()
     .map((name) => join(folder, name))
   return files.flatMap((file) => {
-    if (isSegment(file)) return [readFacts(file)]
+    if (isSegment(file, rules)) return [readFacts(file)]
     removeSegment(file)
     return []
   })

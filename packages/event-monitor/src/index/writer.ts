@@ -10,6 +10,8 @@ export interface WriterOptions {
   segmentEvents: number
   keepEvents: number
   keepMs: number
+  /** Fingerprint of the rules that events are indexed by (ingest/examine.ts). */
+  rules: string
   now: () => number
 }
 
@@ -40,7 +42,7 @@ export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') 
 export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const
-  const files = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
+  const files = new Map(names.map((name) => [name, segmentsIn(folder, name, options.rules)]))
   const firstSeq = [...files.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
   const series = new Map<SeriesName, ReturnType<typeof openSeries>>()
   const close = () => [...series.values()].map((one) => one.close())
@@ -80,19 +82,24 @@ export function openWriter(options: WriterOptions): IndexWriter {
 }
 
 function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOptions, nextSeq: number) {
-  const { folder, segmentEvents, keepEvents, now } = options
+  const { folder, segmentEvents, keepEvents, rules, now } = options
   const keepMs = name === 'dead' ? deadKeepMs : options.keepMs
   const newest = files.pop()
   const sealed = files
   const file = newest?.file ?? segmentFile(folder, name, nextSeq)
-  let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq, now())
+  let active = new ActiveSegment(file, { firstSeq: newest?.firstSeq ?? nextSeq, now: now(), rules, positions: [] })
   let openedAt = active.facts.first || now()
 
   /** Starts a new segment. If this fails, the previous one stays open, and the next write tries again. */
   function roll(seq: number): void {
     const before = active
     before.seal()
-    active = new ActiveSegment(segmentFile(folder, name, seq), seq, now(), before.positions)
+    active = new ActiveSegment(segmentFile(folder, name, seq), {
+      firstSeq: seq,
+      now: now(),
+      rules,
+      positions: before.positions,
+    })
     openedAt = now()
     sealed.push(before.facts)
     before.close()

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import {
   EnvelopeError,
   eventTypes,
@@ -301,16 +302,15 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
   })
 }
 
+/** The part of services.json that decides how events are indexed. */
+type Rules = Pick<Application, 'reactions' | 'topics' | 'services'>
+
 /** Returns the value by which an event and its answers find each other; null for an event of no reaction or another topic. */
 type SubjectOf = (document: unknown, topic: string) => string | null
 
 /** Returns how to find what an event is about: the field that services.json names for the reactions of its event. */
-export function subjectsOf(application: Pick<Application, 'reactions' | 'topics' | 'services'>): SubjectOf {
-  const fields = new Map(
-    application.reactions.flatMap(({ after, answers, about }) =>
-      [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
-    ),
-  )
+export function subjectsOf(application: Rules): SubjectOf {
+  const fields = new Map(subjectFields(application))
   const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
   return (document, topic) => {
     const { Name, Payload } = Object(document) as { Name?: unknown; Payload?: unknown }
@@ -324,7 +324,20 @@ export function subjectsOf(application: Pick<Application, 'reactions' | 'topics'
   }
 }
 
-/** Returns true if all events have a GUID in this field. */
+/** Returns the field of each event of a reaction, and the topic of the event. */
+const subjectFields = (application: Rules) =>
+  application.reactions.flatMap(({ after, answers, about }) =>
+    [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
+  )
+
+/** Returns a fingerprint of the rules that events are indexed by. An index of other rules is read again from the log. */
+export function rulesOf(application: Rules): string {
+  return createHash('sha256')
+    .update(JSON.stringify(subjectFields(application)))
+    .digest('base64url')
+}
+
+/** Returns whether every event that has the field has a GUID there. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

@@ -6,7 +6,7 @@ import type { Unreadable } from '../api/events.ts'
 import type { IndexRecord, Position } from '../index/record.ts'
 import { storageFault } from '../index/sqlite.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
-import { examine, subjectsOf } from './examine.ts'
+import { examine, rulesOf, subjectsOf } from './examine.ts'
 import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
@@ -59,7 +59,7 @@ port.close()
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {
-    writer ??= openWriter({ ...data, now: Date.now })
+    writer ??= openWriter({ ...data, rules: rulesOf(data.application), now: Date.now })
     const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
     opened = tail
     let coming = tail.read()

@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import type { Reaction } from '@orderflow/service-kit/application'
 import { positionText } from '@orderflow/service-kit/log'
 import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
-import { full, indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
+import {
+  application,
+  full,
+  indexRecord,
+  orderCreated,
+  positionAfter,
+  type TestIndex,
+  testIndex,
+} from '../support/records.ts'
 
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
+const reactions = application.reactions as [Reaction]
 const paymentApproved = (OrderId: string) =>
   full('PaymentApproved', { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'a@1', Source: 'Manual' })
 
@@ -214,6 +224,32 @@ describe('reads of the index', () => {
       expect(chained.reads.missing(start + 10 * second, 1, 10).total).to.equal(1)
     } finally {
       chained.close()
+    }
+  })
+
+  it('reads the log again after a restart with other reactions', () => {
+    const before = testIndex({}, [])
+    const [paid, unpaid] = [orderCreated(), orderCreated()]
+    const { OrderId } = paid.Payload as { OrderId: string }
+    const records = (reactions?: []) => [
+      ...[paid, unpaid].map((order, offset) => indexRecord(order, { offset, at: start }, undefined, reactions)),
+      indexRecord(paymentApproved(OrderId), { topic: 'paymentevents', at: start }, undefined, reactions),
+    ]
+    const nextOf = () => before.writer.positions().get('orderevents/0')?.next
+    try {
+      before.add(...records([]))
+      before.reopen([])
+      expect(nextOf()).to.equal(2)
+      const [reaction] = reactions
+      before.reopen([{ ...reaction, within: 1 }])
+      expect([nextOf(), before.reads.events({}, 10).total]).to.deep.equal([undefined, 0])
+      before.add(...records())
+      const { events } = before.reads.missing(start + 10 * second, undefined, 10)
+      expect(events.map(({ row }) => row.position.offset)).to.deep.equal(['1'])
+      before.reopen([{ ...reaction, within: 2 }])
+      expect(nextOf()).to.equal(2)
+    } finally {
+      before.close()
     }
   })
 

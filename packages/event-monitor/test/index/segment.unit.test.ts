@@ -24,7 +24,7 @@ describe('segments of the index', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'segment-'))
     file = join(folder, 'events-000000000000001.sqlite')
-    openForWriting(file, { firstSeq: 1, now: 1, positions: [] }).close()
+    openForWriting(file, { firstSeq: 1, now: 1, rules: 'these', positions: [] }).close()
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -52,21 +52,27 @@ describe('segments of the index', () => {
 
   it('lets a writer wait for a lock', () =>
     whileHeld(() => {
-      const database = openForWriting(file, { firstSeq: 1, now: 1, positions: [] })
+      const database = openForWriting(file, { firstSeq: 1, now: 1, rules: 'these', positions: [] })
       database.exec('UPDATE facts SET openedAt = 3')
       database.close()
     }))
 
   it('keeps a file that another monitor has locked', () =>
     whileHeld(() => {
-      expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
+      expect(segmentsIn(folder, 'events', 'these').map((one) => one.file)).to.deep.equal([file])
     }))
 
   it('removes a damaged file', () => {
     const other = join(folder, 'events-000000000000002.sqlite')
     writeFileSync(other, 'no database, however long it is: '.repeat(100))
-    expect(isSegment(other)).to.equal(false)
-    expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
+    expect(isSegment(other, 'these')).to.equal(false)
+    expect(segmentsIn(folder, 'events', 'these').map((one) => one.file)).to.deep.equal([file])
+  })
+
+  it('is removed if it was written by other rules', () => {
+    expect([isSegment(file, 'these'), isSegment(file, 'others')]).to.deep.equal([true, false])
+    expect(segmentsIn(folder, 'events', 'others')).to.deep.equal([])
+    expect(readdirSync(folder)).to.deep.equal([])
   })
 
   it('ignores a file that was removed before a reader opens it', () => {

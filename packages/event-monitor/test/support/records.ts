@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readApplication } from '@orderflow/service-kit/application'
+import { type Application, readApplication } from '@orderflow/service-kit/application'
 import type { LogRecord } from '@orderflow/service-kit/log'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
-import { examine, subjectsOf } from '../../src/ingest/examine.ts'
+import { examine, rulesOf, subjectsOf } from '../../src/ingest/examine.ts'
 
-const application = readApplication(new URL('../../services.json', import.meta.url))
+export const application = readApplication(new URL('../../services.json', import.meta.url))
 
 export const trusting = { requireTrusted() {} }
 
@@ -74,9 +74,14 @@ export function logRecord(
 }
 
 /** As the index takes it. */
-export function indexRecord(document: unknown, options: RecordOptions = {}, trust = trusting): IndexRecord {
+export function indexRecord(
+  document: unknown,
+  options: RecordOptions = {},
+  trust = trusting,
+  reactions = application.reactions,
+): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, guids, body, subject } = examine(record, trust, undefined, subjectsOf(application))
+  const { kind, guids, body, subject } = examine(record, trust, undefined, subjectsOf({ ...application, reactions }))
   const { topic, partition, offset, timestamp: at, value } = record
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
@@ -97,8 +102,8 @@ export interface TestIndex {
   reads: Reads
   /** Writes records and their positions, and updates the reader. */
   add(...records: IndexRecord[]): void
-  /** Opens the files again without closing them, as after kill -9. */
-  reopen(): void
+  /** As after kill -9: nothing is closed, and another one opens the files, perhaps with other reactions. */
+  reopen(reactions?: Application['reactions']): void
   close(): void
 }
 
@@ -113,6 +118,7 @@ export function testIndex(options: Partial<WriterOptions> = {}, expected = appli
     keepEvents: 10_000,
     keepMs: 7 * 86_400_000,
     now: () => Date.UTC(2026, 0, 1),
+    rules: rulesOf({ ...application, reactions: expected }),
     ...options,
     folder,
   }
@@ -124,10 +130,10 @@ export function testIndex(options: Partial<WriterOptions> = {}, expected = appli
       index.writer.write(records, positionAfter(records))
       index.reads.follow(index.writer.segments())
     },
-    reopen() {
-      index.writer = openWriter(all)
+    reopen(reactions = expected) {
+      index.writer = openWriter({ ...all, rules: rulesOf({ ...application, reactions }) })
       index.reads.close()
-      index.reads = createReads(expected)
+      index.reads = createReads(reactions)
       index.reads.follow(index.writer.segments())
     },
     close() {
