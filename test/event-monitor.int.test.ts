@@ -24,7 +24,7 @@ const orderCreated = (OrderId: string) => ({
   Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
 })
 /** The program has no reactions. */
-const rules = rulesOf({ reactions: [], topics: [], services: {} })
+const rules = rulesOf({ reactions: [], topics: [], services: {} }).fingerprint
 const total = 30_000
 const batch = 500
 

@@ -19,6 +19,8 @@ const quietMs = 1_000
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
+  /** Hashes of possible record keys, each with its own test. */
+  keys: { hash: number; test: (kind: Kind) => boolean }[]
   send: Send
   pending: {
     received: number
@@ -64,7 +66,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
   function watch(): void {
     index.watch(
       views.size > 0,
-      [...views].flatMap(({ hash }) => hash ?? []),
+      [...views].flatMap(({ hash, keys }) => [...(hash === undefined ? [] : [hash]), ...keys.map((key) => key.hash)]),
     )
   }
 
@@ -114,6 +116,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
       const view: View = {
         test: query.test,
         hash,
+        keys: query.keys.map(({ key, test }) => ({ hash: hashOf(key), test })),
         send,
         pending: nothing(),
         lost: noLoss(),
@@ -139,12 +142,15 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
   }
 }
 
-function add({ pending, test, hash }: View, { kinds, watched }: IngestBatch): void {
+function add({ pending, test, hash, keys }: View, { kinds, watched }: IngestBatch): void {
   for (const { count } of kinds) pending.received += count
   const own = hash === undefined ? kinds : watched.filter((one) => one.hash === hash)
+  const keyed = watched.filter((one) => keys.some((key) => key.hash === one.hash && key.test(one.kind)))
   const rows: EventRow[] = []
-  for (const { kind, count, rows: some } of own) {
-    if (!test(kind)) continue
+  for (const { kind, count, rows: some } of [
+    ...own.filter((one) => test(one.kind)),
+    ...keyed.filter((one) => !test(one.kind)),
+  ]) {
     pending.matched += count
     if (isFaulty(kind)) pending.invalid += count
     pending.kinds.push({ kind, count })

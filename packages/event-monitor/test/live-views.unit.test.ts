@@ -4,11 +4,12 @@ import type { LiveBatch } from '../src/api/live.ts'
 import type { MonitorIndex } from '../src/index/monitor-index.ts'
 import { type IngestBatch, liveBatch } from '../src/ingest/messages.ts'
 import { createLiveViews, type LiveViews } from '../src/live-views.ts'
-import { indexRecord, orderCreated } from './support/records.ts'
+import { application, indexRecord, orderCreated } from './support/records.ts'
 
 describe('a live view', () => {
   let emit: (batch: IngestBatch) => void
   let views: LiveViews
+  let watched: number[]
   const completeness = {
     indexLag: 0,
     newest: null,
@@ -26,7 +27,9 @@ describe('a live view', () => {
         emit = listener
         return () => {}
       },
-      watch() {},
+      watch(_, hashes) {
+        watched = hashes
+      },
       completeness: () => completeness,
     }
     views = createLiveViews(index as MonitorIndex, () => new Date(0))
@@ -64,7 +67,32 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('loses batches if its client is slow, but receives their counts', async () => {
+  it('has new events of a record key, also before there are any', async () => {
+    const batches: LiveBatch[] = []
+    const topics = application.topics.map((topic) => ({ ...topic, key: ['Total'] }))
+    const records = [12, 13, 12].map((Total, offset) =>
+      indexRecord(orderCreated({}, { Total }), { offset, at: offset, key: String(Total) }, undefined, { topics }),
+    )
+    const close = views.open({ q: '12' }, (event, data) => {
+      if (event === 'batch') batches.push(data as LiveBatch)
+      return true
+    })
+    expect(watched).to.have.length(1)
+    emit(
+      liveBatch(
+        records,
+        records.map(({ kind }) => kind),
+        { isLive: true, hashes: new Set(watched) },
+      ),
+    )
+    while (batches.length === 0) await delay(10)
+    expect(batches[0]?.matched).to.equal(2)
+    expect(batches[0]?.rows.map(({ position }) => position.offset)).to.deep.equal(['2', '0'])
+    close()
+    expect(watched).to.deep.equal([])
+  })
+
+  it('drops batches of a slow client, and sends it their counts', async () => {
     const batches: LiveBatch[] = []
     let isSlow = true
     views.open({}, (event, data) => {

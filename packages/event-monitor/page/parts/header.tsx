@@ -93,7 +93,7 @@ function Search() {
         ref={field}
         type="search"
         aria-label="Search events"
-        placeholder="Search words, a GUID or a position   /"
+        placeholder="Search: words, a GUID, a key, a position   /"
         spellcheck={false}
         autocomplete="off"
         maxLength={200}
@@ -191,9 +191,9 @@ function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        You can search for words, ids and record positions. Words match the beginning of words in name, publisher,
-        topic, validity and problem. Ids are the Id, the CorrelationId and all GUIDs of the Payload. A position looks
-        like <code>a-topic/2/1234</code>. Personal values cannot be found.
+        The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
+        CorrelationId or a GUID of the Payload, whole record keys, and positions such as <code>a-topic/2/1234</code>.
+        Personal values cannot be found.
       </p>
       <p>
         <code>***</code> replaces a personal value, which stays in the monitor. The address contains the filters and

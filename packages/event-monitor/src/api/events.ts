@@ -90,8 +90,8 @@ export interface EventFilter {
    */
   guid?: string
   /**
-   * Words. Each must begin a word of the name, AppName, topic, validity, reason or a problem. GUIDs and record
-   * positions (`a-topic/2/12`) are looked up. Personal values cannot be found.
+   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem. A GUID or a record position
+   * (`a-topic/2/12`) among them is looked up, and so is a whole record key. Personal values cannot be found.
    */
   q?: string
 }

@@ -23,6 +23,7 @@ import {
   idSourceOf,
   keyBytes,
   type LogRecord,
+  mayShowKey,
   originOf,
   positionText,
   readRecord,
@@ -39,7 +40,7 @@ import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** Ids that find the record, including GUIDs in fields of the Payload that the contract names. */
+  /** Ids that find the record, its key if it may be shown, and GUIDs in fields of the Payload that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
@@ -64,11 +65,11 @@ export function examine(
   record: LogRecord,
   trust: Judge,
   positionIdsBefore = Number.NEGATIVE_INFINITY,
-  subjectOf: SubjectOf = () => null,
+  rules: Pick<Rules, 'subjectOf' | 'keyFields'> = { subjectOf: () => null, keyFields: () => [] },
 ): Examined {
   const position: RecordPosition = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
-    return examineAt(position, record, { trust, positionIdsBefore, subjectOf })
+    return examineAt(position, record, { trust, positionIdsBefore, rules })
   } catch (error) {
     const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
     const ids = idsOf(
@@ -88,7 +89,11 @@ export function examine(
 function examineAt(
   position: RecordPosition,
   record: LogRecord,
-  { trust, positionIdsBefore, subjectOf }: { trust: Judge; positionIdsBefore: number; subjectOf: SubjectOf },
+  {
+    trust,
+    positionIdsBefore,
+    rules: { subjectOf, keyFields },
+  }: { trust: Judge; positionIdsBefore: number; rules: Pick<Rules, 'subjectOf' | 'keyFields'> },
 ): Examined {
   const { topic } = record
   const deadRecord = topic.endsWith('.dead') ? readRecord(record) : undefined
@@ -99,7 +104,8 @@ function examineAt(
       : originOf(position, record.headers.length > 0 ? headerOf(record, replayedFrom) : undefined)
   const ids = idsOf(verdict.document, sourceOf(record, deadRecord, origin, positionIdsBefore))
   const { document, masked } = maskDocument(verdict.document)
-  const key = shownKey(record.key)
+  const isKeyShown = record.key !== undefined && mayShowKey(record.key, keyFields(origin.topic), verdict.document)
+  const key = record.key === undefined ? null : isKeyShown ? record.key.toString() : maskedKey(record.key)
   const of =
     deadRecord?.kind === 'dead-letter' ? deadRecord.position : deadRecord?.kind === 'note' ? deadRecord.of : undefined
   const body: Body = { document }
@@ -117,7 +123,7 @@ function examineAt(
   return {
     kind: kindOf(topic, verdict),
     ids,
-    guids: guidsOf(ids, document, key, of, hasOwnIds ? [] : spelledIds(document)),
+    guids: guidsOf(ids, document, isKeyShown ? key : null, of, hasOwnIds ? [] : spelledIds(document)),
     subject: verdict.validity === 'valid' ? subjectOf(verdict.document, topic) : null,
     body,
   }
@@ -258,17 +264,11 @@ function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
   }
 }
 
-/** The longest spelling begins with `urn:uuid:`. */
-const mostGuidLength = 45
-
-/** Returns a record key if it is a GUID, or else its masked length. */
-function shownKey(key: Buffer | undefined): string | null {
-  if (key === undefined) return null
-  const text = key.length <= mostGuidLength ? key.toString('latin1') : ''
-  if (parseGuid(text)) return text
+function maskedKey(key: Buffer): string {
   return isUtf8(key) ? `*** (${key.toString().length} characters)` : `*** (${key.length} bytes)`
 }
 
+/** @param key if it may be shown */
 function guidsOf(
   ids: EventIds,
   document: unknown,
@@ -278,8 +278,7 @@ function guidsOf(
 ): Set<string> {
   const guids = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document), ...spelled])
   if (ids.causationId) guids.add(ids.causationId)
-  const keyGuid = parseGuid(key)
-  if (keyGuid) guids.add(keyGuid)
+  if (key !== null) guids.add(parseGuid(key) ?? key)
   if (of) guids.add(positionText(of))
   return guids
 }
@@ -303,13 +302,34 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
 }
 
 /** The part of services.json that decides how events are indexed. */
-type Rules = Pick<Application, 'reactions' | 'topics' | 'services'>
+type Declared = Pick<Application, 'reactions' | 'topics' | 'services'>
+
+/** Rules by which events are indexed. */
+export interface Rules {
+  subjectOf: SubjectOf
+  /** Returns the fields of a topic's key; none for an unknown topic. */
+  keyFields: (topic: string) => readonly string[]
+  /** An index of other rules is read again from the log. */
+  fingerprint: string
+}
+
+/** Returns the rules of services.json. */
+export function rulesOf(declared: Declared): Rules {
+  const keys = declared.topics.map(({ name, key }) => [name, key] as const)
+  const fieldsOf = new Map(keys)
+  const decisive = JSON.stringify([subjectFields(declared), keys])
+  return {
+    subjectOf: subjectsOf(declared),
+    keyFields: (topic) => fieldsOf.get(topic) ?? [],
+    fingerprint: createHash('sha256').update(decisive).digest('base64url'),
+  }
+}
 
 /** Returns the value by which an event and its answers find each other; null for an event of no reaction or another topic. */
 type SubjectOf = (document: unknown, topic: string) => string | null
 
 /** Returns how to find what an event is about: the field that services.json names for the reactions of its event. */
-export function subjectsOf(application: Rules): SubjectOf {
+function subjectsOf(application: Declared): SubjectOf {
   const fields = new Map(subjectFields(application))
   const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
   return (document, topic) => {
@@ -325,17 +345,10 @@ export function subjectsOf(application: Rules): SubjectOf {
 }
 
 /** Returns the field of each event of a reaction, and the topic of the event. */
-const subjectFields = (application: Rules) =>
+const subjectFields = (application: Declared) =>
   application.reactions.flatMap(({ after, answers, about }) =>
     [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
   )
-
-/** Returns a fingerprint of the rules that events are indexed by. An index of other rules is read again from the log. */
-export function rulesOf(application: Rules): string {
-  return createHash('sha256')
-    .update(JSON.stringify(subjectFields(application)))
-    .digest('base64url')
-}
 
 /** Returns whether every event that has the field has a GUID there. */
 function holdsGuid(field: string): boolean {

@@ -6,7 +6,7 @@ import type { Unreadable } from '../api/events.ts'
 import type { IndexRecord, Position } from '../index/record.ts'
 import { storageFault } from '../index/sqlite.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
-import { examine, rulesOf, subjectsOf } from './examine.ts'
+import { examine, rulesOf } from './examine.ts'
 import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
@@ -32,7 +32,7 @@ const report = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
-const subjectOf = subjectsOf(data.application)
+const rules = rulesOf(data.application)
 /** Undefined until the files are open. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
@@ -59,7 +59,7 @@ port.close()
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {
-    writer ??= openWriter({ ...data, rules: rulesOf(data.application), now: Date.now })
+    writer ??= openWriter({ ...data, rules: rules.fingerprint, now: Date.now })
     const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
     opened = tail
     let coming = tail.read()
@@ -113,7 +113,7 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp, value } = record
-  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore, subjectOf)
+  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore, rules)
   const at = Math.min(timestamp, maxTime)
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }

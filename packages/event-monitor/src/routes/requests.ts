@@ -151,7 +151,7 @@ export const filterInput: Input<EventFilter> = {
     ),
     single(
       'q',
-      'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a record position.',
+      'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, a whole record key, or a record position.',
     ),
   ],
   problems: [400],

@@ -9,6 +9,7 @@ import {
   indexRecord,
   orderCreated,
   positionAfter,
+  type RecordOptions,
   type TestIndex,
   testIndex,
 } from '../support/records.ts'
@@ -16,8 +17,8 @@ import {
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
 const reactions = application.reactions as [Reaction]
-const paymentApproved = (OrderId: string) =>
-  full('PaymentApproved', { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'a@1', Source: 'Manual' })
+const payment = () => ({ PaymentId: randomUUID(), OrderId: randomUUID(), Amount: 10, Policy: 'a@1', Source: 'Manual' })
+const paymentApproved = (OrderId: string) => full('PaymentApproved', { ...payment(), OrderId })
 
 describe('reads of the index', () => {
   let index: TestIndex
@@ -93,7 +94,46 @@ describe('reads of the index', () => {
     expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
   })
 
-  it('filters by properties of events, and counts the same events', () => {
+  it('finds an event by its whole record key, unless a field of the key is personal', () => {
+    const keyed = (key: string[], document: Record<string, unknown>, options: RecordOptions) => {
+      const topics = application.topics.map((topic) => ({ ...topic, key }))
+      return indexRecord(document, options, undefined, { topics })
+    }
+    const paid = (Policy: string, Amount: number) => full('PaymentApproved', { ...payment(), Policy, Amount })
+    const room = (offset: number, key: string) => ({ topic: 'paymentevents', offset, key, at: start })
+    index.add(
+      keyed(['Policy', 'Amount'], paid('room', 12), room(0, 'room/12')),
+      keyed(['Policy', 'Amount'], paid('room', 13), room(1, 'room/13')),
+      keyed(['Policy', 'Amount'], paid('blue room', 12), room(2, 'blue room/12')),
+      keyed(['Policy', 'Amount'], paid('room', 12), room(3, 'Grace/12')),
+      keyed(['Amount', 'CustomerName'], orderCreated({}, { Amount: 7 }), { ...room(4, '7/Grace Hopper') }),
+      keyed(['Policy', 'Amount', 'Amount'], paid('a', 5), room(5, 'a/5/5')),
+    )
+    const found = (q: string, filter = {}) => {
+      const page = index.reads.events({ ...filter, q }, 10)
+      expect(page.total, q).to.equal(page.items.length)
+      expect(index.reads.facets({ ...filter, q }).total, q).to.equal(page.items.length)
+      return offsets(page)
+    }
+    expect(found('room/12')).to.deep.equal([0])
+    expect(found('paymentapproved room/12')).to.deep.equal([0])
+    expect(found('ordercreated room/12')).to.deep.equal([])
+    expect(found('room/12', { partition: 1 })).to.deep.equal([])
+    expect(found('blue room/12')).to.deep.equal([2])
+    expect(found('a/5/5')).to.deep.equal([5])
+    for (const q of ['room', 'room/1', 'Grace/12', '7/Grace Hopper', '*** (14 characters)', '(14'])
+      expect(found(q), q).to.deep.equal([])
+    const keyOf = (offset: number) =>
+      index.reads.body({ topic: 'paymentevents', partition: 0, offset: String(offset) })?.key
+    expect([0, 2, 3, 4].map(keyOf)).to.deep.equal([
+      'room/12',
+      'blue room/12',
+      '*** (8 characters)',
+      '*** (14 characters)',
+    ])
+  })
+
+  it('filters by properties of events, and counts as many as it lists', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -231,13 +271,13 @@ describe('reads of the index', () => {
     const before = testIndex({}, [])
     const [paid, unpaid] = [orderCreated(), orderCreated()]
     const { OrderId } = paid.Payload as { OrderId: string }
-    const records = (reactions?: []) => [
-      ...[paid, unpaid].map((order, offset) => indexRecord(order, { offset, at: start }, undefined, reactions)),
-      indexRecord(paymentApproved(OrderId), { topic: 'paymentevents', at: start }, undefined, reactions),
+    const records = (other?: { reactions: [] }) => [
+      ...[paid, unpaid].map((order, offset) => indexRecord(order, { offset, at: start }, undefined, other)),
+      indexRecord(paymentApproved(OrderId), { topic: 'paymentevents', at: start }, undefined, other),
     ]
     const nextOf = () => before.writer.positions().get('orderevents/0')?.next
     try {
-      before.add(...records([]))
+      before.add(...records({ reactions: [] }))
       before.reopen([])
       expect(nextOf()).to.equal(2)
       const [reaction] = reactions

@@ -7,7 +7,7 @@ import type { LogRecord } from '@orderflow/service-kit/log'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
-import { examine, rulesOf, subjectsOf } from '../../src/ingest/examine.ts'
+import { examine, rulesOf } from '../../src/ingest/examine.ts'
 
 export const application = readApplication(new URL('../../services.json', import.meta.url))
 
@@ -78,10 +78,10 @@ export function indexRecord(
   document: unknown,
   options: RecordOptions = {},
   trust = trusting,
-  reactions = application.reactions,
+  other: Partial<Application> = {},
 ): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, guids, body, subject } = examine(record, trust, undefined, subjectsOf({ ...application, reactions }))
+  const { kind, guids, body, subject } = examine(record, trust, undefined, rulesOf({ ...application, ...other }))
   const { topic, partition, offset, timestamp: at, value } = record
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
@@ -118,7 +118,7 @@ export function testIndex(options: Partial<WriterOptions> = {}, expected = appli
     keepEvents: 10_000,
     keepMs: 7 * 86_400_000,
     now: () => Date.UTC(2026, 0, 1),
-    rules: rulesOf({ ...application, reactions: expected }),
+    rules: rulesOf({ ...application, reactions: expected }).fingerprint,
     ...options,
     folder,
   }
@@ -131,7 +131,7 @@ export function testIndex(options: Partial<WriterOptions> = {}, expected = appli
       index.reads.follow(index.writer.segments())
     },
     reopen(reactions = expected) {
-      index.writer = openWriter({ ...all, rules: rulesOf({ ...application, reactions }) })
+      index.writer = openWriter({ ...all, rules: rulesOf({ ...application, reactions }).fingerprint })
       index.reads.close()
       index.reads = createReads(reactions)
       index.reads.follow(index.writer.segments())

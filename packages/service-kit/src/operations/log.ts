@@ -10,6 +10,7 @@ export {
   type RecordPosition,
   replayedFrom,
 } from '../stream/record.ts'
+export { mayShowKey } from '../stream/record-key.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
 export {

@@ -12,7 +12,17 @@ import type { Body } from '../record.ts'
 import type { SegmentFacts } from '../segment.ts'
 import { DeadLetterBook } from './dead-letters.ts'
 import { eventOf, Unanswered } from './missing.ts'
-import { countByTime, countKinds, eventAbout, eventsAt, findRows, type KindCount, queryOf, withGuid } from './search.ts'
+import {
+  countByTime,
+  countKinds,
+  eventAbout,
+  eventsAt,
+  findRows,
+  type KindCount,
+  queryOf,
+  withGuid,
+  withKey,
+} from './search.ts'
 import { Segments } from './segments.ts'
 
 const maxConversation = 5_000
@@ -27,13 +37,14 @@ export function createReads(reactions: readonly Reaction[]) {
   const book = new DeadLetterBook()
   const unanswered = new Unanswered(reactions)
 
+  const queryFor = (filter: EventFilter) => withKey(segments, queryOf(filter))
   const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
 
   return {
     follow: (facts: readonly SegmentFacts[]) => segments.follow(facts),
 
     events(filter: EventFilter, limit: number, cursor: number = newest) {
-      const query = queryOf(filter)
+      const query = queryFor(filter)
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
@@ -51,12 +62,12 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     facets(filter: EventFilter): Omit<Facets, 'complete'> {
-      const { kinds, isAtLeast } = countKinds(segments, queryOf(filter))
+      const { kinds, isAtLeast } = countKinds(segments, queryFor(filter))
       return { ...facetsOf(kinds), isAtLeast }
     },
 
     rates(filter: EventFilter, from: number, to: number, stepMs: number) {
-      const { count, invalid } = countByTime(segments, { ...queryOf(filter), from, to }, { from, to, stepMs })
+      const { count, invalid } = countByTime(segments, { ...queryFor(filter), from, to }, { from, to, stepMs })
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 

@@ -15,9 +15,12 @@ interface Query {
   from: number
   to: number
   partition: number | undefined
+  /** A GUID, or a record key. */
   guid: string | undefined
   position: RecordPosition | undefined
-  /** True if the filter depends only on kinds, whose counts are stored. */
+  /** Words of the filter, or all of them, that may be a record key; each with the test for the words that remain. */
+  keys: readonly { key: string; test: (kind: Kind) => boolean }[]
+  /** Whether the filter depends on kinds only, whose counts are stored. */
   isOfKinds: boolean
 }
 
@@ -31,6 +34,8 @@ export function queryOf(filter: EventFilter): Query {
     .filter((word, index) => !parsePosition(word) && (guid === undefined || guids[index] !== guid))
     .map((word) => word.toLowerCase())
   const kinds: KindFilter = { ...filter, words: rest }
+  const whole = (filter.q ?? '').trim()
+  const keys = guid === undefined ? [...new Set(whole ? [whole, ...words] : [])] : []
   return {
     test: kindTest(kinds),
     from: filter.from === undefined ? 0 : Date.parse(filter.from),
@@ -38,12 +43,23 @@ export function queryOf(filter: EventFilter): Query {
     partition: filter.partition,
     guid,
     position,
+    keys: keys.map((key) => {
+      const others = key === whole ? [] : rest.filter((word) => word !== key.toLowerCase())
+      return { key, test: kindTest({ ...kinds, words: others }) }
+    }),
     isOfKinds:
       filter.from === undefined && filter.to === undefined && filter.partition === undefined && !guid && !position,
   }
 }
 
-/** Largest number of kinds to look up one by one. A scan finds more kinds faster. */
+/** Returns a query for the events of a record key, if the filter names the key of an event; otherwise the query itself. */
+export function withKey(segments: Segments, query: Query): Query {
+  if (query.position && eventsAt(segments, query.position).length > 0) return query
+  const named = query.keys.find(({ key }) => withGuid(segments, key, { limit: 1 }).some(({ body }) => body.key === key))
+  return named ? { ...query, ...{ test: named.test, guid: named.key, position: undefined, isOfKinds: false } } : query
+}
+
+/** Up to this many kinds are looked up one by one; more are found faster by a scan. */
 const maxLookups = 40
 
 /**
@@ -136,7 +152,7 @@ interface GuidOptions {
   ascending?: boolean
 }
 
-/** Returns events that have a GUID or refer to a position. Their texts confirm the hits of hashes. */
+/** Returns events that have a GUID or a record key, or are about a position. The hash finds them, and their text proves it. */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -179,7 +195,8 @@ function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number):
 
 function isFoundBy({ body }: Indexed, guid: string): boolean {
   const { id, correlationId, traceId, causationId } = indexedIds(body)
-  if ([id, correlationId, traceId, causationId].includes(guid) || parseGuid(body.key) === guid) return true
+  if ([id, correlationId, traceId, causationId].includes(guid) || (parseGuid(body.key) ?? body.key) === guid)
+    return true
   if ([...spelledIds(body.document), ...payloadGuids(body.document)].includes(guid)) return true
   return body.of !== undefined && positionText(body.of) === guid
 }

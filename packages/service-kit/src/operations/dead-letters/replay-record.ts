@@ -182,7 +182,7 @@ function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof na
 }
 
 /** Returns the JSON document in the bytes; undefined if there is none. */
-function documentIn(value: Uint8Array | undefined): unknown {
+export function documentIn(value: Uint8Array | undefined): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(value))
   } catch {

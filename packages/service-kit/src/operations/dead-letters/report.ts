@@ -8,13 +8,16 @@ import {
   parseEnvelope,
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
+import { keyFields } from '@orderflow/envelope/kafka'
 import { idSourceOf, positionText, type RecordPosition } from '../../stream/record.ts'
+import { mayShowKey } from '../../stream/record-key.ts'
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
 import { type FailedEvent, lost } from './records.ts'
 import type { Outcome } from './replay.ts'
+import { documentIn } from './replay-record.ts'
 
 const shortId = ({ id }: Entry) => id.slice(0, 8)
 const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'replayed')
@@ -75,7 +78,7 @@ export function entryLines(
     ...claimLines(entry),
     '',
     ...(event
-      ? eventLines(event, idsIn(event, newestAttempt(entry).origin, positionIdsBefore), values)
+      ? eventLines(event, entry.origin.topic, idsIn(event, newestAttempt(entry).origin, positionIdsBefore), values)
       : ['the dead letter is not in the log any more']),
   ]
 }
@@ -86,12 +89,18 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  it says that it was replayed from ${positionText(first.origin)}, of which there is no note`]
 }
 
-function eventLines(event: FailedEvent, { TraceId, CorrelationId }: TraceIds, values: boolean): string[] {
+function eventLines(
+  event: FailedEvent,
+  topic: string,
+  { TraceId, CorrelationId }: TraceIds,
+  values: boolean,
+): string[] {
   const { key, value } = event
+  const isShown = values || (key !== undefined && mayShowKey(key, keyFields(undefined, topic), documentIn(value)))
   return [
     ...problemsOf(event, values).map((line) => `  ${line}`),
     '',
-    `key ${key ? shownKey(key, values) : '(none)'}`,
+    `key ${key ? shownKey(key, isShown) : '(none)'}`,
     `trace ${TraceId}, in logs by ${CorrelationId}`,
     ...(value ? shownValue(value, values) : `(${lost})`).split('\n'),
   ]
@@ -119,10 +128,10 @@ function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   }
 }
 
-/** Returns a key as text, masked unless it is a GUID. */
-function shownKey(key: Buffer, values: boolean): string {
+/** Returns a key as text, masked unless it may be shown. */
+function shownKey(key: Buffer, isShown: boolean): string {
   const text = isUtf8(key) ? key.toString() : `0x${key.toString('hex')}`
-  return values || /^[0-9a-f-]{36}$/i.test(text) ? text : `*** (${text.length} characters)`
+  return isShown ? text : `*** (${text.length} characters)`
 }
 
 export function outcomeLines(outcome: Outcome): string[] {

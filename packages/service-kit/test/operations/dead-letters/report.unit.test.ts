@@ -73,6 +73,17 @@ describe('an entry that is shown', () => {
     }
   })
 
+  it('shows a key that is a GUID in any usual spelling', async () => {
+    const log = new FakeLog()
+    fail(log, 'order-service', 1)
+    const [entry] = (await readDeadLetters(log)).entries
+    const key = `{${randomUUID()}}`
+    const shown = {
+      ...{ detail: 'd', key: Buffer.from(key), value: bytesOf(event), headers: [], arrivedAt: 0, appendedAt: 0 },
+    }
+    expect(entry && entryLines(entry, shown, false)).to.include(`key ${key}`)
+  })
+
   it('shows a key that is no text by its bytes', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
