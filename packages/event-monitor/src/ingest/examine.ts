@@ -28,6 +28,7 @@ import {
   positionText,
   readRecord,
   replayedFrom,
+  whileHandling,
 } from '@orderflow/service-kit/log'
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { RecordPosition, Validity } from '../api/events.ts'
@@ -49,7 +50,9 @@ export interface Examined {
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** Undefined if the value is not JSON. */
+  /** The problem that events of one kind share, if it is not the first fault. */
+  shared?: Problem
+  /** The document as a receiver reads it; undefined if it is not JSON. */
   document: unknown
 }
 
@@ -192,24 +195,30 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
   const document = documentIn(record.value.toString())
   if (deadRecord.kind === 'note') return { validity: 'replay-note', faults: [], document: undefined }
   if (deadRecord.kind === 'other') return { validity: 'other', faults: [], document }
-  const [first, ...rest] = deadLetterProblems(record)
+  const problems = deadLetterProblems(record)
+  const [first, ...rest] = problems ?? []
   const [reason, app] = [deadRecord.reason, deadRecord.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
-  const problem = {
+  const shared = {
     ...(first ?? { pointer: '' }),
     message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
   }
-  return { validity: 'dead-letter', faults: [problem, ...rest], document }
+  if (problems) return { validity: 'dead-letter', faults: [shared, ...rest], document }
+  // A sentence may name values that differ from event to event, so it is no part of the kind.
+  const detail = headerOf(record, deadLetterHeaders.detail) ?? ''
+  const sentence = whileHandling(record.value, () => contractMask.text(detail))
+  const fault = { pointer: '', message: sentence ? `${shared.message}: ${sentence}` : shared.message }
+  return { validity: 'dead-letter', faults: [fault], shared, document }
 }
 
-/** Returns the problems that the rejecting app reported, without values of the event. */
-function deadLetterProblems(record: LogRecord): Problem[] {
+/** Returns the problems that the rejecting app reported, without values of the event; undefined for a detail that is a sentence. */
+function deadLetterProblems(record: LogRecord): Problem[] | undefined {
   try {
-    const problems: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
+    const problems: unknown = JSON.parse(headerOf(record, deadLetterHeaders.detail) ?? '')
     const isProblem = (one: unknown): one is Problem =>
       ['pointer', 'message'].every((name) => typeof (Object(one) as Record<string, unknown>)[name] === 'string')
-    return Array.isArray(problems) ? problems.filter(isProblem).slice(0, maxFaults) : []
+    return Array.isArray(problems) ? problems.filter(isProblem).slice(0, maxFaults) : undefined
   } catch {
-    return []
+    return undefined
   }
 }
 
@@ -236,8 +245,8 @@ function kindOf(topic: string, verdict: Verdict): Kind {
     verdict.document,
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
-  const [problem] = verdict.faults
-  // Objects can be nested to any depth.
+  const problem = verdict.shared ?? verdict.faults[0]
+  // What is none of these may be anything, of any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
@@ -249,7 +258,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   return kind
 }
 
-function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
+function newKind(topic: string, { validity, faults, shared, document }: Verdict): Kind {
   const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(document) as Partial<ReceivedEnvelope>
   const isEnvelope = document !== undefined && Name !== undefined
   return {
@@ -260,7 +269,7 @@ function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
     appName: nameOf('AppName', AppName),
     variant: isEnvelope ? (Id && CorrelationId && TraceId ? 'full' : 'reduced') : null,
     validity,
-    problem: faults[0] ?? null,
+    problem: shared ?? faults[0] ?? null,
   }
 }
 

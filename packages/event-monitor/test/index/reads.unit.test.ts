@@ -334,6 +334,36 @@ describe('reads of the index', () => {
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
+  it('has the sentence of a service about its own reason, without personal values, and groups by the reason', () => {
+    const deadLetter = (offset: number, detail: string) =>
+      indexRecord(orderCreated(), {
+        topic: 'orderevents.dead',
+        offset,
+        headers: {
+          'deadletter-app': 'order-service',
+          'deadletter-reason': 'no-such-room',
+          'deadletter-detail': detail,
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': String(offset),
+        },
+      })
+    index.add(deadLetter(0, 'There is no room 13 in this house.'), deadLetter(1, 'No room 14 for Grace Hopper.'))
+    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    expect(entries.map(({ problem, services }) => [problem, services[0]?.problem])).to.deep.equal(
+      ['No room 14 for *** ***.', 'There is no room 13 in this house.'].map((message) => [
+        { pointer: '', message },
+        { pointer: '', message },
+      ]),
+    )
+    expect(index.reads.rawEntries([entries[1]?.id ?? '']).entries[0]?.faults).to.deep.equal([entries[1]?.problem])
+    const { groups } = index.reads.deadLetterGroups()
+    expect(groups.map(({ reason, message, entries: count }) => [reason, message, count])).to.deep.equal([
+      ['no-such-room', '', 2],
+    ])
+    expect(index.reads.kinds()).to.have.length(1)
+  })
+
   it('distinguishes events and dead letters at one position after the topic was created again', () => {
     const deadLetterOf = (at: number, reason: string, record: string) => ({
       topic: 'orderevents.dead',
