@@ -121,7 +121,7 @@ function Reveal({ position, close, onRevealed }: Props) {
             value={reason.value}
             onInput={({ currentTarget }) => (reason.value = currentTarget.value)}
             autocomplete="off"
-            placeholder="for example: a customer asked about this event"
+            placeholder="for example: to answer a question about this event"
           />
         </label>
         {problem.value && <ProblemBox problem={problem.value} />}
