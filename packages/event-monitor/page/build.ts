@@ -150,7 +150,7 @@ function html(entry: (source: string) => string, firstView: string[]): string {
 <meta charset="utf-8">
 <title>Event monitor</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="Search, inspect, edit and replay the events between the services of orderflow">
+<meta name="description" content="What happens between the services of this application, what broke, and how to edit and replay">
 <link rel="icon" href="${entry('icon.svg')}">
 <script src="${entry('theme.ts')}"></script>
 <link rel="stylesheet" href="${entry('styles/main.css')}">

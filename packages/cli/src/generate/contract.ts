@@ -9,12 +9,15 @@ import { appIdOf } from './components.ts'
 const contract = join(repository, 'envelope-schema')
 const write = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`
 
+const packageIn = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
+
 /**
  * envelope-schema/asyncapi.json: the topics, from services.json, and their messages, from the schemas and the valid
  * fixtures.
  */
 export function asyncApiFile(): string {
-  const { version } = JSON.parse(readFileSync(join(contract, 'package.json'), 'utf8')) as { version: string }
+  const { version } = packageIn(contract)
   const applications = services.map(({ name, publishes, consumes }) => ({
     name,
     produces: publishes,
@@ -22,6 +25,7 @@ export function asyncApiFile(): string {
   }))
   return write(
     asyncApiDocument({
+      title: packageIn(repository).name,
       version,
       applications,
       outside: Object.fromEntries(

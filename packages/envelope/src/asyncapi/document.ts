@@ -5,6 +5,9 @@ import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperat
 
 /** The applications that write and read each topic. */
 export interface Traffic {
+  /** Name of the application. */
+  title: string
+  /** Version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
   /** Names of the events that outside publishers may write, by topic. Only services write other topics. */
@@ -32,7 +35,7 @@ export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   const types = [...topics.values()].flat()
   return {
     asyncapi: '3.0.0',
-    info: { title: 'orderflow', version: traffic.version, description },
+    info: { title: traffic.title, version: traffic.version, description },
     defaultContentType: 'application/json',
     servers,
     channels: Object.fromEntries(Array.from(topics, ([topic, own]) => [topic, channelOf(topic, own, traffic)])),

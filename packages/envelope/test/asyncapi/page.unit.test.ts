@@ -20,7 +20,12 @@ describe('asyncApiPage', () => {
     expect(page).to.match(/<code>AppId<\/code><\/th><td>GUID</)
   })
 
-  it('loads no other files, and is small', () => {
+  it('begins with the name of the application', () => {
+    expect(document.info.title).to.equal('shops')
+    expect(page).to.contain('<h1>shops: events</h1>')
+  })
+
+  it('loads nothing, and is small', () => {
     expect(page).not.to.match(/<(link|img|iframe)|\bsrc=|@import|url\(/)
     expect(page).to.contain(`content="default-src 'none'; style-src 'sha256-`)
     expect(page.length).to.be.below(200_000)

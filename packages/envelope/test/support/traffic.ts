@@ -4,6 +4,7 @@ import { reduced } from './documents.ts'
 const envelope = { ...reduced(), TenantID: 'acme' } as unknown as ReceivedEnvelope
 /** An application with two topics that outside publishers also write. */
 export const traffic: Traffic = {
+  title: 'shops',
   version: '1.2.3',
   applications: [
     { name: 'shop', produces: { orderevents: ['OrderCreated'], paymentevents: [] }, consumes: [] },
