@@ -67,7 +67,7 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('has new events of a record key, also before there are any', async () => {
+  it('shows new events of a record key that had no event before', async () => {
     const batches: LiveBatch[] = []
     const topics = application.topics.map((topic) => ({ ...topic, key: ['Total'] }))
     const records = [12, 13, 12].map((Total, offset) =>

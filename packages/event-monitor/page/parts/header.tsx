@@ -191,9 +191,9 @@ function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
-        CorrelationId or a GUID of the Payload, whole record keys, and positions such as <code>a-topic/2/1234</code>.
-        Personal values cannot be found.
+        The search finds ids such as Id, CorrelationId or a GUID of the Payload, whole record keys, and positions such
+        as <code>a-topic/2/1234</code>. Other words must each begin a word of name, publisher, topic, validity or
+        problem. Personal values cannot be found.
       </p>
       <p>
         <code>***</code> replaces a personal value, which stays in the monitor. The address contains the filters and

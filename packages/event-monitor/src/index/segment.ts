@@ -35,7 +35,7 @@ PRAGMA user_version = 5;
 /** Length of a bucket of counted events. Rates of ten minutes have 120 buckets. */
 export const bucketMs = 5_000
 
-/** Version of the files. A segment of another version is removed, and the monitor reads its events from the log again. */
+/** Version of the files. Segments of other versions are removed, and their events are read from the log again. */
 const version = 5
 
 /** Wait for a lock. The last connection that closes a file, and the first one after a kill, lock it for a moment. */
@@ -43,7 +43,7 @@ export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
 
-/** What a new segment begins with. */
+/** Content of a new segment. */
 export interface SegmentStart {
   firstSeq: number
   now: number
@@ -88,7 +88,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Returns whether a file is a segment of the current version, indexed by these rules.
+ * Returns true for a segment of the current version and rules.
  * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string, rules: string): boolean {
@@ -126,8 +126,8 @@ export const segmentFile = (folder: string, series: SeriesName, firstSeq: number
   join(folder, nameOf(series, firstSeq))
 
 /**
- * Returns the segments of a folder, oldest first. Removes files that are not segments of the current version and rules,
- * because the log still has their events.
+ * Returns the segments of a folder, oldest first. Removes damaged and outdated ones, because the log still has their
+ * events.
  */
 export function segmentsIn(folder: string, series: SeriesName, rules: string): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -246,7 +246,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const problem = verdict.shared ?? verdict.faults[0]
-  // What is none of these may be anything, of any depth.
+  // Objects can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)

@@ -25,7 +25,7 @@ export interface IngestData {
 
 /** A message to the thread. */
 export type ToIngest =
-  /** Whether a live view is open, so that rows are needed; and the hashes of GUIDs and record keys that views filter by. */
+  /** State of the live views: if one is open, and the hashes of GUIDs and record keys that views filter by. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
 /** A message from the thread. */

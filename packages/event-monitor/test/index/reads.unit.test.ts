@@ -133,7 +133,7 @@ describe('reads of the index', () => {
     ])
   })
 
-  it('filters by properties of events, and counts as many as it lists', () => {
+  it('filters by properties of events, and its counts equal its lists', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -221,7 +221,7 @@ describe('reads of the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('lists no event that services do not accept, or that is not on its own topic', () => {
+  it('lists only accepted events on their own topic', () => {
     const untrusted = {
       requireTrusted() {
         throw new UntrustedError('its publisher may not publish it')
@@ -235,7 +235,7 @@ describe('reads of the index', () => {
       indexRecord(orderCreated({}, { Total: 'x' }), { offset: 1, at: start }),
       indexRecord(orderCreated(), { offset: 2, at: start }, untrusted),
       indexRecord(other, { offset: 3, at: start }),
-      // No service publishes the reaction to this topic, and no service accepts the other one.
+      // The first reaction is on a foreign topic, and the second one is untrusted.
       indexRecord(paid(first), { offset: 4, at: start }),
       indexRecord(paid(other), { topic: 'paymentevents', offset: 1, at: start }, untrusted),
     )
@@ -243,7 +243,7 @@ describe('reads of the index', () => {
     expect(events.map(({ row }) => positionText(row.position))).to.deep.equal(['orderevents/0/0', 'orderevents/0/3'])
   })
 
-  it('lets a reaction wait for its own reaction, each within its own time', () => {
+  it('lets a reaction wait for its own reaction, each with its own time limit', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -334,7 +334,7 @@ describe('reads of the index', () => {
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
-  it('has the sentence of a service about its own reason, without personal values, and groups by the reason', () => {
+  it('shows the sentence of a service about its own reason, without personal values, and groups by the reason', () => {
     const deadLetter = (offset: number, detail: string) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',

@@ -69,7 +69,7 @@ describe('segments of the index', () => {
     expect(segmentsIn(folder, 'events', 'these').map((one) => one.file)).to.deep.equal([file])
   })
 
-  it('is removed if it was written by other rules', () => {
+  it('removes a segment that was written by other rules', () => {
     expect([isSegment(file, 'these'), isSegment(file, 'others')]).to.deep.equal([true, false])
     expect(segmentsIn(folder, 'events', 'others')).to.deep.equal([])
     expect(readdirSync(folder)).to.deep.equal([])

@@ -60,7 +60,7 @@ describe('the page bundle', () => {
     }
   })
 
-  it('are those of any application, without the name of this project', () => {
+  it('fit any application and do not name this project', () => {
     expect(String(read('/index.html'))).not.to.contain('orderflow')
   })
 

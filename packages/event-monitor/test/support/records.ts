@@ -73,7 +73,7 @@ export function logRecord(
   }
 }
 
-/** As the index takes it. */
+/** Returns a record in the form of the index. */
 export function indexRecord(
   document: unknown,
   options: RecordOptions = {},

@@ -20,7 +20,7 @@ interface Query {
   position: RecordPosition | undefined
   /** Words of the filter, or all of them, that may be a record key; each with the test for the words that remain. */
   keys: readonly { key: string; test: (kind: Kind) => boolean }[]
-  /** Whether the filter depends on kinds only, whose counts are stored. */
+  /** True if the filter depends only on kinds, whose counts are stored. */
   isOfKinds: boolean
 }
 
@@ -59,7 +59,7 @@ export function withKey(segments: Segments, query: Query): Query {
   return named ? { ...query, ...{ test: named.test, guid: named.key, position: undefined, isOfKinds: false } } : query
 }
 
-/** Up to this many kinds are looked up one by one; more are found faster by a scan. */
+/** Largest number of kinds to look up one by one. A scan finds more kinds faster. */
 const maxLookups = 40
 
 /**
