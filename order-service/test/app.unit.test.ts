@@ -69,7 +69,7 @@ describe('order-service with a failing sidecar or store', () => {
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** Loses a race, after which each document guards itself instead of the fence (docs/adr/0009). */
+  /** Loses a race, after which each document guards itself instead of the fence (docs/adr/0017). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())

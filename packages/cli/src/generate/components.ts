@@ -91,7 +91,7 @@ export function kafkaFile(): string {
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Kafka, ${components.length} times alike but for name and client id. A component hands over one delivery at a time, whatever its
 topics and partitions; so what a service reacts to comes through ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share its partitions, and ${publishingComponent} is for
-publishing and for what is not urgent (docs/adr/0011). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+publishing and for what is not urgent (docs/adr/0018). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {
@@ -173,7 +173,7 @@ export function subscriptionsFile(service: Service): string {
   )
   return `${generated(`What ${service.name} gets, and through which component of kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 
-What is reacted to (prompt) comes through ${consumerComponents.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0011). What may
+What is reacted to (prompt) comes through ${consumerComponents.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0018). What may
 take longer (background) comes through one, and in larger batches.
 
 Each partition hands over what it has when it has maxMessagesCount records, or when its own ticker of maxAwaitDurationMs fires: an

@@ -1,6 +1,6 @@
 /**
  * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several consumers;
- * `background` what may take longer and come in larger batches (docs/adr/0011).
+ * `background` what may take longer and come in larger batches (docs/adr/0018).
  */
 export type Urgency = 'prompt' | 'background'
 

@@ -35,7 +35,7 @@ export interface SidecarSettings {
 export interface Sidecar {
   /**
    * From the beginning of a write to the next one, unless that is full: a small write costs as much as a larger one
-   * (docs/adr/0011), so more in it is worth a few milliseconds.
+   * (docs/adr/0018), so more in it is worth a few milliseconds.
    */
   readonly writeIntervalMs: number
   /** Publishes to one topic, in order. Fails as a whole: some events may be published all the same. */

@@ -102,7 +102,7 @@ function batched(
 
 /**
  * Every transaction writes this document. Invariant: while it is as it was read, no other writer has written anything. So its guard is
- * enough for all documents that were read with it, and a guard costs the store four times a plain write (docs/adr/0009). It is
+ * enough for all documents that were read with it, and a guard costs the store four times a plain write (docs/adr/0017). It is
  * read first, so that none of them can change in between.
  */
 const fenceKey = 'fence'
