@@ -84,7 +84,7 @@ export function access(running: () => RunningContainers): void {
         const answer = await ready()
         return answer.status === 503 ? answer : undefined
       }, 'order-service to miss its right')
-      expect(JSON.stringify(body)).to.contain('to write topic orderevents is denied to this user')
+      expect(JSON.stringify(body)).to.contain('this user may not write topic orderevents')
       succeeded(await stack.make('up'))
       await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
     })

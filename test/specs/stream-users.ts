@@ -174,10 +174,10 @@ export function streamUsers(running: () => SecuredKafka): void {
       eventually(async () => (await check()) === missing || undefined, `${missing}`)
 
     const denials: Record<string, Acl> = {
-      'to read topic paymentevents is denied to this user': denial(TOPIC, 'paymentevents', READ),
-      'to write topic orderevents is denied to this user': denial(TOPIC, 'orderevents', WRITE),
-      'to write topic orderevents.dead is denied to this user': denial(TOPIC, 'orderevents.dead', DESCRIBE),
-      'consumer group order-service is denied to this user': denial(GROUP, name, DESCRIBE),
+      'this user may not read topic paymentevents': denial(TOPIC, 'paymentevents', READ),
+      'this user may not write topic orderevents': denial(TOPIC, 'orderevents', WRITE),
+      'this user may not write topic orderevents.dead': denial(TOPIC, 'orderevents.dead', DESCRIBE),
+      'this user may not describe consumer group order-service': denial(GROUP, name, DESCRIBE),
     }
     for (const [words, acl] of Object.entries(denials)) {
       it(`reports the missing right, and recovers when it is granted: ${words}`, async () => {

@@ -70,7 +70,7 @@ export function streamCheck(planned: () => Plan): void {
       }
       await withAdmin(localKafka(plan.ports.kafka), (admin) => admin.createAcls({ creations: [denial] }))
       await comesToBe(
-        (missing) => missing === `consumer group ${mine.group} is denied to this user`,
+        (missing) => missing === `this user may not describe consumer group ${mine.group}`,
         'the group is denied',
       )
     })

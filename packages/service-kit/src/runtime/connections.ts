@@ -4,18 +4,17 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { Server as SecureServer } from 'node:tls'
 
 interface Connection {
-  /** The socket as it was accepted, below TLS. */
+  /** The accepted socket, below TLS. */
   socket: Socket
-  /** The last request on it. */
+  /** The last request. */
   exchange: { request: IncomingMessage; response: ServerResponse } | undefined
-  /** `performance.now()` of its last request, or of its start. */
+  /** The time of the last request, or of the start (`performance.now()`). */
   since: number
 }
 
 /**
- * Limits a server's connections so that idle ones never keep a new client out. For each further connection it closes the one whose client has
- * been silent, or in the middle of a request, for longest. A client that reuses a connection expects that, because the server may close
- * it at any time. Only when all other connections wait for an answer does the new one get closed.
+ * Limits a server's connections, so that idle ones never keep new clients out. A new connection closes the one that has been idle, or sending a
+ * request, for longest. Clients expect this of reused connections. The new connection is closed only if all others wait for an answer.
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
@@ -29,11 +28,11 @@ export function limitConnections(server: Server, max: number): void {
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
     closed.destroy()
-    // Its close event comes later, after further connections.
+    // The event `close` comes later, after further connections.
     connections.delete(longest)
   })
 
-  // Requests come from the TLS socket, which has the same address.
+  // Requests refer to the TLS socket, which has the same address.
   if (server instanceof SecureServer) {
     server.on('secureConnection', (secured: Socket) => {
       const connection = connections.get(addressOf(secured))
@@ -51,26 +50,24 @@ export function limitConnections(server: Server, max: number): void {
 
 const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
 
-/** Returns the connection that has waited longest; the new one always waits. It searches all, because the limit is seldom exceeded. */
+/** Returns the connection that has waited longest. It searches all connections, because the limit is seldom exceeded. */
 function longestWaiting(connections: Map<string, Connection>): [address: string, Connection] {
   const waiting = [...connections].filter(([, { exchange }]) => !exchange?.request.complete || exchange.response.closed)
   return waiting.reduce((longest, other) => (other[1].since < longest[1].since ? other : longest))
 }
 
 /**
- * How long an idle connection stays open after the stop began. A request that arrives meanwhile is answered with `Connection: close`. One that
- * arrives at the moment of closing gets a reset, and its client cannot know the outcome. Busy clients send again within milliseconds of
- * an answer, also across a continent.
+ * The time for which idle connections stay open during a stop. Requests in this time get an answer with `Connection: close`; later ones get a reset.
+ * Busy clients send the next request within milliseconds, also across a continent.
  */
 const graceMs = 250
 
 /**
- * Returns a function that ends a server without breaking off a request. From its first call on, the server accepts no new connection, and
- * every answer that has not begun carries `Connection: close`, so that each client leaves its connection after an answer (RFC 9112, section
- * 9.6). It resolves when the last request has been answered, and closes the remaining connections.
+ * Returns a function that stops a server and answers all requests first. The server refuses new connections. New answers carry `Connection: close`,
+ * so each client leaves its connection after an answer (RFC 9112, section 9.6). The function resolves when the last connection is closed.
  *
- * `server.close()` would close idle connections at once, while a client's next request may be on its way (ADR 38).
- * @param sockets the sockets that accept the server's connections; read when the drain begins
+ * `server.close()` would close idle connections at once, while a request may be under way (ADR 38).
+ * @param sockets the sockets that accept connections; read when the stop begins
  */
 export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {
   const unanswered = new Set<ServerResponse>()
@@ -90,7 +87,7 @@ export function drainable(server: Server, sockets: readonly NetServer[] = [serve
     draining = true
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
     await Promise.race([Promise.all(sockets.map(closed)), delay(graceMs)])
-    // Timers run before sockets are read: while the event loop was blocked, a request may have arrived on a connection that looks idle.
+    // Timers run before sockets are read. While the event loop was blocked, a request may have arrived on an idle connection.
     await turn()
     server.closeIdleConnections()
     if (unanswered.size > 0) await new Promise<void>((resolve) => (lastAnswered = resolve))
@@ -98,6 +95,6 @@ export function drainable(server: Server, sockets: readonly NetServer[] = [serve
   }
 }
 
-/** Accepts no more connections; resolves when the last one is gone. */
+/** Accepts no more connections, and resolves when the last one has closed. */
 const closed = (socket: NetServer): Promise<void> =>
   new Promise((resolve) => NetServer.prototype.close.call(socket, () => resolve()))

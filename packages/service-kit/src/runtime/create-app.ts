@@ -18,14 +18,14 @@ import { createDryRun, withDryRun } from './dry-run.ts'
 import { limitsOf } from './settings.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 
-/** What a service depends on; tests pass their own. */
+/** The dependencies of a service. Tests pass their own. */
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
-  /** Undefined where no trace is recorded. */
+  /** Undefined if traces are off. */
   tracing?: Tracing | undefined
 }
 
-/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for scrapers and dry runs. */
+/** A service without its listeners. `web` is public, `channel` is for the sidecar, and `metrics` serves scrapers and dry runs. */
 export interface App {
   web: RequestListener
   channel: RequestListener
@@ -35,7 +35,7 @@ export interface App {
 
 /**
  * Creates a service from its definition.
- * @throws {TrustFileError} when its trust file is not usable
+ * @throws {TrustFileError} if its trust file is invalid
  */
 export function createApp<S extends object>(
   service: ServiceDefinition<S>,
@@ -112,12 +112,11 @@ export function createApp<S extends object>(
   }
 }
 
-/** The documents of a service without a store. */
 const noDocuments: DocumentsOf = () => {
-  throw new Error('there is no store: State__Store is empty')
+  throw new Error('this service has no store: set State__Store')
 }
 
-/** Creates the parts of a service on a context; a dry run and a rebuild pass their own. */
+/** Creates the parts of a service. A dry run and a rebuild pass their own context. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
@@ -127,8 +126,8 @@ export function createParts<S extends object>(
 }
 
 /**
- * Creates the check of what a service needs: its sidecar, a supported store behind it, and the stream. It asks all of them at once.
- * @param stoppedBy returns why the service itself stopped consuming a topic
+ * Creates the readiness check: it asks the sidecar, the store and the stream at the same time.
+ * @param stoppedBy returns the reason if the service itself stopped consuming a topic
  */
 export function createReadiness(
   sidecar: Pick<Sidecar, 'missing' | 'storeType'>,
@@ -138,7 +137,7 @@ export function createReadiness(
   return async () => {
     const [missing, store, streamMissing] = await Promise.all([
       sidecar.missing(),
-      // A sidecar that does not answer is reported by `missing`.
+      // `missing` reports a sidecar that does not answer.
       sidecar.storeType().then(unsuitable, () => undefined),
       stream(),
     ])

@@ -9,9 +9,8 @@ import type { Refusals } from '../web/problems.ts'
 import type { Route } from '../web/route.ts'
 import type { BaseSettings, Section } from './settings.ts'
 
-/** The dependencies of a service. */
 export interface ServiceContext<S extends object = object> {
-  /** AppId and AppName of what it publishes. */
+  /** The AppId and AppName of the service's events. */
   app: { id: string; name: string }
   settings: BaseSettings & S
   log: Logger
@@ -26,48 +25,47 @@ export interface ServiceContext<S extends object = object> {
 
 /** A service's background work, independent of requests and events. */
 export interface Background {
-  /** Begins after the service listens. The result is not awaited. */
+  /** Begins when the service listens. The result is not awaited. */
   start(): void | Promise<void>
-  /** Ends the work, and the answers that depend on it. The stop of the service waits for it. */
+  /** Ends the work, and the answers that depend on it. Shutdown waits for it. */
   stop(): Promise<void>
 }
 
-/** The parts of a service. */
 export interface ServiceParts {
-  /** The operations of its public API. */
+  /** The operations of the public API. */
   routes: readonly Route[]
-  /** Its reactions to the events that it consumes, by topic and the event's name. */
+  /** The reactions to events, by topic and event name. */
   reactions: Reactions
   background?: Background
   /** Public documents, such as its schemas. */
   files?: readonly StaticFile[]
-  /** Its own page, in place of the page of its operations. */
+  /** The service's own page. It replaces the page of operations. */
   page?: Site
-  /** The reactions that rebuild its store, by topic in the order of reading. They publish nothing. */
+  /** The reactions that rebuild the store, by topic in reading order. They publish nothing. */
   rebuild: Reactions<boolean>
 }
 
 /**
- * The definition of a service. Everything else, from listeners to dead letters, is the same for every service.
- * @template S its own sections of the settings
+ * The definition of a service: everything that differs between services.
+ * @template S the service's own sections of the settings
  */
 export interface ServiceDefinition<S extends object = object> {
-  /** The service's folder, which has its `appsettings.json`. */
+  /** The folder with `appsettings.json`. */
   root: URL
-  /** One or two sentences about it, for the page of its operations. */
+  /** A description of one or two sentences, for the page of operations. */
   description: string
-  /** Its own sections of the settings, in addition to those of every service: a JSON Schema each. */
+  /** The service's own sections of the settings, a JSON Schema each. */
   sections?: Record<keyof S & string, Section>
-  /** The topics that it publishes to, for itself or for others, without those of its dead letters. A test compares them with services.json. */
+  /** The topics to which the service publishes, without dead-letter topics. A test compares them with services.json. */
   produces: readonly string[]
-  /** The errors of its domain, by `code`, with their answers to requests. For an event, the code is the reason of its dead letter. */
+  /** The errors of the domain, by `code`, with their HTTP answers. The code is also the reason of a dead letter. */
   refusals: Refusals
-  /** Extension members of its problem details, such as the id of the object in question. */
+  /** Extension members of problem details, such as the id of an order. */
   problemMembers?: Record<string, Field>
   create(context: ServiceContext<S>): ServiceParts
 }
 
-/** Returns the definition, with its type checked. */
+/** Returns the definition with its type checked. */
 export function defineService<S extends object = object>(definition: ServiceDefinition<S>): ServiceDefinition<S> {
   return definition
 }

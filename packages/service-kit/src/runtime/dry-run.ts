@@ -13,23 +13,23 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { signatureIn, type Trust } from '../trust/trust.ts'
 
-/** A record to try. */
+/** A record for a dry run. */
 export interface DryRunRecord {
   position: RecordPosition
-  /** Base64. */
+  /** The value in base64. */
   value: string
-  /** Base64; left out for a record without key. */
+  /** The key in base64; left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
-  /** Its header of that name, when it was replayed. */
+  /** The record's header of that name, if it was replayed. */
   replayedFrom?: string | undefined
-  /** Milliseconds since 1970. */
+  /** The time of arrival, in milliseconds since 1970. */
   arrivedAt: number
-  /** Whether an operator vouches for it. Then a record in the name of one of our own services is checked with the operator's signature. */
+  /** True if an operator vouches for the record. A record in the name of one of our services then needs the operator's signature. */
   isVouchedFor: boolean
 }
 
-/** What a service would do with a record. It contains no personal data. */
+/** The result of a dry run. It contains no personal data. */
 export type Verdict =
   | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
   | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
@@ -38,25 +38,25 @@ export type Verdict =
 type Published = { topic: string; type: string }
 
 /**
- * Returns what a service would do with a record now (`DryRunRecord`). It runs the service's own reactions: they read the store, and their writes
- * and events are only collected.
+ * Runs the service's own reactions for a record (`DryRunRecord`) and returns the result. They read the store; their writes and events are only
+ * collected.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
 
-/** The body is not a record. */
+/** Thrown for a body that is not a record. */
 export class NoRecordError extends Error {
   readonly code = 'no-record'
-  /** The HTTP status. */
+  /** The HTTP status of the answer. */
   readonly status = 400
   constructor() {
-    super('the body is not a record: a record has position, value and arrivedAt')
+    super('the body is not a record: set position, value and arrivedAt')
     this.name = 'NoRecordError'
   }
 }
 
 export interface DryRunOptions {
-  /** Creates the service's reactions on these documents and this `publish`. */
+  /** Creates the service's reactions with these documents and this `publish`. */
   reactionsOn(on: { documents: DocumentsOf; publish: Publish }): Reactions
   documents: DocumentsOf
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
@@ -87,7 +87,7 @@ export function createDryRun({
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
     const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Created for each record: a store may remember writes, and these are never stored.
+    // Created for each record, because a store may remember writes, and a dry run stores none.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, _key, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
@@ -139,7 +139,7 @@ function problemsIn(detail: string): Problem[] {
   }
 }
 
-/** Returns documents whose writes are visible to later reads of the same dry run only. */
+/** Returns documents whose writes only later reads of the same dry run see. */
 function staged(real: Documents, written: Map<string, { before: unknown; after: unknown }>): Documents {
   const read: Documents['read'] = async (keys) => {
     const found = new Map(await real.read(keys))
@@ -168,14 +168,13 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
   }
 }
 
-/** A record of 256 KiB in base64, and its other fields. */
+/** The largest body: a record of 256 KiB in base64, and its other fields. */
 const maxBytes = 512 * 1024
 
 /**
- * Adds `POST /dry-run` to the listener of the service's own network. It takes a `DryRunRecord` and answers with `Verdict`, or 401, 400 or 413.
- * It reads no byte of a body without the token (`Authorization: Bearer ...`). The path does not exist if the service has no reactions, or
- * if no token is set.
- * @param others answers all other requests
+ * Adds `POST /dry-run` to the internal listener. It takes a `DryRunRecord` and answers with a `Verdict`, or 400, 401 or 413. It checks the token
+ * (`Authorization: Bearer ...`) before it reads the body. The path exists only if the service has reactions and a token is set.
+ * @param others the listener for all other requests
  */
 export function withDryRun(
   others: RequestListener,
@@ -199,11 +198,11 @@ export function withDryRun(
   return app
 }
 
-/** Answers a failure. An invalid body is not logged, because it may contain anything. */
+/** Answers a failure. Invalid bodies are not logged, because they may contain anything. */
 function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const { status } = (error ?? {}) as { status?: number }
-    if (status === undefined) log.error({ err: error }, 'a record could not be tried')
+    if (status === undefined) log.error({ err: error }, 'the dry run of a record failed; see err')
     response.status(status ?? 500).end()
   }
 }

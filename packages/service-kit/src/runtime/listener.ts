@@ -7,19 +7,18 @@ import type { TlsOptions } from 'node:tls'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
- * How long a connection may idle. A server must keep connections longer than its clients, so that no client sends on one that the server is
- * closing, which would be a reset. Node's default of 5 s is too short: hosting routers and daprd keep connections for 90 s (Go's
- * http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s.
+ * The time for which a connection may be idle. It must be longer than the clients' time, or the server closes connections on which clients are
+ * sending. Routers and daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s. Node's default is
+ * 5 s.
  */
 const keepAliveTimeout = 95_000
 
-/** How often Node looks for late requests. The limits below may last this much longer. Node's default of 30 s is too coarse. */
+/** The interval at which Node looks for late requests. The limits below may last this much longer. Node's default is 30 s. */
 const connectionsCheckingInterval = 2_000
 
 /**
- * The public. A request that is not there in time is answered 408 and its connection closed, so that nobody holds many of them
- * open by sending a byte now and then. Headers are at most 16 KiB and bodies 64 KiB here (web/body.ts): both limits leave a mobile phone
- * with a few kilobytes a second its time. What the service takes to answer does not count.
+ * The limits of the public listener. A late request gets 408 and its connection is closed, so slow senders cannot hold many connections. Headers have
+ * at most 16 KiB and bodies 64 KiB (web/body.ts), which a phone with a few kilobytes a second can send in time. The time of the answer is unlimited.
  */
 export const publicBounds = {
   keepAliveTimeout,
@@ -27,13 +26,13 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // On each port. Below the 4,096 files that a process of an old system may have; docs/security.md has the memory that they take.
+  // The limit of each port. It is below the 4,096 open files of a process on old systems; docs/security.md names the memory.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 
 /**
- * The sidecar, which is trusted, on loopback. It gives up a delivery after 60 s (components/resiliency.yaml) and sends it again,
- * so a body that takes longer is nobody's any more.
+ * The limits of the sidecar's channel, which is trusted and on loopback. The sidecar gives up a delivery after 60 s (components/resiliency.yaml) and
+ * sends it again, so slower bodies are useless.
  */
 export const channelTimeouts = {
   keepAliveTimeout,
@@ -42,12 +41,12 @@ export const channelTimeouts = {
   requestTimeout: 60_000,
 } satisfies ServerOptions
 
-/** The bounds for scrapers in the service's own network: a few clients with few requests. */
+/** The limits of the internal listener, which has few clients with few requests. */
 export const metricsBounds = { ...publicBounds, maxConnections: 20 }
 
 /**
- * TLS for the public. Of 1.2 only what has forward secrecy and authenticates what it encrypts (RFC 9325, section 4.2), for keys of either
- * kind; 1.3 has nothing else. A client must not make us repeat the costly part over and over on one connection.
+ * The options of public TLS. For TLS 1.2 they allow only ciphers with forward secrecy and authenticated encryption (RFC 9325, section 4.2), for both
+ * types of keys. TLS 1.3 has no others. Renegotiation is disabled, because it costs the server much and the client little.
  */
 export const tlsOptions = {
   minVersion: 'TLSv1.2',
@@ -65,11 +64,11 @@ export const tlsOptions = {
   ].join(':'),
   honorCipherOrder: true,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  // As long as headers may take; Node's own is two minutes.
+  // The same limit as for headers; Node's default is two minutes.
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
-/** The address of a listener. `localhost` means both loopbacks. `variable` is the setting of the port. */
+/** The address of a listener. `localhost` means both loopback addresses. `variable` is the setting of the port. */
 export interface Address {
   host: string
   port: number
@@ -77,30 +76,30 @@ export interface Address {
 }
 
 export interface Listener {
-  /** Serves the connections of all addresses. */
+  /** The server for the connections of all addresses. */
   server: Server
-  /** Accepts no more connections; resolves when the last request has been answered. */
+  /** Accepts no more connections, and resolves when all requests have been answered. */
   drain: () => Promise<void>
 }
 
-/** The port is in use. `message` says how to fix it. */
+/** Thrown if the port is in use. `message` contains the fix. */
 export class PortTakenError extends Error {
   readonly code = 'port-taken'
   constructor({ host, port, variable }: Address, cause: unknown) {
-    super(`port ${port} is in use on ${host}: stop what listens there, or set ${variable}`, { cause })
+    super(`port ${port} on ${host} is in use: stop the program that uses it, or set ${variable}`, { cause })
     this.name = 'PortTakenError'
   }
 }
 
-/** How often to try again if a port that the system chose is in use on the other loopback. */
+/** The number of attempts to find a port that is free on both loopback addresses. */
 const maxAttempts = 10
 
-/** Returns the addresses to listen on. For `localhost`, clients may try either loopback first, and some try no other. */
+/** Returns the addresses to listen on. Some clients try only one of the two loopback addresses of `localhost`. */
 const addressesOf = (host: string): readonly string[] => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host])
 
 /**
- * Opens a listener for an app; with TLS if the options have a certificate (`cert` and `key`, PEM).
- * @param options `maxConnections`: the limit for all addresses together; undefined for none
+ * Opens a listener, with TLS if the options have a certificate (`cert` and `key`, PEM).
+ * @param options `maxConnections`: the limit for all addresses together; undefined for no limit
  * @param hosts the addresses to listen on; at least one must exist on this machine
  * @throws {PortTakenError}
  */
@@ -125,7 +124,7 @@ export async function listen(
   }
 }
 
-/** Has the server listen on one port of each address that this machine has, and adds the sockets to `sockets`. */
+/** Makes the server listen on one port of each existing address, and adds the sockets to `sockets`. */
 async function openSockets(
   server: Server,
   sockets: NetServer[],
@@ -136,7 +135,7 @@ async function openSockets(
   for (const host of hosts) {
     const [first] = sockets
     const port = first ? (first.address() as AddressInfo).port : address.port
-    // All sockets belong to one server, so its limit of connections and its drain apply to all addresses. The options are those of http servers.
+    // All sockets belong to one server, so its limit and its drain apply to all addresses. The options are the defaults of http servers.
     const socket = first
       ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
       : server
@@ -147,7 +146,7 @@ async function openSockets(
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EADDRINUSE') throw new PortTakenError({ ...address, host, port }, error)
-      // Such as ::1 where IPv6 is switched off.
+      // For example, ::1 is missing if IPv6 is switched off.
       if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
       absent = error
     }

@@ -14,10 +14,10 @@ import type { ServiceDefinition } from './define-service.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
 import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
 
-/** Runs a service until SIGTERM or SIGINT. An error at start is written to standard error, and the process exits with 1. */
+/** Runs a service until SIGTERM or SIGINT. If the start fails, it writes the error to standard error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   let mask: Pick<Mask, 'text'> = contractMask
-  // Node would print all fields of an error, such as documents.
+  // Node would print all fields of an error, including documents.
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${failureText(error, mask)}\n`)
     process.exit(1)
@@ -36,7 +36,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
   }
 }
 
-/** Opens the sidecar. The client is loaded only for a service that publishes or stores. */
+/** Opens the sidecar. Only services that publish or store load its client. */
 async function openSidecar(
   { produces }: Pick<ServiceDefinition<object>, 'produces'>,
   settings: SidecarSettings,
@@ -46,17 +46,17 @@ async function openSidecar(
   return createSidecar(settings)
 }
 
-/** Returns the message of an error that a setting or file fixes, and the stack of any other error, which is a bug. */
+/** Returns the message of an error that a setting or file can fix. Any other error is a bug, so it returns the stack. */
 export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   if (!(error instanceof Error)) return mask.text(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
   return explained.some((type) => error instanceof type) ? error.message : mask.text(stackOf(error))
 }
 
-/** Time between two warnings: exports to a collector that is away fail every few seconds. */
+/** The time between two warnings. Exports to an unreachable collector fail every few seconds. */
 const quietMs = 60_000
 
-/** Starts recording traces if the environment names a collector; otherwise the SDK is not loaded. */
+/** Starts recording traces if the environment names a collector. Otherwise the SDK is not loaded. */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
@@ -66,21 +66,24 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
-    // Without the ids of the request during which the export began.
+    // The warning has no ids of the request during which the export began.
     within(undefined, () =>
-      log.warn({ reason: errorType(error) }, 'spans were not taken by their collector; told once a minute'),
+      log.warn(
+        { reason: errorType(error) },
+        'the collector of traces did not accept spans; this warning appears at most once a minute',
+      ),
     )
   })
 }
 
-/** How long a stop waits for requests in flight. Platforms send SIGKILL at least 10 s after SIGTERM. */
+/** The time for which shutdown waits for requests. Platforms send SIGKILL 10 s after SIGTERM or later. */
 const drainMs = 9_000
 
-/** How long a stop waits for the collector of traces. */
+/** The time for which shutdown waits for the collector of traces. */
 const lastWordsMs = 1_000
 
 /**
- * Opens a service's listeners. SIGTERM and SIGINT let the requests in flight finish, then end the process.
+ * Opens a service's listeners. After SIGTERM or SIGINT it finishes the current requests, then ends the process.
  * @param onDrained runs after the last answer, before the process ends
  * @throws {PortTakenError} naming the setting to change
  */
@@ -91,7 +94,7 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  // The actual ports: a test asks for 0, and the system chooses one.
+  // The actual ports. Tests ask for port 0, and the system chooses one.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(
@@ -111,17 +114,19 @@ export async function serve(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
 }
 
-/** Describes for the log who may call. */
+/** The possible callers, for the log. */
 const callersIn = {
-  loopback: 'anybody on this machine: Auth__Mode is loopback',
-  open: 'anybody who reaches this machine: Auth__Mode is open',
-  closed: 'who has a token or a key',
+  loopback: 'any program on this machine: Auth__Mode is loopback',
+  open: 'anyone who can reach this machine: Auth__Mode is open',
+  closed: 'callers with a token or an API key',
 }
 
 type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
-/** Opens public http, the sidecar's channel, metrics and, with a certificate, public https; in this order, and all or none. */
+/**
+ * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. It opens them in this order, and all or none.
+ */
 export async function openListeners(
   app: App,
   { Web: web, AppChannel: channel, Metrics: metrics }: ListenerSettings,
@@ -141,7 +146,7 @@ export async function openListeners(
     }
     return listeners
   } catch (error) {
-    // An open listener would keep the process alive, with a service that has no channel.
+    // An open listener would keep a process alive that has no channel.
     await Promise.all(listeners.map(({ drain }) => drain()))
     throw error
   }

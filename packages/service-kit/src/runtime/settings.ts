@@ -8,12 +8,12 @@ import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/rate-limits.ts'
 
-/** The settings of every service, without those that only its sidecar needs. Secrets come from the environment only. */
+/** The settings of every service, without those of the sidecar alone. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * `Hosts`: further host names that the service answers under without authentication, separated by commas. `Proxies`: how many proxies are
-   * in front; their `X-Forwarded-*` headers are trusted.
+   * The public listener. `Hosts`: further host names, separated by commas, that work without authentication. `Proxies`: the number of trusted proxies
+   * in front, whose `X-Forwarded-*` headers are used.
    */
   Web: {
     Host: string
@@ -27,21 +27,24 @@ export interface BaseSettings {
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** The listener of metrics: on this machine or in a private network, never public. */
+  /** The internal listener, for this machine or a private network. */
   Metrics: { Host: string; Port: number }
-  /** The token with which the monitor asks for dry runs (docs/monitor.md); empty: no dry runs. */
+  /** The monitor's token for dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
-  /** `PositionIdsBefore`: events that reached the log earlier keep the ids that 0.1.0 derived from positions (ADR 32); empty for none. */
+  /**
+   * `PositionIdsBefore`: events that reached the log before this time keep their ids of version 0.1.0, which were derived from positions (ADR 32).
+   * Empty: no such events.
+   */
   Stream: SidecarSettings['Stream'] & StreamSettings & { PositionIdsBefore: string }
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** URLs of the pages with traces and with events, which the page of the operations links to; empty for no link. */
+  /** URLs of the pages for traces and events, for links on the page of operations. Empty: no link. */
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 
-/** Missing or wrong settings. `problems` has a line for each, with the variable that fixes it. */
+/** Thrown if settings are missing or invalid. Each line of `problems` names the variable that fixes it. */
 export class SettingsError extends Error {
   readonly code = 'settings'
   readonly problems: string[]
@@ -68,7 +71,7 @@ export type Section = {
   then?: object
 }
 
-/** Returns a closed JSON Schema object whose properties are all required, so a mistyped setting is an error. */
+/** Returns a JSON Schema object whose properties are all required. Other properties are errors, so it finds mistyped settings. */
 export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
@@ -77,7 +80,7 @@ export function section(properties: Section['properties']): Section {
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** Includes settings of the sidecar: the service reports what is wrong, while a sidecar stops without a hint. */
+/** Includes settings of the sidecar, because a sidecar with invalid settings stops without an explanation. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -96,7 +99,7 @@ const stream: Section = {
   then: { properties: { SaslUsername: required, SaslPassword: required } },
 }
 
-/** Keys need no escape in a variable or a list, and have at least 192 bits if they are random. */
+/** Keys with characters that need no escaping, and with at least 192 bits if they are random. */
 const trust = section({
   File: required,
   Publishers: required,
@@ -119,11 +122,11 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // At least 192 bits if it is random.
+  // At least 192 bits if the token is random.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
-  // `Store` is empty for a service that stores nothing.
+  // `Store` is empty for a service without a store.
   State: section({ Store: text, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
@@ -131,8 +134,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings that also have a name elsewhere: Dapr names the tokens, hosting platforms the port. If both variables are set, ours wins: it is
- * meant for this service, while a PORT may be left over in a shell.
+ * Settings with another common name: Dapr names the tokens, hosting platforms the port. If both variables are set, ours applies, because a shell may
+ * have an old PORT.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
@@ -141,9 +144,9 @@ const otherNames: Record<string, string> = {
 }
 
 /**
- * Reads `appsettings.json`, overrides it from the environment (`__` between levels: `Web__HttpPort=8080`), and validates the result once.
+ * Reads `appsettings.json`, overrides it from the environment (such as `Web__HttpPort=8080`), and validates the result.
  * @param sections the service's own sections, a JSON Schema each
- * @throws {SettingsError} listing every problem with the variable that fixes it
+ * @throws {SettingsError} with every problem and the variable that fixes it
  */
 export function loadSettings<T extends BaseSettings>(
   file: URL,
@@ -158,7 +161,7 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  // Strict Ajv rejects invalid schemas itself. Its meta-schema would do the same, and takes longer to compile than all of these.
+  // Ajv in strict mode rejects invalid schemas already, and the meta-schema would take longer to compile than all of these.
   const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
   validate(settings)
   const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
@@ -172,25 +175,24 @@ export function loadSettings<T extends BaseSettings>(
   return withLowerCaseId(settings as unknown as T)
 }
 
-/** Returns the values of the environment's other names, under our own names. */
+/** Returns the values of the other common names, under our own names. */
 function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
   const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
   return given.map(([setting, other]) => [setting, env[other]])
 }
 
-/** Returns the variable that a wrong value came from, or that should have a missing one: usually the other name. */
+/** Returns the variable that a wrong value came from, or that can set a missing value. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
   const other = otherNames[setting]
   if (other === undefined || env[setting] !== undefined) return setting
   return isMissing || env[other] !== undefined ? other : setting
 }
 
-/** Envelopes have ids in lower case. */
 function withLowerCaseId<T extends BaseSettings>(settings: T): T {
   return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
-/** Converts a text of the environment. Ajv's coercion would also accept `Infinity`, `0x10` and an empty text. */
+/** Converts a text of the environment. Ajv's own conversion would also accept `Infinity`, `0x10` and an empty text. */
 function fromText(value: string | undefined, type: string | undefined): unknown {
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
@@ -213,7 +215,7 @@ function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
 
 /**
  * Reads a service's settings; see `loadSettings`.
- * @throws {SettingsError} listing every problem with the variable that fixes it
+ * @throws {SettingsError} with every problem and the variable that fixes it
  */
 export function readSettings<S extends object>(
   { root, sections = {} as Record<string, never> }: { root: URL; sections?: Record<keyof S & string, Section> },
@@ -222,7 +224,7 @@ export function readSettings<S extends object>(
   return loadSettings<BaseSettings & S>(new URL('appsettings.json', root), sections, env)
 }
 
-/** Returns the rate limits; undefined on loopback, which only programs of this machine reach, such as a benchmark. */
+/** Returns the rate limits, or undefined on loopback, which only programs of this machine reach. */
 export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
   return isLoopback(web.Host) ? undefined : limits
 }

@@ -10,49 +10,46 @@ import {
   type StreamSettings,
 } from '../stream/kafka.ts'
 
-/** Returns why a service cannot use the stream, in words that may be public; undefined if it can. */
+/** Returns the reason why a service cannot use the stream; undefined if it can. The reason may be public. */
 export type StreamCheck = () => Promise<string | undefined>
 
-/** How a service uses the stream. */
+/** The topics and the consumer group of a service. */
 export interface StreamUse {
-  /** The consumer group of its sidecar: its app id (components/kafka.yaml, consumerGroup); undefined when it consumes nothing. */
+  /** The consumer group of the sidecar, which is its app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes nothing. */
   group: string | undefined
   reads: readonly string[]
   writes: readonly string[]
 }
 
-/** The requests to Kafka. */
+/** The requests of the check to Kafka. */
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
-  /** Returns this user's rights to topics, as far as the broker states them. It also shows whether the broker answers. */
+  /** Returns this user's rights to topics, if the broker reports them. */
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
-  /** Returns whether this user may begin a transaction; undefined if the broker does not state it. */
+  /** Returns true if this user may begin a transaction; undefined if the broker does not report it. */
   mayBeginTransactions(): Promise<boolean | undefined>
   close(): Promise<void>
 }
 
 export interface StreamCheckOptions {
-  /** Receives a warning when Kafka allows too much. The service is ready nevertheless. */
+  /** Receives a warning if Kafka allows too much. The service is ready nevertheless. */
   warn?: (warning: string) => void
   /** Opens a connection; tests pass their own. */
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>
 }
 
 const transactionsAllowed =
-  'Kafka lets this service begin transactions, so it may let publishers too: services handle the events of an aborted transaction. ' +
+  'Kafka lets this service begin transactions, and perhaps publishers, too. Services would handle the events of aborted transactions. ' +
   'Deny transactional ids: ./orderflow acls prints the rule (docs/publishing.md#transactions)'
 
-/** Callers of the readiness check wait for a few seconds only. */
+/** The longest time of a check, because its callers wait only a few seconds. */
 const deadlineMs = 2_500
 
-/**
- * How long a result is reused. A good one is reused for longer, to save connections. A bad one is renewed soon, because callers wait for a
- * change.
- */
+/** The times for which a result is reused. A bad result expires sooner, because callers wait for a change. */
 const readyForMs = 2_000
 const missingForMs = 500
 
-/** Retries while a group's coordinator moves or loads its log. */
+/** The retries while a group's coordinator moves or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
 // `requestTimeout` is longer than `deadlineMs`, so a broker that accepts the connection and hangs is reported as late.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
@@ -64,7 +61,7 @@ async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
     clientId: 'orderflow-readiness',
     ...connection,
     ...timeouts,
-    // The client would also retry lasting errors, such as a wrong password, and callers would not get them in time.
+    // The client would also retry permanent errors, such as a wrong password, and the check would be late.
     retries: 0,
   }
   const admin = new Admin(options)
@@ -87,12 +84,11 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 }
 
 /**
- * Creates the check whether the service can use the stream. It asks Kafka itself, because the sidecar stays healthy when the broker is away, or
- * denies the group or a topic. It checks the rights to the service's topics, and that the group may be described and has members. A
- * rebalance counts as consuming, because all replicas take part in it whenever one of them starts.
+ * Creates the check that the service can use the stream. It asks Kafka itself, because the sidecar stays healthy if the broker is unreachable or
+ * denies access. It checks the rights to all topics, and that the consumer group has members. Rebalancing is treated as consuming, because every
+ * start of a replica causes it.
  *
- * Each check opens its own connection, at most every two seconds. A lasting connection would have to survive brokers that die and come back
- * elsewhere. Concurrent callers share one check.
+ * Each check opens a new connection, at most every two seconds, because brokers can move. Concurrent callers share one check.
  */
 export function createStreamCheck(
   settings: StreamSettings,
@@ -100,7 +96,7 @@ export function createStreamCheck(
   { open = openAdmin, warn = () => {} }: StreamCheckOptions = {},
 ): StreamCheck {
   const connection = connectionOf(settings)
-  if (!connection) return async () => 'no broker is named: set Stream__Brokers'
+  if (!connection) return async () => 'no broker is configured: set Stream__Brokers'
   const checkTransactions = transactionCheck(warn)
 
   async function ask(): Promise<string | undefined> {
@@ -118,7 +114,7 @@ export function createStreamCheck(
     } catch (error) {
       return reasonOf(error, asked)
     } finally {
-      // Not awaited: if the broker hangs, closing takes as long as the request did.
+      // Not awaited, because closing takes as long as the request if the broker hangs.
       void closeAfter(transactions, admin)
     }
   }
@@ -133,8 +129,8 @@ async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | 
 }
 
 /**
- * Creates a check that warns once if this user may begin a transaction. It is repeated until the broker answers, and never fails. The result
- * is about this user alone: a Kafka that denies by default may still allow another user.
+ * Creates a check that warns once if this user may begin a transaction. It never fails, and is repeated until the broker answers. The result applies
+ * to this user alone.
  */
 function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin) => Promise<void> {
   let isKnown = false
@@ -147,7 +143,7 @@ function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin)
   }
 }
 
-/** Returns a check that shares a running request and its result with later callers, for a while. */
+/** Returns a check that shares a running request, and its result for a while. */
 function shared(ask: StreamCheck): StreamCheck {
   let current: Promise<string | undefined> | undefined
   let until = 0
@@ -162,46 +158,48 @@ function shared(ask: StreamCheck): StreamCheck {
   }
 }
 
-/** Returns the reason for the first topic that this user may not use in this way. */
+/** Returns the reason for the first topic that this user may not use. */
 function denied(topics: readonly string[], use: keyof TopicUse, uses: ReadonlyMap<string, TopicUse>) {
   const topic = topics.find((name) => uses.get(name)?.[use] === false)
-  return topic && `to ${use} topic ${topic} is denied to this user`
+  return topic && `this user may not ${use} topic ${topic}`
 }
 
 function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['describeGroups']>>): string | undefined {
   const group = groups.get(name)
   const isRebalancing = group?.state === 'PreparingRebalance' || group?.state === 'CompletingRebalance'
-  return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
+  return isRebalancing || group?.members.size
+    ? undefined
+    : `consumer group ${name} has no members: nothing is consumed`
 }
 
-/** Returns the reason for an error. Errors of the protocol have names; any other error means that no answer came. */
+/** Returns the reason for an error. Errors of the protocol have names; for any other error, no answer came. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
-  if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `${asked} is denied to this user`
-  if (names.includes('SASL_AUTHENTICATION_FAILED')) return 'the broker does not accept the user and its password'
+  if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `this user may not describe ${asked}`
+  if (names.includes('SASL_AUTHENTICATION_FAILED'))
+    return 'the broker does not accept the user and its password'
   if (names.length === 0) return 'the broker does not answer'
   return `${asked} cannot be described: ${names.at(-1)}`
 }
 
-/** A user's rights to a topic. */
 export interface TopicUse {
   read: boolean
   write: boolean
 }
 
-/** The fields that are used of Kafka's answer to `Metadata`. */
+/** The used fields of Kafka's answer to `Metadata`. */
 interface Metadata {
   topics: { name: string | null; errorCode: number; topicAuthorizedOperations?: number }[]
 }
 
-/** Positions of the operations in Kafka's bit field (KIP-430). */
+/** The positions of the operations in Kafka's bit field (KIP-430). */
 const bits = { read: 3, write: 4 }
-/** The value of the bit field if it was not requested, or the broker is older than Kafka 2.3. */
+/** The value if the field was not requested, or the broker is older than Kafka 2.3. */
 const unsaid = -2147483648
-/** Kafka's error for a topic that the user may not describe (TOPIC_AUTHORIZATION_FAILED). */
+/** Kafka's error for a topic that this user may not describe (TOPIC_AUTHORIZATION_FAILED). */
 const notSeen = 29
 
-/** Returns this user's rights to topics. A topic that does not exist, or whose rights the broker does not state, has no entry. */
+/** Returns this user's rights to topics. Unknown topics, and topics whose rights the broker does not report, are left out. */
 export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
   const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
     answerOf<Metadata>,

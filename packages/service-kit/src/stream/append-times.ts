@@ -19,7 +19,7 @@ const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
   return async (positions) => {
-    if (!connection) throw new Error('no broker is named: set Stream__Brokers')
+    if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
     const { Admin } = await import('@platformatic/kafka')
     const admin = new Admin({ ...options, ...connection } as AdminOptions)
     try {

@@ -73,6 +73,6 @@ describe('asking a service what it would do', () => {
     }
     expect(await ask(known, { dryRun: broken })).to.deep.equal({ status: 500, text: '' })
     expect(records).to.have.length(1)
-    expect(records[0]).to.include({ level: 'error', msg: 'a record could not be tried' })
+    expect(records[0]).to.include({ level: 'error', msg: 'the dry run of a record failed; see err' })
   })
 })

@@ -21,7 +21,7 @@ describe('what keeps a service from starting', () => {
     ).to.equal('trust is not usable (/a/trust.json):\n  - /unlisted: is missing')
     const address = { host: '127.0.0.1', port: 5000, variable: 'Web__HttpPort' }
     expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')), contractMask)).to.equal(
-      'port 5000 is in use on 127.0.0.1: stop what listens there, or set Web__HttpPort',
+      'port 5000 on 127.0.0.1 is in use: stop the program that uses it, or set Web__HttpPort',
     )
   })
 

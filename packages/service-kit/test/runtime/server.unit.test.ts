@@ -59,7 +59,7 @@ describe('the listeners', () => {
     await new Promise((resolve) => other.once('listening', resolve))
     const failure = await openListeners(app, settingsWith(portOf(other))).catch(String)
     other.close()
-    expect(failure).to.contain('is in use on 127.0.0.1: stop what listens there, or set Web__HttpPort')
+    expect(failure).to.contain('on 127.0.0.1 is in use: stop the program that uses it, or set Web__HttpPort')
   })
 
   it('are closed again when one of them cannot be opened', async () => {
@@ -133,7 +133,7 @@ describe('the listeners', () => {
         const failure = await openListeners(app, settingsWith(port, 0, 'localhost')).catch(String)
         const rest = await statusAt(free === '::1' ? '[::1]' : free, port)
         taken.close()
-        expect(failure).to.contain(`port ${port} is in use on ${other}: stop what listens there, or set Web__HttpPort`)
+        expect(failure).to.contain(`port ${port} on ${other} is in use: stop the program that uses it, or set Web__HttpPort`)
         expect(rest).to.equal('ECONNREFUSED')
       })
     }

@@ -71,7 +71,7 @@ describe('what keeps a service from its stream', () => {
 
   const failures = {
     'the broker does not answer': new AggregateError([new Error('connect ECONNREFUSED 10.0.0.1:9092')]),
-    'consumer group a-service is denied to this user': kafkaError('GROUP_AUTHORIZATION_FAILED'),
+    'this user may not describe consumer group a-service': kafkaError('GROUP_AUTHORIZATION_FAILED'),
     'the broker does not accept the user and its password': kafkaError('SASL_AUTHENTICATION_FAILED'),
     'consumer group a-service cannot be described: COORDINATOR_NOT_AVAILABLE': kafkaError('COORDINATOR_NOT_AVAILABLE'),
   }
@@ -97,9 +97,9 @@ describe('what keeps a service from its stream', () => {
   })
 
   const denials = {
-    'to read topic in is denied to this user': { in: { read: false, write: true } },
-    'to write topic out is denied to this user': { out: { read: true, write: false } },
-    'to write topic in.dead is denied to this user': { 'in.dead': { read: false, write: false } },
+    'this user may not read topic in': { in: { read: false, write: true } },
+    'this user may not write topic out': { out: { read: true, write: false } },
+    'this user may not write topic in.dead': { 'in.dead': { read: false, write: false } },
   }
   for (const [words, uses] of Object.entries(denials)) {
     it(`is told as "${words}"`, async () => {

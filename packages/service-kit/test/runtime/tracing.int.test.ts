@@ -83,7 +83,7 @@ describe('a service with a collector of traces', () => {
     const away = `http://127.0.0.1:${await freePort()}`
     const soon = { OTEL_BSP_SCHEDULE_DELAY: '1', OTEL_EXPORTER_OTLP_TIMEOUT: '100' }
     await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: away, ...soon }, 1_000)
-    const told = (await output).split('\n').filter((line) => line.includes('spans were not taken'))
+    const told = (await output).split('\n').filter((line) => line.includes('did not accept spans'))
     expect(told).to.have.lengthOf(1)
     expect(told[0]).not.to.contain('traceId')
   })
