@@ -32,7 +32,7 @@ describeInContainers('the start of a release image', () => {
     [{ Stream__AuthType: 'password', Stream__SaslUsername: 'me' }, /- Stream__SaslPassword: is missing/],
     [{ Stream__SaslMechanism: 'SCRAM-SHA-512' }, /- Stream__SaslMechanism: must be one of/],
     [{ Stream__CaCert: 'not a certificate' }, /- Stream__CaCert: must be a PEM certificate/],
-    [{ Auth__Mode: 'loopback' }, /- Auth__Mode: must be closed, since others reach 0\.0\.0\.0/],
+    [{ Auth__Mode: 'loopback' }, /- Auth__Mode: must be closed, because others reach 0\.0\.0\.0/],
     [{ Auth__Mode: 'closed', Auth__Issuer: 'https://login.example.com' }, /- Auth__Audience: is missing/],
     [{ Trust__SigningKeys: '' }, /- Trust__SigningKeys: is missing/],
     [{ Policy__ApproveUpTo: 'much' }, /- Policy__ApproveUpTo: must be number/],

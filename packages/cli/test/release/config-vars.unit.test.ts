@@ -59,7 +59,7 @@ describe('config vars', () => {
     ['Stream__DisableTls', 'maybe', /true or false/],
     ['State__ConnectionString', 'Server=sql;Password=x', /MongoDB URI/],
     ['State__ConnectionString', 'mongodb://me:secret@store.example.com/', /replicaSet=/],
-    ['Auth__Audience', '', /is missing; set what the issuer's tokens/],
+    ['Auth__Audience', '', /is missing; set it to the aud of the issuer's tokens/],
     ['Auth__Issuer', 'http://login.example.com', /begin with https/],
     ['Auth__Mode', 'shut', /one of/],
     ['Policy__ApproveUpTo', 'much', /number/],

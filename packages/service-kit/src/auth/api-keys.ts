@@ -3,25 +3,25 @@ import { readFileSync, statSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Caller } from './caller.ts'
 
-/** What is kept of an API key. The key itself is shown once, to whoever made it. */
+/** The stored record of an API key. The key is shown only once, when it is made. */
 export interface ApiKeyRecord {
-  /** Who uses it. Several keys may have the same name, so that one can take the place of another. */
+  /** The client that uses the key. Two keys may have the same name while one replaces the other. */
   name: string
-  /** The public part of the key, by which it is known in lists and logs. */
+  /** The public part of the key, for lists and logs. */
   prefix: string
-  /** SHA-256 of the whole key, in hex. 256 random bits cannot be guessed, so the hash may be a fast one. */
+  /** SHA-256 of the whole key, in hex. A fast hash is safe for 256 random bits. */
   hash: string
   scopes: string[]
-  /** TenantID of what it does; empty for none. */
+  /** The TenantID of the client; empty for no tenant. */
   tenant: string
   /** ISO 8601. */
   created: string
 }
 
-/** Whether a text looks like a key and not like a token: found by scanners for secrets, too. */
+/** Matches an API key. Scanners for secrets can find it, too. */
 const form = /^ofk_[0-9A-Za-z]{8}_[\w-]{43}$/
 
-/** A new key and its record. */
+/** Returns a new key and its record. */
 export function createApiKey(
   { name, scopes, tenant }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'tenant'>,
   now: Date,
@@ -52,10 +52,10 @@ const record = {
 }
 const validate = new Ajv({ validateSchema: false }).compile<ApiKeyRecord[]>({ type: 'array', items: record })
 
-/** API keys that cannot be read. `message` says what to do about it. */
+/** Thrown if the API keys are unreadable. `message` contains the next step. */
 export class ApiKeysError extends Error {
   readonly code = 'api-keys'
-  /** Whether the file could be read, and its text is not a list of keys. */
+  /** True if the file was read, and its text is not a list of keys. */
   readonly isText: boolean
   constructor(what: string, { isText }: { isText: boolean }) {
     super(
@@ -66,7 +66,7 @@ export class ApiKeysError extends Error {
   }
 }
 
-/** The records of a file that `./orderflow api-key` writes. @throws {ApiKeysError} */
+/** Returns the records of a file that `./orderflow api-key` writes. @throws {ApiKeysError} */
 export function readApiKeys(file: string): ApiKeyRecord[] {
   return parseApiKeys(textOf(file))
 }
@@ -90,30 +90,27 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiKeysError('they are not JSON', { isText: true })
+    throw new ApiKeysError('the text is not JSON', { isText: true })
   }
 }
 
-/** The keys that count now. */
+/** The API keys that are valid now. */
 export interface ApiKeys {
-  /**
-   * Whose key it is. A key is looked up by its hash, which says nothing of how near a guess was: unknown, wrong and revoked are the same,
-   * also in time.
-   */
+  /** Returns the caller of a key. Keys are found by their hash, so the time of a search reveals nothing about valid keys. */
   find(key: string): Caller | undefined
   close(): void
 }
 
-/** How often the file is looked at: a key that was revoked counts for so long. */
+/** The interval at which the file is checked. A revoked key stays valid for this time. */
 const watchMs = 1_000
 
 /**
- * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. The file is also read
- * when a key is unknown, so that a new key is valid at once in every service. All keys are refused while the file is missing or cannot be
- * read. While its text is not a list of keys, the keys that were read last stay valid, because somebody may be writing it.
+ * Opens the keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. An unknown key also makes it read the
+ * file. While the file is missing or unreadable, all keys are refused. While its text is not a list of keys, the last keys stay valid, because the
+ * file may be half-written.
  * @param source the file's path, or the list itself in JSON
- * @param onProblem receives each new problem of the file: what is wrong, what it means for callers, and what to do next
- * @throws {ApiKeysError} when it cannot be read now
+ * @param onProblem receives each new problem of the file, with its effect and the next step
+ * @throws {ApiKeysError} if the keys are unreadable now
  */
 export function openApiKeys(source: string, onProblem: (problem: string) => void): ApiKeys {
   if (source.trimStart().startsWith('[')) {
@@ -125,7 +122,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
   let problem = ''
   const refuse = ({ isText, message }: ApiKeysError) => {
     if (!isText) callers = new Map()
-    const effect = isText ? 'the keys that were read last stay valid' : 'all API keys are refused'
+    const effect = isText ? 'the last valid API keys stay in use' : 'all API keys are refused'
     const last = problem
     problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run ./orderflow api-key to begin with an empty list`
     if (problem !== last) onProblem(problem)
@@ -139,7 +136,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
       problem = ''
     } catch (error) {
       refuse(error as ApiKeysError)
-      // The cause may go away without a change of the file.
+      // The cause may disappear without a change of the file.
       if (!(error as ApiKeysError).isText) version = undefined
     }
   }
@@ -153,8 +150,8 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
 }
 
 /**
- * Another one whenever the file is written or its permissions change; undefined when there is no file. Not fs.watch, which reports nothing
- * of a file that was replaced from another machine.
+ * Returns a version that changes with the file and its permissions; undefined if the file is missing. `fs.watch` misses files that another machine
+ * replaced.
  */
 function versionOf(file: string): string | undefined {
   try {

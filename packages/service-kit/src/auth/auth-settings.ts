@@ -1,19 +1,19 @@
 import { isIPv4 } from 'node:net'
 
-/** Who may use the public listener. */
+/** The settings for the access to the public listener. */
 export interface AuthSettings {
   Auth: {
-    /** `loopback`: anybody on this machine, and no listener beyond it. `open`: anybody who can reach it. `closed`: a token or a key. */
+    /** `loopback`: only this machine, with listeners on loopback. `open`: everyone. `closed`: callers with a token or an API key. */
     Mode: 'loopback' | 'open' | 'closed'
-    /** The OpenID Connect issuer whose tokens count, as they say it in `iss`; empty for keys alone. */
+    /** The OpenID Connect issuer of valid tokens, as in their `iss`; empty if only API keys are valid. */
     Issuer: string
-    /** What the tokens must be for (`aud`). */
+    /** The audience of valid tokens (`aud`). */
     Audience: string
     /** The claim that names a caller's tenant. */
     TenantClaim: string
-    /** The page's own id at the issuer, of a public client; empty when nobody is to sign in there. */
+    /** The id of the service's page at the issuer, of a public client; empty if the page has no sign-in. */
     ClientId: string
-    /** The API keys, as the path of a file that ./orderflow api-key writes, or as its text; empty for tokens alone. */
+    /** The API keys: the path of a file that ./orderflow api-key writes, or its text. Empty if only tokens are valid. */
     ApiKeys: string
   }
 }
@@ -30,31 +30,33 @@ export const authProperties = {
   ApiKeys: text,
 }
 
-/** A line for each setting that is wrong with who may use a listener, beginning with the variable that fixes it. */
+/** Returns a line for each wrong setting of access. It begins with the variable that fixes it. */
 export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string } }): string[] {
   const { Mode, Issuer, Audience, ApiKeys } = Auth
   if (Mode === 'closed') {
     if (!Issuer && !ApiKeys) {
       return [
-        'Auth__Issuer: is missing, and nobody gets in; set it and Auth__Audience, for tokens, or Auth__ApiKeys',
+        'Auth__Issuer: is missing, so all callers are refused; set it and Auth__Audience, for tokens, or Auth__ApiKeys',
         'Auth__ApiKeys: is missing; set it, for API keys (./orderflow api-key), or Auth__Issuer and Auth__Audience',
       ]
     }
     if (!Issuer) return []
     if (!isSecure(Issuer))
-      return ['Auth__Issuer: must begin with https://, or be on this machine: its keys could be anybody’s']
-    return Audience ? [] : ["Auth__Audience: is missing; set what the issuer's tokens for this service have as aud"]
+      return [
+        'Auth__Issuer: must begin with https://, or be on this machine; otherwise an attacker could replace its keys',
+      ]
+    return Audience ? [] : ["Auth__Audience: is missing; set it to the aud of the issuer's tokens for this service"]
   }
   const unused = Object.entries({ Issuer, ApiKeys }).filter(([, value]) => value)
   if (unused.length > 0) {
     return unused.map(
-      ([name]) => `Auth__${name}: is nothing as long as Auth__Mode is ${Mode}; set Auth__Mode=closed, too`,
+      ([name]) => `Auth__${name}: has no effect while Auth__Mode is ${Mode}; set Auth__Mode=closed, too`,
     )
   }
   if (Mode === 'open' || isLoopback(Web.Host)) return []
   return [
-    `Auth__Mode: must be closed, since others reach ${Web.Host} (Web__Host); with Auth__Issuer and Auth__Audience, for tokens, or ` +
-      'Auth__ApiKeys; or open, when all who reach it may do all',
+    `Auth__Mode: must be closed, because others reach ${Web.Host} (Web__Host). Set closed with  Auth__Issuer and Auth__Audience, for tokens, or ` +
+      'with Auth__ApiKeys; or set open, if all callers may do everything',
   ]
 }
 
@@ -63,7 +65,7 @@ function isSecure(issuer: string): boolean {
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
 }
 
-/** Returns whether only programs of this machine reach a listener, by the host that it listens on. */
+/** Returns true if only programs of this machine can reach a listener on this host. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

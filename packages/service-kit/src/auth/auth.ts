@@ -2,14 +2,14 @@ import { type ApiKeys, openApiKeys } from './api-keys.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { createIssuer, createTokenVerifier, type Discovery, type VerifyToken } from './tokens.ts'
 
-/** How callers prove who they are: by a token of the issuer, or by a key. At least one of the two is set. */
+/** The checks of callers: by tokens of the issuer, by API keys, or both. */
 export interface Auth {
   issuer: { verify: VerifyToken; discover: () => Promise<Discovery>; clientId: string } | undefined
   keys: Pick<ApiKeys, 'find'> | undefined
 }
 
 /**
- * Creates the checks of callers. Undefined without authentication.
+ * Creates the checks of callers; undefined without authentication.
  * @param onProblem receives each new problem of the file of keys
  * @throws {ApiKeysError}
  */

@@ -2,24 +2,24 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JW
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
 
-/** Why a token was rejected, in words for its owner. */
+/** Thrown for a rejected token. `message` explains the reason to its owner. */
 export class TokenError extends Error {
   readonly code = 'token'
 }
 
-/** Returns the caller that a token belongs to. @throws {TokenError} @throws {IssuerError} */
+/** Returns the caller of a token. @throws {TokenError} @throws {IssuerError} */
 export type VerifyToken = (token: string) => Promise<Caller>
 
-/** Algorithms whose signing key only the issuer has. A key that it shares with clients (HS256) would let each of them make tokens. */
+/** Algorithms whose signing key only the issuer has. With a shared key (HS256), clients could make tokens. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-/** Seconds by which the issuer's clock and ours may differ. */
+/** The allowed difference between the issuer's clock and ours, in seconds. */
 const clockTolerance = 30
-/** A verified token is accepted without another check for so long. Its key may have been revoked by then. */
+/** The time for which a verified token is accepted without another check. Its key may be revoked meanwhile. */
 const knownForMs = 60_000
-/** Tokens of 1 to 2 KB each. */
+/** The number of cached tokens, of 1 to 2 KB each. */
 const maxCached = 2_000
 
-/** Verifies access tokens of the issuer: signature, issuer, audience, and time. */
+/** Creates the check of access tokens: signature, issuer, audience and time. */
 export function createTokenVerifier(
   { Issuer: issuer, Audience: audience, TenantClaim: tenantClaim }: AuthSettings['Auth'],
   { key }: Pick<Issuer, 'key'>,
@@ -42,31 +42,31 @@ export function createTokenVerifier(
 function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   const tenant = payload[tenantClaim] ?? ''
   if (typeof tenant !== 'string' || tenant.length > 128) {
-    throw new TokenError(`its claim ${tenantClaim} is no text of at most 128 characters`)
+    throw new TokenError(`its claim ${tenantClaim} must be a string of at most 128 characters`)
   }
   const userId = String(payload.sub)
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
-/** `scope` is the standard's (RFC 9068, section 2.2.3); others write `scp`, as a text or a list. */
+/** Returns the scopes of `scope` (RFC 9068, section 2.2.3), or of `scp`, which some issuers write as a string or a list. */
 function scopesOf({ scope, scp }: JWTPayload): Set<string> {
   return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 }
 
 function wordsFor(error: errors.JOSEError, audience: string): string {
-  if (error instanceof errors.JWTExpired) return 'it has expired: ask the issuer for a new one'
+  if (error instanceof errors.JWTExpired) return 'it has expired; ask the issuer for a new one'
   if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'aud') return `it is for another audience than ${audience}`
-    if (error.claim === 'iss') return 'it is of another issuer'
-    if (error.claim === 'nbf') return 'it does not count yet'
+    if (error.claim === 'aud') return `its audience is not ${audience}`
+    if (error.claim === 'iss') return 'it has another issuer'
+    if (error.claim === 'nbf') return 'it is not valid yet'
     return `its claim ${error.claim} is missing or wrong`
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong'
-  if (error instanceof errors.JWKSNoMatchingKey) return 'it is signed with a key that is none of the issuer’s'
-  return 'it is neither a token that can be read nor a key'
+  if (error instanceof errors.JWKSNoMatchingKey) return 'it is signed with a key that the issuer does not have'
+  return 'it is not a token or API key that can be read'
 }
 
-/** Verified tokens: the newest `maxCached` at least. */
+/** Caches verified tokens: at least the newest `maxCached`. */
 function createTokenCache(now: () => Date) {
   type Known = Map<string, { caller: Caller; until: number }>
   let [newer, older]: [Known, Known] = [new Map(), new Map()]
@@ -90,7 +90,7 @@ export interface Discovery {
   token_endpoint?: string
 }
 
-/** The issuer does not answer, or not as an issuer does. Nothing is wrong with the token. */
+/** Thrown if the issuer does not answer, or gives a wrong answer. The token may be valid. */
 export class IssuerError extends Error {
   readonly code = 'issuer'
   constructor(issuer: string, what: string, cause?: unknown) {
@@ -100,7 +100,7 @@ export class IssuerError extends Error {
 }
 
 export interface Issuer {
-  /** Asks the issuer once, and again after a failure. @throws {IssuerError} */
+  /** Returns the issuer's metadata. It asks once, and again after a failure. @throws {IssuerError} */
   discover(): Promise<Discovery>
   /** Returns the key that signed a token. @throws {IssuerError} */
   key: JWTVerifyGetKey
@@ -109,9 +109,8 @@ export interface Issuer {
 const issuerTimeoutMs = 3_000
 
 /**
- * Creates a client that finds an issuer's keys by discovery. It asks for them again when a token names an unknown key, at most every 30 s,
- * and every 10 minutes anyway, so that revoked keys become invalid. While the issuer does not answer, the last keys stay valid, so that
- * its outage does not become an outage of this service.
+ * Creates a client that finds an issuer's keys by discovery. It reads them again every 10 minutes, so revoked keys become invalid. An unknown key
+ * makes it read them at most every 30 s. The last keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
   let discovery: Promise<Discovery> | undefined
@@ -133,7 +132,7 @@ export function createIssuer(issuer: string): Issuer {
       try {
         return await remote(header, token)
       } catch (error) {
-        // The fault is in the token: the issuer does not have its key.
+        // The token is wrong: the issuer does not have its key.
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error
         const known = remote.jwks()
         if (known) return createLocalJWKSet(known)(header, token)
@@ -152,7 +151,7 @@ async function discoveryOf(issuer: string): Promise<Discovery> {
   const found = (await response.json().catch(() => ({}))) as Partial<Discovery>
   // Section 4.3: metadata of another issuer must not be used.
   if (found.issuer !== issuer)
-    throw new IssuerError(issuer, `calls itself ${found.issuer}: write Auth__Issuer as it does`)
-  if (!found.jwks_uri) throw new IssuerError(issuer, 'names no jwks_uri')
+    throw new IssuerError(issuer, `calls itself ${found.issuer}: set Auth__Issuer to that value`)
+  if (!found.jwks_uri) throw new IssuerError(issuer, 'has no jwks_uri in its metadata')
   return found as Discovery
 }

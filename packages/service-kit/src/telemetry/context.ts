@@ -2,23 +2,23 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '@orderflow/envelope'
 
-/** The ids that lead to all log lines about an event, a request or a document. They are written as in envelopes. */
+/** The ids on all log lines about an event, a request or a document, written as in envelopes. */
 export interface Ids {
   traceId?: string | undefined
   correlationId?: string | undefined
   eventId?: string | undefined
 }
 
-/** The request or event that is being handled. */
+/** The current request or event. */
 export interface Handling extends Ids {
-  /** A document, or the bytes of one. Its texts are collected only when a text has to be masked. */
+  /** A document or its bytes. Its texts are collected only if a text must be masked. */
   document: unknown
   texts?: string | undefined
-  /** When the event reached the log, in milliseconds since 1970; undefined for a request. */
+  /** The time when the event reached the log, in milliseconds since 1970; undefined for a request. */
   arrivedAt?: number | undefined
-  /** The valid W3C header of the request or event. */
+  /** The request's or event's header, if it is valid (W3C). */
   traceparent?: string | undefined
-  /** The span of the current operation, if the trace is recorded. */
+  /** The span of the current operation, if its trace is recorded. */
   span?: Span | undefined
   /** The spans of other requests or events that share this operation. */
   links?: readonly SpanContext[]
@@ -26,28 +26,28 @@ export interface Handling extends Ids {
 
 const current = new AsyncLocalStorage<Handling | undefined>()
 
-/** Returns what is being handled; undefined outside of requests and events. */
+/** Returns the current request or event; undefined outside of both. */
 export function handled(): Handling | undefined {
   return current.getStore()
 }
 
 /**
- * Runs an operation for a request or an event. Logs, dead letters and problems that it writes contain no personal value of the document
- * (see `withoutValues`), and log lines have the ids.
+ * Runs an operation for a request or an event. Its log lines have the ids. Its logs, dead letters and problems contain no personal value of the
+ * document (see `withoutValues`).
  */
 export function within<T>(handling: Handling | undefined, work: () => T): T {
   return current.run(handling, work)
 }
 
 /**
- * Runs an operation for a document that has no ids.
+ * Runs an operation for a document without ids.
  * @param document JSON, or the bytes of a JSON text
  */
 export function whileHandling<T>(document: unknown, work: () => T): T {
   return within({ document }, work)
 }
 
-/** Adds the ids of the event that is being handled, or of the first event that a request publishes. */
+/** Adds the ids of the current event, or of the first event that a request publishes. */
 export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'>): void {
   const handling = handled()
   if (!handling || handling.eventId !== undefined) return
@@ -56,18 +56,17 @@ export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'C
   handling.traceId ??= TraceId
 }
 
-/** Sets the document that is being handled; undefined when none of its values needs masking any more. */
+/** Sets the current document; undefined if its values need no more masking. */
 export function nowHandling(document: unknown): void {
   const handling = handled()
   if (handling) Object.assign(handling, { document, texts: undefined })
 }
 
-/** Returns the ids for a log line. */
 export function idsOf({ traceId, correlationId, eventId }: Ids = {}): Ids {
   return { traceId, correlationId, eventId }
 }
 
-/** Runs an operation as a child span of the current span, if the trace is recorded. */
+/** Runs an operation as a child of the current span, if the trace is recorded. */
 export function asSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   const handling = handled()
   if (!handling?.span) return work()
@@ -76,7 +75,7 @@ export function asSpan<T>(name: string, options: SpanOptions, work: () => Promis
   return within({ ...handling, span }, () => ended(span, work))
 }
 
-/** Runs an operation, and ends its span with the operation's outcome. */
+/** Runs an operation, and ends its span with the outcome. */
 export async function ended<T>(span: Span | undefined, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
@@ -88,20 +87,19 @@ export async function ended<T>(span: Span | undefined, work: () => Promise<T>): 
   }
 }
 
-/** Returns the error's code, or the name of its class. Messages are left out because they may quote personal data. */
+/** Returns the error's code, or the name of its class. Messages are left out, because they may quote personal data. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : error.name
 }
 
-/** More links add nothing for a reader. */
+/** The number of links of a span. More links do not help a reader. */
 const maxLinks = 8
 
 /**
- * Runs an operation that several requests or events share. The operation's spans become children of the first recorded span, and link to the
- * other recorded spans.
- * @param spans the span in which each of them waits; undefined for one that is not recorded
+ * Runs an operation that several requests or events share. Its spans become children of the first recorded span, and link to the others.
+ * @param spans the current span of each request or event; undefined if it is not recorded
  */
 export function onBehalfOf<T>(spans: readonly (Span | undefined)[], work: () => T): T {
   const [span, ...others] = spans.filter((one) => one !== undefined)
@@ -111,22 +109,22 @@ export function onBehalfOf<T>(spans: readonly (Span | undefined)[], work: () => 
   return within(span && { document: undefined, span, ...(links.length > 0 && { links }) }, work)
 }
 
-/** Version ff and ids of zeros are not valid. Version 00 has 55 characters; a later version may have more after a hyphen. */
+/** Version ff and ids of zeros are invalid. Version 00 has 55 characters; later versions may have more after a hyphen. */
 const traceparent = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 const traceId = /^(?!0{32})[0-9a-f]{32}$/
 const sampledBit = 1
 
 /** A span's position in a trace, as in a W3C `traceparent` (https://www.w3.org/TR/trace-context/). */
 export interface SpanContext {
-  /** 32 hex digits in lower case, at least one of them not zero. */
+  /** 32 lower-case hex digits, not all of them zero. */
   traceId: string
-  /** 16 hex digits in lower case, at least one of them not zero. */
+  /** 16 lower-case hex digits, not all of them zero. */
   spanId: string
-  /** Whether the span's creator records the trace. */
+  /** True if the span's creator records the trace. */
   isSampled: boolean
 }
 
-/** Returns the position in a `traceparent`; undefined when the header is missing or not valid. */
+/** Returns the position in a `traceparent`; undefined if the header is missing or invalid. */
 export function spanContextIn(header: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] = traceparent.exec(header ?? '') ?? []
   if (!traceId || !spanId || !flags) return undefined
@@ -137,14 +135,14 @@ export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): stri
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** Returns the envelope's TraceId for a trace: the same 32 hex digits, written as a GUID. */
+/** Returns the TraceId of an envelope for a trace: the same 32 hex digits as a GUID. */
 export function guidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns the trace of a TraceId; undefined for an invalid one, such as a GUID of zeros. */
+/** Returns the trace of a TraceId; undefined for an invalid one, such as zeros. */
 export function traceIdOf(guid: string): string | undefined {
-  // This runs for each event, and takes a third of the time of replacing all hyphens.
+  // Runs for each event, in a third of the time of replacing all hyphens.
   const hex = guid.slice(0, 8) + guid.slice(9, 13) + guid.slice(14, 18) + guid.slice(19, 23) + guid.slice(24)
   const lower = hex.toLowerCase()
   return traceId.test(lower) ? lower : undefined
@@ -153,7 +151,7 @@ export function traceIdOf(guid: string): string | undefined {
 /** Node generates UUIDs in advance, so they are much cheaper than other random bytes. */
 export const newTraceId = (): string => randomUUID().replaceAll('-', '')
 
-/** A span's ids, names, numbers and outcomes. No text that a person may have written. */
+/** A span's ids, names, numbers and outcomes, without texts that a person may have written. */
 export type Attributes = Record<string, string | number | boolean | undefined>
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
@@ -161,14 +159,14 @@ export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal
 export interface SpanOptions {
   kind: SpanKind
   attributes?: Attributes
-  /** Further spans that caused the operation or share it. */
+  /** Further spans that caused or share the operation. */
   links?: readonly SpanContext[]
 }
 
-/** A recorded operation. It is sent to the collector after it has ended. */
+/** A recorded operation. It is sent to the collector after its end. */
 export interface Span {
   readonly context: SpanContext
-  /** Begins a part of this operation. */
+  /** Begins a child of this span. */
   child(name: string, options: SpanOptions): Span
   rename(name: string): void
   set(attributes: Attributes): void
@@ -177,15 +175,15 @@ export interface Span {
   end(error?: string): void
 }
 
-/** Records a service's traces (https://opentelemetry.io/docs/specs/otel/trace/). A service without a collector has none. */
+/** The recorder of a service's traces (https://opentelemetry.io/docs/specs/otel/trace/). It exists only with a collector. */
 export interface Tracing {
   /**
-   * Returns whether a trace is recorded: as `parent` states if the sampler uses it, else by the trace's id. So all services decide alike.
+   * Returns true if a trace is recorded. The sampler decides by `parent` or by the trace's id, so all services decide alike.
    * @param traceId 32 hex digits
    */
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
-  /** Begins a child of `parent`, or the first span of a trace. Call it only for a sampled trace. */
+  /** Begins a child of `parent`, or the first span of a trace. The trace must be sampled. */
   begin(name: string, traceId: string, parent: SpanContext | undefined, options: SpanOptions): Span
-  /** Sends the remaining spans, and no later ones. */
+  /** Sends the remaining spans, then no more. */
   stop(): Promise<void>
 }

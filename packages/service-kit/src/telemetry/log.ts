@@ -3,12 +3,12 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log, with the mask of its lines. Other texts that a service writes are masked by it, too. */
+/** A log, with the mask for its lines and for other texts of the service. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
- * Creates a log that writes one JSON line per record. While an event or a request is handled, each line has its ids. Payloads are not
- * logged. Each line is masked when it is written, so a payload that is logged by mistake is masked, too.
+ * Creates a log with one JSON line per record. Lines about an event or a request have its ids. Payloads are not logged. Every line is masked, in case
+ * a payload is logged by mistake.
  * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
@@ -25,32 +25,32 @@ export function createLog(name: string, level: string, destination: DestinationS
   return Object.assign(pino(options, destination), { mask })
 }
 
-/** Other fields of an error are left out, because libraries attach whole bodies and documents. */
+/** Returns a few fields of an error, because libraries attach whole bodies and documents to others. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, stack }
 }
 
-/** Returns the stack of an error and of its causes. */
+/** Returns the stacks of an error and of its causes. */
 export function stackOf(error: Error): string {
   return stdSerializers.err(error).stack
 }
 
-/** Time between attempts to write to a pipe whose reader is slow. */
+/** The time between attempts to write to a pipe whose reader is slow. */
 const retryMs = 10
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Writes log lines to a file descriptor, each before the next statement runs.
+ * Writes log lines to a file descriptor synchronously.
  *
- * A service must not end because its log cannot be written. With pino's own destination, a full disk ends the process, or keeps it in an
- * endless loop as it ends. A line that cannot be written is dropped. The next line that is written reports how many were lost.
+ * A full disk must not end the service, as it does with pino's own destination. A line that cannot be written is dropped. The next line reports the
+ * number of lost lines.
  */
 function logOutput(descriptor: number): DestinationStream {
   let lost = 0
   let reason = ''
-  /** Set after an incomplete line: the next write begins with a line break. */
+  /** True after an incomplete line: the next write begins with a line break. */
   let isCut = false
 
   function write(line: string): boolean {

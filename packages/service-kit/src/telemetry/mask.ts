@@ -6,25 +6,22 @@ const mask = '***'
 
 const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
-/** Masks personal data and secrets in the texts of a service: log lines, problems, and the reasons of dead letters. */
+/** Masks personal data and secrets in log lines, problems and the reasons of dead letters. */
 export interface Mask {
-  /**
-   * Masks a value at any depth, such as a log line: fields whose names are personal or secret, the fields of events that may not be shown, and
-   * texts as `text` does.
-   */
+  /** Masks a value at any depth, such as a log line. It masks personal and secret fields, hidden fields of events, and texts as `text` does. */
   fields(value: unknown): unknown
   /**
-   * Masks a text, such as an error's message: values of the document that is being handled, and values of personal or secret fields in JSON, in
-   * a query, or in a printed object.
+   * Masks a text, such as an error's message: values of the current document, values of personal or secret fields in JSON, in a query or in a
+   * printed object.
    */
   text(text: string): string
-  /** Masks a log line, which is JSON. Level, time and app are set by the log itself. */
+  /** Masks a log line in JSON, except its level, time and app. */
   line(line: string): string
-  /** Adds names of personal fields, such as those under which an API has personal fields of the contract. */
+  /** Adds names of personal fields that are not in the contract, such as those of an API. */
   hide(names: readonly string[]): void
 }
 
-/** Creates a mask for secrets and for the fields that are personal by the contract. */
+/** Creates a mask for secrets and for the contract's personal fields. */
 export function createMask(): Mask {
   const hidden = new Set(personalNames)
   let isPersonal = meansOneOf(hidden)
@@ -43,10 +40,10 @@ export function createMask(): Mask {
   }
 }
 
-/** The mask of texts that no API's names can occur in. */
+/** The mask for texts without the names of an API. */
 export const contractMask: Pick<Mask, 'fields' | 'text'> = createMask()
 
-/** Returns whether values of a field of this name are masked. */
+/** Returns true if values of a field of this name are masked. */
 type IsHidden = (name: string) => boolean
 
 function maskedFields(value: unknown, isHidden: IsHidden, name = ''): unknown {
@@ -59,7 +56,7 @@ function maskedFields(value: unknown, isHidden: IsHidden, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, isHidden, key)]))
 }
 
-/** Recognizes a Buffer or a typed array in JSON. Its bytes may be the text of an event. */
+/** Returns true for a Buffer or typed array in JSON, whose bytes may be an event. */
 function isBytes(value: object): boolean {
   const { type, data = value } = value as { type?: unknown; data?: unknown }
   const items = Object.values(Object(data))
@@ -67,15 +64,15 @@ function isBytes(value: object): boolean {
   return isIndexed && items.every((item) => typeof item === 'number')
 }
 
-/** Characters. A longer text is cut. */
+/** The length in characters at which a text is cut. */
 const maxTextLength = 8_000
 
-/** V8 quotes the text around the error. */
+/** Matches V8's message, which quotes the text around the error. */
 const quotingSyntaxError = /Unexpected token .*? is not valid JSON/gs
 
 function maskedText(text: string, isHidden: IsHidden): string {
   if (text.length > maxTextLength) return `${maskedText(text.slice(0, maxTextLength), isHidden)} (cut)`
-  return withoutFields(withoutValues(text.replaceAll(quotingSyntaxError, 'what was read is not valid JSON')), isHidden)
+  return withoutFields(withoutValues(text.replaceAll(quotingSyntaxError, 'the text is not valid JSON')), isHidden)
 }
 
 function withoutFields(text: string, isHidden: IsHidden): string {
@@ -91,7 +88,7 @@ function maskedJson(text: string, isHidden: IsHidden): string | undefined {
   }
 }
 
-/** Matches a name, its separator, and the quote before its value, if any. JSON inside a text has escaped quotes. */
+/** Matches a name, its separator, and the quote before its value. JSON inside a text has escaped quotes. */
 const pair = /(?<![\p{L}\p{N}_.-])([\p{L}_][\p{L}\p{N}_.-]*)(?:\\*["'`])?\s*[:=]\s*(\\*["'`])?/gu
 
 function withoutPairs(text: string, isHidden: IsHidden): string {
@@ -106,7 +103,7 @@ function withoutPairs(text: string, isHidden: IsHidden): string {
   return masked + text.slice(from)
 }
 
-/** Returns the end of the value that begins at `start`: its closing quote, the next separator, or the end of the text for a structure. */
+/** Returns the end of the value that begins at `start`: its closing quote, the next separator, or the end of the text for an object or array. */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
     if (/[[{]/.test(text.charAt(start))) return text.length
@@ -118,16 +115,16 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
   return end < 0 ? text.length : end
 }
 
-/** Matches a whole id, an escaped character of a URL or of JSON, or a word: anything but white space and ASCII punctuation. */
+/** Matches a whole id, an escaped character of a URL or of JSON, or a word without white space and ASCII punctuation. */
 const word =
   /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
-/** A shorter part occurs in half of all texts. */
+/** The shortest masked part. Shorter parts occur in half of all texts. */
 const minPartLength = 3
 
 /**
- * Masks each word of a text that also occurs in a hidden value of the document that is being handled. It compares words instead of whole
- * values because error messages quote, cut and escape values.
+ * Masks each word of a text that also occurs in a hidden value of the current document. It compares words, because error messages quote, cut and
+ * escape values.
  */
 export function withoutValues(text: string): string {
   const handling = handled()
@@ -143,7 +140,7 @@ export function withoutValues(text: string): string {
   })
 }
 
-/** Returns the document as JSON. Bytes that are not JSON count as a text, which may contain anything. */
+/** Returns the document as JSON. Bytes in another format are treated as a text, which may contain anything. */
 function parsed(document: unknown): unknown {
   if (!(document instanceof Uint8Array)) return document
   const text = Buffer.from(document).toString()
@@ -154,13 +151,13 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** A number of so many digits may identify a person; a shorter one is a quantity. */
+/** The fewest digits of a masked number. Shorter numbers are quantities and do not identify a person. */
 const minDigits = 5
 
 /** Ids are shown: they identify no person, and most messages contain one. */
 const isId = (text: string): boolean => mayShow('Id', text)
 
-/** Returns the values of a document that may not be shown. */
+/** Returns the values of a document that must be hidden. */
 function hiddenIn(document: unknown): string[] {
   const found: string[] = []
   const waiting: [name: string, value: unknown][] = [['', document]]

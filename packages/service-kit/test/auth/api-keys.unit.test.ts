@@ -84,7 +84,7 @@ describe('API keys', () => {
         }
         expect(problems[0])
           .to.include(file)
-          .and.include('the keys that were read last stay valid')
+          .and.include('the last valid API keys stay in use')
           .and.include('next: ')
       } finally {
         keys.close()

@@ -21,7 +21,7 @@ describe('who may use a listener', () => {
     for (const host of ['0.0.0.0', '::', '10.0.0.1', 'shop.example.com', '127.evil.example']) {
       expect(named({}, host), host).to.deep.equal(['Auth__Mode'])
     }
-    expect(problems({}, '0.0.0.0')[0]).to.match(/closed.*Auth__Issuer.*Auth__ApiKeys.*or open, when all/)
+    expect(problems({}, '0.0.0.0')[0]).to.match(/closed.*Auth__Issuer.*Auth__ApiKeys.*or set open, if all/)
   })
 
   it('is anybody at all when that is said, and who has a token or a key when it is closed', () => {

@@ -84,7 +84,7 @@ describe('log', () => {
 
   it('does not say what a text was that is no JSON', () => {
     const { err } = logged({ err: thrownBy(() => JSON.parse(`[${secret}]`)) }).record as { err: { message: string } }
-    expect(err).to.deep.include({ type: 'SyntaxError', message: 'what was read is not valid JSON' })
+    expect(err).to.deep.include({ type: 'SyntaxError', message: 'the text is not valid JSON' })
   })
 
   it('leaves alone what only speaks of a field', () => {
