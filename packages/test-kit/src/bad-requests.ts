@@ -72,7 +72,7 @@ function refusedByAny(operation: Operation): Cases {
       init: { method: operation.method.toUpperCase() },
       status: 400,
       pointers: ['nothing'],
-      tells: /nothing: is not a query parameter here/,
+      tells: /nothing: is not a query parameter of this operation/,
     },
     ...(operation.method === 'post' && {
       [`${titleOf(operation)} from a page of another site`]: {

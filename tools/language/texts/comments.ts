@@ -47,7 +47,7 @@ function textsOfLines(source: string, { start, end, prefix }: Lines, kind: Kind)
     if (tag) {
       finish()
       isTag = true
-      isCode = tag[1] === 'example'
+      isCode = tag[1] === 'example' || tag[1] === 'openapi'
     }
     if (/^\s*```/.test(text)) isCode = !isCode
     else if (directives.test(text)) finish()

@@ -44,9 +44,9 @@ describe('the sign-in dialog', () => {
     await page.getByText('This is not a key or token').waitFor()
     expect(requests()).to.equal(0)
     await signIn(page, stranger)
-    await page.getByText('The key is not known here. It may have been revoked.').waitFor()
+    await page.getByText('The API key is unknown or was revoked. Ask the operator for a new one.').waitFor()
     await signIn(page, 'ofk_orders')
-    await page.getByText('It needs the scope events:read, and has orders:read.').waitFor()
+    await page.getByText('The operation needs the scope events:read. The scopes of the token or key are: orders:read.').waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
     await signIn(page)
     await page.locator('main td').first().waitFor()
@@ -74,7 +74,7 @@ describe('the sign-in dialog', () => {
     await signIn(page)
     await page.locator('.tile').first().waitFor()
     tests.monitor.keys = { [stranger]: ['events:read'] }
-    await page.getByText('The key is not known here. It may have been revoked.').waitFor({ timeout: 15_000 })
+    await page.getByText('The API key is unknown or was revoked. Ask the operator for a new one.').waitFor({ timeout: 15_000 })
     await signIn(page, stranger)
     await page.locator('.completeness', { hasText: '● live' }).waitFor()
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)
@@ -112,7 +112,7 @@ describe('the sign-in dialog', () => {
       it(`passes the checks of axe in ${colorScheme} mode, at a width of ${width} pixels`, async () => {
         const page = await tests.open('/dead', { colorScheme, viewport: { width, height: 800 } })
         await signIn(page, stranger)
-        await page.getByText('It may have been revoked').waitFor()
+        await page.getByText('was revoked').waitFor()
         expect(await violationsOf(page)).to.deep.equal([])
       })
     }

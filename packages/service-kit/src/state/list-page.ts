@@ -31,7 +31,7 @@ export interface Reader {
 export class CursorError extends Error {
   readonly code = 'cursor'
   constructor() {
-    super('is not a cursor of this list; take `next` of the page before')
+    super('is not a cursor of this list; use the `next` of the previous page')
     this.name = 'CursorError'
   }
 }

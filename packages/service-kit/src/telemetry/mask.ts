@@ -11,7 +11,7 @@ export interface Mask {
   /** Masks a value at any depth, such as a log line. It masks personal and secret fields, hidden fields of events, and texts as `text` does. */
   fields(value: unknown): unknown
   /**
-   * Masks a text, such as an error's message: values of the current document, values of personal or secret fields in JSON, in a query or in a
+   * Masks a text, such as an error's message. It masks values of the current document, and of personal or secret fields in JSON, a query or a
    * printed object.
    */
   text(text: string): string
@@ -103,7 +103,7 @@ function withoutPairs(text: string, isHidden: IsHidden): string {
   return masked + text.slice(from)
 }
 
-/** Returns the end of the value that begins at `start`: its closing quote, the next separator, or the end of the text for an object or array. */
+/** Returns the end of the value that begins at `start`: its closing quote or the next separator. An object or array ends with the text. */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
     if (/[[{]/.test(text.charAt(start))) return text.length

@@ -10,18 +10,17 @@ import {
   Registry,
 } from 'prom-client'
 
-/** A service's metrics. */
 export interface Metrics {
   request: (request: AnsweredRequest) => void
   topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
-  /** Adds a gauge per part. `ask` returns the missing parts, and runs for each scrape. */
+  /** Adds a gauge per part. `ask` returns the missing parts, at each scrape. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
   listener: RequestListener
 }
 
-/** Creates a service's metrics. Metrics of the process are collected from the first scrape on, so they cost nothing without a scraper. */
+/** Creates a service's metrics. Process metrics are collected only after the first scrape. */
 export function createMetrics(): Metrics {
   const metrics = metricSet()
   let isScraped = false
@@ -30,26 +29,26 @@ export function createMetrics(): Metrics {
     topic: eventMetrics(metrics),
     queue: queueMetrics(metrics),
     readiness(parts, ask) {
-      const help = 'Whether a part that the service needs is ready (1), as its /readyz says.'
+      const help = '1 if a part that the service needs is ready, as in its /readyz; otherwise 0.'
       metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
         const missing = await ask()
         for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)
       })
     },
     listener: metrics.listener(() => {
-      // Starts a timer that measures the event loop.
+      // This starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
   }
 }
 
-/** Measures the queues of a service's batches, by name (`QueueWatch`). */
+/** Creates the metrics of the service's batch queues, by name (`QueueWatch`). */
 function queueMetrics({ gauge, histogram }: MetricSet) {
   const waiting = new Map<string, () => number>()
   gauge(
     'orderflow_queue_depth',
-    'Items that wait for the next batch: documents to be stored, events to be published to a topic.',
+    'Items that wait for the next batch: documents to store, or events to publish to a topic.',
     ['queue'],
     (depth) => {
       for (const [queue, count] of waiting) depth.set({ queue }, count())
@@ -57,14 +56,14 @@ function queueMetrics({ gauge, histogram }: MetricSet) {
   )
   const waits = histogram(
     'orderflow_queue_wait_seconds',
-    'How long the first item of a batch waited for it.',
+    'Time that the first item of a batch waited.',
     ['queue'],
     durations,
   )
   const batches = histogram('orderflow_batch_size_items', 'Items in a batch.', ['queue'], sizes)
   const flushes = histogram(
     'orderflow_flush_seconds',
-    'How long it took to store or publish a batch, with all attempts.',
+    'Time to store or publish a batch, including all attempts.',
     ['queue'],
     durations,
   )
@@ -80,18 +79,18 @@ function queueMetrics({ gauge, histogram }: MetricSet) {
 }
 
 interface AnsweredRequest {
-  /** Undefined for a request that matches no operation. The route is written as in OpenAPI. */
+  /** The method and the route as in OpenAPI; undefined if no operation matches. */
   operation: { method: string; route: string } | undefined
-  /** Undefined when the client left before the answer. */
+  /** The status; undefined if the client left before the answer. */
   status: number | undefined
   ms: number
 }
 
-/** Counts and times requests. The metric has OpenTelemetry's name, but its status label is the status class instead of the number. */
+/** Counts and times requests. The metric has OpenTelemetry's name, but its status label is the class of the status. */
 function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) => void {
   const seconds = histogram(
     'http_server_request_duration_seconds',
-    'Requests by operation and class of status, until their answer was sent. All that is no operation is other.',
+    'Requests by operation and status class, until their answer was sent. Requests to unknown paths are other.',
     ['method', 'route', 'status'],
     durations,
   )
@@ -102,8 +101,8 @@ function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) =>
 }
 
 /**
- * The outcome of an event. `duplicate`: handled without a change. `retried`: the platform failed, so it is delivered and counted again. All
- * other outcomes are final.
+ * The outcome of an event. `duplicate`: no change was needed. `retried`: the platform failed; the event will be delivered and counted again. Other
+ * outcomes are final.
  */
 export type Outcome = (typeof outcomes)[number]
 
@@ -111,27 +110,29 @@ const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried']
 
 /** The metrics of one topic. */
 export interface TopicMetrics {
-  /** Counts a delivery, whose oldest event waited in the log for `waitedMs`. Returns a function to call with the outcomes. */
+  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function that takes the outcomes. */
   delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
   /** @param reason the code of a fault */
   deadLetter: (reason: string) => void
-  /** @param type `Name@Version`; any text of a publisher */
+  /** @param type `Name@Version`; may be any text of a publisher */
   unhandled: (type: string) => void
   /** @param type a handled `Name@Version` */
   reacted: (type: string, ms: number) => void
 }
 
-/** A consumer's state of a topic, which is read for each scrape. */
+/** A consumer's state of a topic, read at each scrape. */
 interface TopicState {
   isStopped: () => boolean
-  /** Returns the highest number of deliveries of an unhandled record; 0 without one. */
+  /** Returns the highest number of deliveries of an unhandled record, or 0. */
   mostDeliveries: () => number
 }
 
-/** Replaces unknown names, of which publishers may send any number. */
+/** The label for unknown names, because publishers could send any number of names. */
 export const other = 'other'
 
-/** Creates the metrics of topics. Labels only have names of the code and the contract, so publishers add neither time series nor personal data. */
+/**
+ * Creates the metrics of topics. Labels only have names from the code and the contract, so publishers can add neither time series nor personal data.
+ */
 function eventMetrics({
   counter,
   gauge,
@@ -139,45 +140,43 @@ function eventMetrics({
 }: MetricSet): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
   const events = counter(
     'orderflow_events_total',
-    'Events that were delivered, by what became of them. A retried one is counted again when it comes again.',
+    'Delivered events by outcome. A retried event is counted again at its next delivery.',
     ['topic', 'outcome'],
   )
   const deadLetters = counter(
     'orderflow_dead_letters_total',
-    'Events that can never be handled, by the reason on their dead letters.',
+    'Events that can never be handled, by the reason of their dead letters.',
     ['topic', 'reason'],
   )
   const unhandled = counter(
     'orderflow_unhandled_events_total',
-    'Events that the service has no handler for. A type without a schema counts as other.',
+    'Events that the service has no handler for. Types without a schema are counted as other.',
     ['topic', 'event'],
   )
   const reactions = histogram(
     'orderflow_reaction_seconds',
-    'From when the event that caused this one reached the log, until this one was handled. By the clocks of broker and service.',
+    'Time from the arrival of the causing event in the log until its effect was handled, by the clocks of the broker and the service.',
     ['topic', 'event'],
     delays,
   )
-  const inFlight = gauge('orderflow_events_in_flight', 'Events that were delivered and are not answered yet.', [
-    'topic',
-  ])
+  const inFlight = gauge('orderflow_events_in_flight', 'Delivered events that are not answered yet.', ['topic'])
   const waits = histogram(
     'orderflow_delivery_wait_seconds',
-    'How long the oldest event of a delivery was in the log before it came.',
+    'Time that the oldest event of a delivery was in the log before the delivery.',
     ['topic'],
     delays,
   )
   const deliverySizes = histogram('orderflow_delivery_size_events', 'Events in a delivery.', ['topic'], sizes)
   const deliveries = histogram(
     'orderflow_delivery_seconds',
-    'From when a delivery came until it was answered.',
+    'Time from a delivery until its answer.',
     ['topic'],
     durations,
   )
   const states = new Map<string, TopicState>()
   gauge(
     'orderflow_topic_stopped',
-    'Whether the service no longer consumes the topic (1), because too many of its events met a bug.',
+    '1 if the service has stopped consuming the topic, because too many events met a bug.',
     ['topic'],
     (stopped) => {
       for (const [topic, { isStopped }] of states) stopped.set({ topic }, isStopped() ? 1 : 0)
@@ -185,7 +184,7 @@ function eventMetrics({
   )
   gauge(
     'orderflow_record_deliveries',
-    'How often the record was delivered that was delivered most often and is not handled yet; 0 without one.',
+    'Deliveries of the unhandled record that was delivered most often; 0 if there is no such record.',
     ['topic'],
     (most) => {
       for (const [topic, { mostDeliveries }] of states) most.set({ topic }, mostDeliveries())
@@ -195,7 +194,7 @@ function eventMetrics({
 
   return (topic, reasons, state) => {
     if (state) states.set(topic, state)
-    // Counters begin at 0, because an alert would miss the increase of one that begins with its first event.
+    // Counters begin at 0, because an alert misses the increase of a counter that begins at 1.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {
@@ -219,7 +218,7 @@ function eventMetrics({
 
 type MetricSet = ReturnType<typeof metricSet>
 
-/** Creates a set of metrics that are served together, in the text format of OpenMetrics 1.0. */
+/** Creates a set of metrics that are served together as OpenMetrics 1.0 text. */
 export function metricSet() {
   const registry = new Registry<OpenMetricsContentType>()
   registry.setContentType(openMetricsContentType)
@@ -230,7 +229,7 @@ export function metricSet() {
       new Counter({ name, help, labelNames, registers }),
     histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
       new Histogram({ name, help, labelNames, buckets, registers }),
-    /** @param collect sets the values, at each scrape */
+    /** @param collect sets the values at each scrape */
     gauge<Label extends string>(
       name: string,
       help: string,
@@ -259,10 +258,10 @@ export function metricSet() {
   }
 }
 
-/** Buckets in seconds for durations inside a service. Each bucket is a time series per combination of labels. */
+/** Buckets in seconds, for durations inside a service. Each bucket is a time series per combination of labels. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Buckets in seconds from one event to another. Services, sidecars and the broker between them may be away for a while. */
+/** Buckets in seconds, from one event to another. They include outages of the services and the broker between them. */
 const delays = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600]
 
 /** Buckets for numbers of items, up to the largest batch. */

@@ -25,7 +25,7 @@ import {
 import type { Span, SpanContext, SpanKind, SpanOptions, Tracing } from './context.ts'
 import type { TraceSettings } from './trace-settings.ts'
 
-// This module is loaded only if there is a collector: the SDK takes memory, and a part of a second.
+// Loaded only if there is a collector, because the SDK takes memory and a part of a second.
 
 const kinds: Record<SpanKind, ApiSpanKind> = {
   server: ApiSpanKind.SERVER,
@@ -35,11 +35,11 @@ const kinds: Record<SpanKind, ApiSpanKind> = {
   internal: ApiSpanKind.INTERNAL,
 }
 
-/** The number of spans that may wait to be sent. Further spans are dropped. A batch of events has some thousand. */
+/** The number of spans that may wait to be sent. Further spans are dropped. A batch of events has some thousand spans. */
 const maxQueueSize = 16_384
 
 /**
- * Records traces and sends them as OTLP over HTTP. The exporter reads the standard variables itself (`OTEL_EXPORTER_OTLP_ENDPOINT` and others).
+ * Records traces and sends them as OTLP over HTTP. The exporter itself reads the standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT` and others).
  * @param onError receives each failure to send spans
  */
 export function otlpTracing(service: string, settings: TraceSettings, onError: (error: unknown) => void): Tracing {
@@ -49,7 +49,7 @@ export function otlpTracing(service: string, settings: TraceSettings, onError: (
   return createTracing(service, settings, new BatchSpanProcessor({ exporter, scheduledDelayMillis, maxQueueSize }))
 }
 
-/** Records the spans of sampled traces only. */
+/** Records the spans of sampled traces. */
 export function createTracing(
   service: string,
   settings: Pick<TraceSettings, 'asksParent' | 'ratio'>,
@@ -60,7 +60,7 @@ export function createTracing(
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }))
   const ids = createTraceIds()
-  // `isSampled` decides once per trace, before any span is made.
+  // `isSampled` decides once per trace, before its first span.
   const provider = new TracerProvider({
     resource,
     sampler: new AlwaysOnSampler(),
@@ -85,7 +85,7 @@ export function createTracing(
   }
 }
 
-/** Generates span ids. A trace's id comes from the caller: the SDK asks for one without saying for which trace. */
+/** Generates span ids. The trace's id is set by the caller, because the SDK does not name the trace when it asks for an id. */
 function createTraceIds(): IdGenerator & { next: string } {
   const random = new RandomIdGenerator()
   const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }

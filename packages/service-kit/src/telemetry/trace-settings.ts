@@ -1,18 +1,18 @@
 /** The values of the standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
 export interface TraceSettings {
-  /** Whether an incoming `traceparent` decides. */
+  /** True if an incoming `traceparent` decides. */
   asksParent: boolean
-  /** The share of traces without such a decision that is recorded: 0 to 1. */
+  /** The recorded share of other traces, from 0 to 1. */
   ratio: number
-  /** How long spans wait before they are sent, in milliseconds. */
+  /** The time for which spans wait before they are sent, in milliseconds. */
   delayMs: number
 }
 
-/** The defaults record enough for a picture, at a negligible cost. */
+/** The defaults give a useful picture at a negligible cost. */
 const usualRatio = '0.1'
 const usualDelayMs = '5000'
 
-/** The standard samplers. A sampler without a ratio takes it from OTEL_TRACES_SAMPLER_ARG. */
+/** The standard samplers. If a sampler has no ratio, OTEL_TRACES_SAMPLER_ARG sets it. */
 const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   always_on: { asksParent: false, ratio: 1 },
   always_off: { asksParent: false, ratio: 0 },
@@ -22,13 +22,13 @@ const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   parentbased_traceidratio: { asksParent: true },
 }
 
-/** Returns the collector's URL, and the variable that it comes from. */
+/** Returns the collector's URL, and its variable. */
 function endpointIn(env: NodeJS.ProcessEnv): [variable: string, url: string] | undefined {
   const variable = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].find((name) => env[name])
   return variable ? [variable, env[variable] as string] : undefined
 }
 
-/** Returns how traces are recorded; undefined without a collector. `traceProblems` validates the variables. */
+/** Returns the settings of traces; undefined without a collector. `traceProblems` validates the variables. */
 export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
   if (!endpointIn(env) || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { asksParent, ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio) } = samplerIn(env) ?? {
@@ -41,7 +41,7 @@ const delayIn = ({ OTEL_BSP_SCHEDULE_DELAY: delay }: NodeJS.ProcessEnv) => Numbe
 
 const samplerIn = ({ OTEL_TRACES_SAMPLER: name }: NodeJS.ProcessEnv) => samplers[name || 'parentbased_traceidratio']
 
-/** Returns a line for each wrong variable, beginning with its name. The SDK would silently use a default. */
+/** Returns a line for each wrong variable, beginning with its name. The SDK would silently use defaults. */
 export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   const [variable, url] = endpointIn(env) ?? []
   if (!variable || !url) return []
@@ -57,10 +57,7 @@ export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/**
- * Returns further variables for a sidecar, so that it sends its spans to the same collector. Without them, daprd uses gRPC over TLS (1.18,
- * SetTracingSpecFromEnv).
- */
+/** Returns variables that make a sidecar send its spans to the same collector. By default, daprd uses gRPC over TLS (1.18, SetTracingSpecFromEnv). */
 export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const [, url] = endpointIn(env) ?? []
   if (!url) return {}

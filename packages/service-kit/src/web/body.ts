@@ -5,8 +5,8 @@ import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 
 /**
- * The default kind of body. Its limit is far above the need, because events have known fields of limited length. The number of
- * connections (runtime/listener.ts) bounds how many are in memory.
+ * The default kind of body. Events have known fields of limited length, so its limit is far above the need. The number of connections
+ * (runtime/listener.ts) limits the number of bodies in memory.
  */
 const smallJson: BodyKind = {
   types: ['application/json'],
@@ -15,16 +15,15 @@ const smallJson: BodyKind = {
   isJson: true,
 }
 
-// By default, TextDecoder drops a byte order mark.
+// The default of TextDecoder drops a byte order mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content.
- * express.json is not used: it replaces invalid bytes with U+FFFD, which would be stored for ever, and it reads all of a body that is too
- * large before it answers. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
+ * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content. express.json
+ * would replace invalid bytes with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
  * @param kind by default a small JSON body
- * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding; 413; 503 while too many bytes are in memory; 400 for JSON
- * that is not UTF-8, is invalid, or has a duplicate key or a number that parsing would change
+ * @throws {HttpProblem} (the middleware) 413. 415 for a wrong type, charset or encoding. 503 if memory is short. 400
+ * for invalid JSON, a duplicate key, or a number that parsing would change
  */
 export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
   readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
@@ -43,7 +42,7 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
       request.body = bytes.length === 0 ? undefined : read(bytes)
-      // An operation that reads bytes does not log their content.
+      // The content of bytes is not logged.
       nowHandling(kind === smallJson ? request.body : undefined)
     }
     next()
@@ -59,20 +58,20 @@ function requireKind(request: Request, { types }: BodyKind): void {
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     throw new HttpProblem(415, 'not-utf8', 'The body is not UTF-8', {
-      detail: 'JSON is UTF-8: encode the body so, and leave the charset out of Content-Type.',
+      detail: 'JSON must be UTF-8: encode the body as UTF-8, and leave the charset out of Content-Type.',
     })
   }
   if (encoding.toLowerCase() !== 'identity') {
     throw new HttpProblem(415, 'encoded', 'The body is compressed', {
-      detail: 'Send the JSON text as it is, without Content-Encoding.',
+      detail: 'Send the JSON text without Content-Encoding.',
       headers: { 'accept-encoding': 'identity' },
     })
   }
 }
 
 /**
- * Reads the bytes of a body. The rest of a body that is too large is read and dropped while the answer is sent, until the listener's timeout.
- * @param hold is called with the number of further bytes before they are kept; throws when the limit is reached
+ * Reads the bytes of a body. If the body is too large, the rest is read and dropped while the answer is sent, until the listener's timeout.
+ * @param hold receives the number of further bytes before they are kept; throws if the limit is reached
  */
 function bytesOf(request: Request, maxBytes: number, hold: (more: number) => void): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -92,20 +91,20 @@ function bytesOf(request: Request, maxBytes: number, hold: (more: number) => voi
     }
     request.on('data', take)
     request.once('end', () => resolve(Buffer.concat(chunks)))
-    // The client is gone, so this answer is not read.
+    // The client has left, so this answer is never read.
     request.once('error', () =>
-      reject(new HttpProblem(400, 'broken-off', 'The body broke off', { detail: 'Send it again.' })),
+      reject(new HttpProblem(400, 'broken-off', 'The body is incomplete', { detail: 'Send it again.' })),
     )
   })
 }
 
 function tooLarge(maxBytes: number): HttpProblem {
   return new HttpProblem(413, 'too-large', 'The body is too large', {
-    detail: `Send at most ${maxBytes} bytes. Nothing was done.`,
+    detail: `Send at most ${maxBytes} bytes. The request had no effect.`,
   })
 }
 
-const tooManyBytes = () => unavailable('Too many large requests are under way. Nothing was done; try again.')
+const tooManyBytes = () => unavailable('Too many large requests are in progress. The request had no effect; try again.')
 
 function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -113,7 +112,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // The cause is dropped, because V8 quotes the text around the error in its message.
+    // The cause is dropped, because V8's message quotes the text around the error.
     throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
   }
   const errors = hiddenErrors(bytes)
@@ -126,12 +125,12 @@ function decode(bytes: Uint8Array): string {
     return utf8.decode(bytes)
   } catch {
     throw new HttpProblem(400, 'not-utf8', 'The body is not UTF-8', {
-      detail: 'Encode the JSON text as UTF-8; an é, for instance, is the two bytes C3 A9.',
+      detail: 'Encode the JSON text as UTF-8. For example, é is the two bytes C3 A9.',
     })
   }
 }
 
-/** Returns the parts that `JSON.parse` would silently change: it drops one of two equal keys, and rounds numbers. */
+/** Returns the parts that `JSON.parse` would silently change: duplicate keys, and numbers that it rounds. */
 export function hiddenErrors(json: Uint8Array): FieldError[] {
   const { duplicateKeys, inexactNumbers } = hiddenByParsing(json)
   const duplicates = new Map(

@@ -4,31 +4,31 @@ import { type Inputs, type Model, readInputs, type Values } from './input.ts'
 import type { Definition, Route } from './route.ts'
 import { callerOf } from './security.ts'
 
-/** Time between heartbeats. Proxies end a silent connection, Heroku's after 55 s. */
+/** The time between heartbeats. Proxies close silent connections, Heroku's after 55 s. */
 const heartbeatMs = 15_000
-/** The number of bytes that may wait for a slow client. Beyond that, messages are dropped until it has read. */
+/** The number of bytes that may wait for a slow client. Further messages are dropped. */
 const maxWaitingBytes = 64 * 1024
 
-/** Sends a message with JSON data to one client. Returns false if it was not sent because the client reads too slowly. */
+/** Sends a message with JSON data to one client. Returns false if the message was dropped because the client reads too slowly. */
 export type Send = (event: string, data: unknown) => boolean
 
-/** An operation that answers with messages for as long as its client stays (`text/event-stream`, HTML Living Standard, section 9.2). */
+/** An operation that sends messages until its client leaves (`text/event-stream`, HTML Living Standard, section 9.2). */
 interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
-  /** The data of its messages, by `event`. */
+  /** The data of the messages, by `event`. */
   body: Model<unknown>
-  /** Begins to send. Returns a function that is called when the client has left. */
+  /** Begins to send. Returns a function to call when the client has left. */
   open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void
 }
 
-/** The open event streams. A stop ends them, and their clients reconnect. */
+/** The open event streams. Shutdown ends them, and their clients reconnect. */
 export interface Streams {
   route<I extends Inputs>(definition: StreamDefinition<I>): Route
-  /** Ends all streams, and later ones as soon as they begin. */
+  /** Ends all streams. Later streams end when they begin. */
   end(): void
 }
 
-/** Creates a service's streams. The service must end them when it stops (`ServiceParts.background`), because the stop waits for the last answer. */
+/** Creates a service's streams. The service must end them in `ServiceParts.background`, because shutdown waits for the last answer. */
 export function createStreams(): Streams {
   const open = new Set<Response>()
   let isEnding = false
@@ -55,7 +55,7 @@ export function createStreams(): Streams {
       return {
         operation,
         async handle(request: Request, response: Response) {
-          // The client may have left during authentication. Its response has emitted `close` then, and never emits it again.
+          // The client may have left during authentication. Then its response has already emitted `close`.
           if (request.socket.destroyed) return
           const values = readInputs(input, request)
           response.status(200).set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
@@ -77,7 +77,7 @@ export function createStreams(): Streams {
             open.delete(response)
             close()
           })
-          // An error before the first message is answered as a problem.
+          // An error before the first message gets a problem as its answer.
           close = begin(values, send, { caller: callerOf(response) })
           response.flushHeaders()
         },

@@ -29,51 +29,50 @@ interface Parameter {
   example?: string
 }
 
-/** The body that an operation accepts. */
+/** The kind of body that an operation accepts. */
 export interface BodyKind {
-  /** Media types. */
   types: readonly string[]
   maxBytes: number
-  /** The number of bytes of all such bodies that may be in memory. Further requests get 503 until some are answered. */
+  /** The number of bytes of all such bodies in memory. Above it, requests get 503. */
   maxHeldBytes: number
-  /** Whether it is read as JSON, by the rules of every JSON body; otherwise the operation gets the bytes. */
+  /** True if the body is read as JSON. Otherwise the operation gets the bytes. */
   isJson?: boolean
 }
 
-/** An input of an operation: how it is read from a request, and its description on the page. */
+/** An input of an operation, with its reader and its description on the page. */
 export interface Input<T> {
-  /** @throws {HttpProblem} 400 naming what is wrong */
+  /** @throws {HttpProblem} 400 naming the error */
   read(request: Request): T
-  /** The parameters that it is read from. */
+  /** The parameters of the input. */
   parameters?: readonly Parameter[]
-  /** The JSON body that it is read from. */
+  /** The JSON body of the input. */
   body?: Model<unknown>
-  /** The kind of body, unless it is a small JSON text. It is read into `request.body`; undefined for none. */
+  /** The kind of body, read into `request.body`. Left out for a small JSON text, or no body. */
   receives?: BodyKind
-  /** Status codes of the problems that reading it may cause. */
+  /** The status codes of the problems that reading may cause. */
   problems: readonly number[]
 }
 
 /** The inputs of an operation, by their names in the handler. */
 export type Inputs = Record<string, Input<unknown>>
 
-/** The values of the inputs, which a handler gets. */
+/** The values of the inputs, for a handler. */
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-/** Reads all inputs, in their order. @throws {HttpProblem} also for an unknown query parameter */
+/** Reads all inputs in order. @throws {HttpProblem} also for an unknown query parameter */
 export function readInputs<I extends Inputs>(inputs: I, request: Request): Values<I> {
   refuseUnknownQuery(Object.values(inputs), request)
   const values = Object.entries(inputs).map(([name, input]) => [name, input.read(request)])
   return Object.fromEntries(values) as Values<I>
 }
 
-/** Refuses unknown query parameters. If `?next=` in place of `?cursor=` were ignored, a client would get the first page for ever. */
+/** Refuses unknown query parameters. Otherwise a client with `?next=` instead of `?cursor=` would always get the first page. */
 function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Request): void {
   const names = inputs.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === 'query'))
   const known = new Set(names.map(({ name }) => name))
-  const detail = `is not a query parameter here; there are ${[...known].join(', ') || 'none'}`
+  const detail = `is not a query parameter of this operation; the parameters are: ${[...known].join(', ') || 'none'}`
   const unknown = Object.keys(query).filter((name) => !known.has(name))
-  // Another name may contain personal data.
+  // Other names may contain personal data.
   const shown = new Set(unknown.map((name) => (isPlainKey(name) ? name : '***')))
   if (shown.size > 0) throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
 }
@@ -90,7 +89,7 @@ export function pathId(name: string, described: Described = {}): Input<string> {
   }
 }
 
-/** Creates the input of a word in the path, which is not changed. It may cause 404. */
+/** Creates the input of a word in the path. It may cause 404. */
 export function pathWord(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => String(request.params[name]),
@@ -99,7 +98,7 @@ export function pathWord(name: string, described: Described = {}): Input<string>
   }
 }
 
-/** Creates the input of a query parameter with one of a few words; the first of them is the default. */
+/** Creates the input of a query parameter with one of a few words. The first word is the default. */
 export function queryWord<Word extends string>(
   name: string,
   words: readonly [Word, ...Word[]],
@@ -110,14 +109,14 @@ export function queryWord<Word extends string>(
       const { [name]: given = words[0] } = query
       const found = words.find((word) => word === given)
       if (found !== undefined) return found
-      throw invalid([{ pointer: name, detail: `is ${words.join(' or ')}` }])
+      throw invalid([{ pointer: name, detail: `must be ${words.join(' or ')}` }])
     },
     parameters: [{ name, in: 'query', schema: { ...text, enum: words, default: words[0] }, ...described }],
     problems: [400],
   }
 }
 
-/** Creates the input of a GUID in the query, in any usual spelling; undefined when it is left out. */
+/** Creates the input of an optional GUID in the query, in any usual spelling. */
 export function queryId(name: string, described: Described = {}): Input<string | undefined> {
   return {
     read: ({ query }) => (query[name] === undefined ? undefined : readGuid(name, query[name])),
@@ -136,8 +135,8 @@ function readGuid(name: string, value: unknown): string {
 const maxKeyLength = 255
 
 /**
- * Creates the input of the `Idempotency-Key` header; undefined when it is left out. The operation answers 422 for a key that was used with
- * another body (draft-ietf-httpapi-idempotency-key-header, section 2.7).
+ * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 for a key that was used with another body
+ * (draft-ietf-httpapi-idempotency-key-header, section 2.7).
  */
 export function idempotencyKey(described: Described): Input<string | undefined> {
   const name = 'Idempotency-Key'
@@ -146,7 +145,7 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
     read(request) {
       const key = request.get(name)
       if (key === undefined || form.test(key)) return key
-      throw invalid([{ pointer: name, detail: `takes 1 to ${maxKeyLength} visible ASCII characters` }])
+      throw invalid([{ pointer: name, detail: `must have 1 to ${maxKeyLength} visible ASCII characters` }])
     },
     parameters: [
       {
@@ -163,14 +162,14 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
 const defaultLimit = 20
 const maxLimit = 100
 
-/** The part of a list that a request asks for. */
+/** The requested part of a list. */
 export interface PageOptions {
   limit: number
   /** The `next` of the previous page; undefined for the first page. */
   cursor: string | undefined
 }
 
-/** The input of `limit` and `cursor` of a list. */
+/** The inputs `limit` and `cursor` of a list. */
 export const pageOptions: Input<PageOptions> = {
   read: readPageOptions,
   parameters: [
@@ -179,7 +178,7 @@ export const pageOptions: Input<PageOptions> = {
       in: 'query',
       schema: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit },
     },
-    { name: 'cursor', in: 'query', description: 'The `next` of the page before.', schema: { type: 'string' } },
+    { name: 'cursor', in: 'query', description: 'The `next` of the previous page.', schema: { type: 'string' } },
   ],
   problems: [400],
 }
@@ -189,9 +188,9 @@ function readPageOptions(request: Request): PageOptions {
   const { limit = String(defaultLimit), cursor } = request.query
   const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
   if (count < 1 || count > maxLimit)
-    throw invalid([{ pointer: 'limit', detail: `is a whole number from 1 to ${maxLimit}` }])
+    throw invalid([{ pointer: 'limit', detail: `must be a whole number from 1 to ${maxLimit}` }])
   if (cursor !== undefined && typeof cursor !== 'string')
-    throw invalid([{ pointer: 'cursor', detail: 'is given once' }])
+    throw invalid([{ pointer: 'cursor', detail: 'must be given only once' }])
   return { limit: count, cursor }
 }
 
@@ -213,36 +212,36 @@ export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | nu
 /** A JSON Schema of OpenAPI 3.0. */
 export type Schema = { [keyword: string]: unknown }
 
-/** A rule of the API for a field, in addition to the contract's. */
+/** A rule of the API that narrows the contract's rule for a field. */
 interface NarrowRule {
-  /** Keywords that the page shows in addition to the contract's schema. */
+  /** Further keywords for the page. */
   schema: Schema
-  /** Returns a value's error, which replaces the contract's; undefined for none, and for values of another type. */
+  /** Returns the error of a value, which replaces the contract's error. Undefined for a valid value or another type. */
   flaw(value: unknown): string | undefined
 }
 
 /**
- * A field of an event's payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`. The contract's
- * rules apply, and optionally a rule of the API.
+ * A field of a payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`. The contract's rules apply, and
+ * optionally a rule of the API.
  */
 type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
 
 /** A field, defined by the contract or by its own schema. */
 export type Field = ContractField | Schema
 
-/** An object of the API, under its name on the page. `T` is its type in the code. */
+/** An object of the API, with its name on the page. `T` is its type in the code. */
 export interface Model<T> {
   name: string
   schema: Schema
-  /** Models that the schema refers to. */
+  /** The models to which the schema refers. */
   uses?: readonly Model<unknown>[]
-  /** Only for the compiler, which thereby distinguishes models of different types. */
+  /** Distinguishes models of different types for the compiler. */
   readonly of?: T
 }
 
 /**
- * Returns all fields of an event's payload in its newest version, under their names in an API: `GivenName` is `givenName`. So a field
- * that a new version has is in the API, too.
+ * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`. So new fields of the contract are in the
+ * API, too.
  * @param omitted fields that the API does not have, or has under other names
  */
 export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
@@ -253,15 +252,14 @@ export function contractFields<N extends EventName, Omitted extends keyof Payloa
   return Object.fromEntries(names.map((field) => [camelCaseName(field), [name, field]])) as never
 }
 
-/** Creates the model of an object in answers. Every field of `T` is described, the contract's fields by the contract. */
+/** Creates the model of an object in answers. It describes every field of `T`; the contract describes the contract's fields. */
 export function model<T>(name: string, fields: { [K in keyof T & string]-?: Field }): Model<T> {
   return { name, schema: { type: 'object', properties: propertiesOf(fields) } }
 }
 
-/** Returns a reference to a model's schema in the page's document. */
+/** Returns a reference to a model's schema. */
 export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Returns the schemas of fields, by name. */
 export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
 }
@@ -270,7 +268,7 @@ function schemaOf(field: Field): Schema {
   return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
 }
 
-/** Narrows the type: Array.isArray does not narrow to a readonly tuple. */
+/** Narrows the type, because Array.isArray does not narrow to a readonly tuple. */
 function isContractField(field: Field): field is ContractField {
   return Array.isArray(field)
 }
@@ -280,7 +278,7 @@ export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }
 export const dateTime: Schema = { type: 'string', format: 'date-time' }
 
-/** Returns the rule for an amount in a request. An event may also have 0. */
+/** Returns the rule for an amount in a request. Events may also have 0. */
 export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
   schema: {
     minimum: 10 ** -decimals,
@@ -296,10 +294,10 @@ export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
 type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
 
 /**
- * Creates the input of a JSON body whose fields follow the contract. Each names the event's payload field whose rules apply, so the API, the
- * event and the page have the same rules. A field is required when the event's is.
+ * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API, the event and the page have
+ * the same rules. It is required if the event requires it.
  * @param name the name of the schema on the page
- * @param example values of the body that the page offers to send, in place of the contract's examples
+ * @param example values for the page, instead of the contract's examples
  */
 export function jsonBody<T extends object>(
   name: string,
@@ -318,7 +316,7 @@ export function jsonBody<T extends object>(
 type Example = Record<string, unknown>
 
 /**
- * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out fields that are not listed.
+ * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out other fields.
  * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {

@@ -6,7 +6,7 @@ import type { PageSignIn } from './pages.ts'
 import type { Refusals } from './problems.ts'
 import type { Route } from './route.ts'
 
-/** The parts of an OpenAPI document that are used here. */
+/** The used parts of an OpenAPI document. */
 export interface OpenApi {
   paths: Record<string, Record<string, { responses: Record<string, object>; security?: object[] }>>
   components: Record<string, object>
@@ -20,16 +20,16 @@ export interface Documented {
   refusals: Refusals
   /** Extension members of the service's problems, by name. */
   problemMembers: Record<string, Field>
-  /** The URL of the page with traces; empty for none. */
+  /** The URL of the page with traces, or an empty text. */
   tracePage?: string | undefined
-  /** The URL of the page with events; empty for none. */
+  /** The URL of the page with events, or an empty text. */
   monitorPage?: string | undefined
 }
 
-/** The file whose comment has the schema of a problem. */
+/** The file with the schema of a problem, in a comment. */
 const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
 
-/** Returns the OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
+/** Returns the OpenAPI document of a service. @throws {Error} for a code that is missing in the table of refusals */
 export function openapiOf({
   title,
   description,
@@ -43,7 +43,7 @@ export function openapiOf({
     openapi: '3.0.3',
     info: {
       title,
-      description: monitorPage ? `${description}\n\n[See what happens](${monitorPage})` : description,
+      description: monitorPage ? `${description}\n\n[See the events](${monitorPage})` : description,
       version: '1',
     },
     // Relative to the document, so it includes the path prefix of a proxy.
@@ -71,7 +71,7 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
   const { path, scope, summary, description, inputs, answers, body, mediaType } = operation
   const request = inputs.find((input) => input.body)
-  // An operation that creates an object returns its Location, also while the object is not readable yet.
+  // Operations that create an object return its Location, even before it is readable.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,
@@ -92,15 +92,15 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
 const requestRules =
   'The request is not valid: `errors` names each field, header or parameter. Unknown query parameters are refused'
 
-/** Describes 400 for any operation: unknown query parameters, and JSON that a parser would change. */
+/** Describes 400 for an operation: unknown query parameters, and JSON that a parser would change. */
 const invalidRequest = (inputs: readonly Input<unknown>[]) =>
   inputs.some(({ body, receives }) => body && (!receives || receives.isJson))
     ? `${requestRules}, and so are duplicate JSON keys and numbers of more digits than a 64-bit double keeps.`
     : `${requestRules}.`
 
 /**
- * Returns the problems of an operation: 400, those of its inputs, 403 for a POST from a page of another site, 429 for too many requests, 503 for
- * a failure of the platform, and the refusals of the domain.
+ * Returns the problems of an operation. They are those of its inputs and its refusals, and 400, 403 for a POST from another site, 429, and 503 for an
+ * outage.
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
@@ -108,10 +108,11 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   meanings.set(400, invalidRequest(inputs))
   const own = codes.map((code) => {
     const refusal = refusals[code]
-    if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
+    if (!refusal)
+      throw new Error(`${method} ${path} has the refusal ${code}, which is missing in the service's table of refusals`)
     return { status: refusal.status, meaning: `${refusal.title} (\`${code}\`).` }
   })
-  // Several refusals may have the same status: clients distinguish them by code.
+  // Several refusals may have the same status. Clients distinguish them by code.
   for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
     const words = some.map(({ meaning }) => meaning).join(' ')
     meanings.set(status, status === 400 ? `${words} ${meanings.get(400)}` : words)
@@ -119,7 +120,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }
 
-/** Returns the document's entry for a problem as an answer. */
+/** Returns a problem as an answer of the document. */
 function problemAnswer(description: string): object {
   return {
     description,
@@ -130,7 +131,7 @@ function problemAnswer(description: string): object {
 const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
   Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))
 
-/** Returns the models of the bodies in both directions, and the models that they refer to. */
+/** Returns the models of all bodies, and the models to which they refer. */
 function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {
   const found = [body, ...inputs.flatMap((input) => input.body ?? [])]
   return [...found, ...found.flatMap(({ uses = [] }) => uses)]
@@ -141,11 +142,11 @@ type Issuer = NonNullable<Auth['issuer']>
 type Scheme = { type: 'http' | 'oauth2'; [member: string]: unknown }
 
 const denials = {
-  401: problemAnswer('No token or key that counts.'),
-  403: problemAnswer('The token or key lacks the scope; or a page of another site sent this.'),
+  401: problemAnswer('The token or key is missing or not valid.'),
+  403: problemAnswer('The token or key lacks the scope, or a page of another site sent the request.'),
 }
 
-/** Returns a service's document with its security schemes, and with the scope that each operation needs. */
+/** Returns a document with its security schemes, and with the scope of each operation. */
 export async function secured(document: OpenApi, auth: Auth, routes: readonly Route[]): Promise<OpenApi> {
   const schemes = await securitySchemes(auth, routes)
   const paths: OpenApi['paths'] = {}
@@ -166,7 +167,7 @@ async function securitySchemes({ issuer, keys }: Auth, routes: readonly Route[])
   }
 }
 
-/** Returns the scheme for signing in; undefined while the issuer does not answer, or if the page has no client id there. */
+/** Returns the scheme for signing in. Undefined if the issuer is unavailable or the page has no client id. */
 async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]): Promise<Scheme | undefined> {
   const found = clientId ? await discover().catch(() => undefined) : undefined
   if (!found?.authorization_endpoint || !found.token_endpoint) return undefined
@@ -176,7 +177,7 @@ async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]):
   return { type: 'oauth2', flows: { authorizationCode } }
 }
 
-/** Returns how the page signs people in: as a public client, which has no secret (RFC 7636). Undefined without a client id. */
+/** Returns the sign-in of the page as a public client, which has no secret (RFC 7636). Undefined if the page has no client id. */
 export function pageSignIn({ clientId, discover }: Issuer, routes: readonly Route[]): PageSignIn | undefined {
   if (!clientId) return undefined
   const oauth = { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }

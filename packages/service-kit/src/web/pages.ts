@@ -6,15 +6,15 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './security.ts'
 
-/** A public document that is the same for every caller. It is served without authentication, as the page of the operations is. */
+/** A public document that is the same for every caller. Like the page of operations, it needs no authentication. */
 export interface StaticFile {
-  /** Its path, such as `/schemas/common.json`. */
+  /** The path, such as `/schemas/common.json`. */
   path: string
-  /** Its media type; with the charset for a text. */
+  /** The media type, with the charset of a text. */
   type: string
-  /** The text. A text that contains paths of the service is a function of the path prefix at a proxy, empty for none. */
+  /** The text, or a function that returns it for the path prefix at a proxy. The prefix may be empty. */
   content: string | ((prefix: string) => string)
-  /** Directives of a page's content security policy: the sources that it may load from. */
+  /** The sources that a page may load from: directives of its content security policy. */
   sources?: Record<string, string[]>
 }
 
@@ -25,10 +25,10 @@ export function staticFiles(files: readonly StaticFile[]): Router {
     const directives = { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], ...sources }
     const headers = headersOf({ directives })
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
-    // The default would keep pages of other sites from reading it.
+    // The default would prevent other sites from reading it.
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
-      // A page's links are relative to its path, which has no slash at its end.
+      // The page's links are relative to its path without a slash at the end.
       if (asked.endsWith('/')) return response.redirect(`../${path.slice(path.lastIndexOf('/') + 1)}`)
       response.setHeaders(headers).end(typeof content === 'string' ? content : content(baseUrl))
     })
@@ -39,22 +39,22 @@ export function staticFiles(files: readonly StaticFile[]): Router {
 /** A file of a page. */
 export interface SiteFile {
   bytes: Buffer
-  /** The bytes compressed with Brotli, for browsers that accept it; undefined if compression saves too little. */
+  /** The bytes compressed with Brotli; undefined if compression saves too little. */
   br?: Buffer | undefined
-  /** Its Content-Type. */
+  /** The Content-Type. */
   type: string
   etag: string
-  /** Whether its name is derived from its content, so that browsers may keep it. */
+  /** True if the name contains a hash of the content, so browsers may keep the file. */
   immutable: boolean
 }
 
-/** A service's own page for people. It is served without authentication, and contains no personal data. */
+/** A service's own page for people. It is public, so it must not contain personal data. */
 export interface Site {
-  /** Its content security policy. */
+  /** The content security policy. */
   policy: string
   /**
-   * Returns the file for a path outside of the API; undefined for none.
-   * @param prefix the path prefix at a proxy, for the links of a page; empty for none
+   * Returns the file for a path outside of the API, or undefined.
+   * @param prefix the path prefix at a proxy, for the links of a page; may be empty
    */
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
@@ -64,16 +64,16 @@ const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** Serves the files of a page for GET and HEAD: compressed if the browser accepts that, and 304 if it has the file. */
+/** Serves the files of a page for GET and HEAD. It compresses them if the browser accepts that, and answers 304 if the browser has the file. */
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
-  // No route of Express, which would answer OPTIONS of every path of the API with the methods of a page.
+  // A route of Express would answer OPTIONS of every path with the methods of a page.
   return (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const found = isRead && !others.test(request.path) ? read(request.path, request.baseUrl) : undefined
     if (!found) return next()
-    // People get a page for an unknown path. Programs get the problem of the API.
+    // People get a page for an unknown path, and programs get a problem.
     if (found.status === 404 && request.accepts(['json', 'html']) !== 'html') return next()
     const { bytes, br, type, etag, immutable } = found.file
     response.setHeaders(headers).setHeader('content-type', type).setHeader('etag', etag)
@@ -93,10 +93,10 @@ export function site({ policy, read }: Site): RequestHandler {
 
 // The package's main module would run the whole page in this process.
 
-/** Without this, Swagger UI would have the document of a page on another machine checked by validator.swagger.io. */
+/** Stops Swagger UI from sending the document to validator.swagger.io. */
 const swaggerOptions = { validatorUrl: null }
 
-/** How people sign in on the page: the options of swagger-ui-express, and the further origins that the page may send requests to. */
+/** The options of swagger-ui-express for signing in, and the further origins to which the page may send requests. */
 export interface PageSignIn {
   oauth: object
   origins: () => Promise<string[]>
@@ -105,7 +105,7 @@ export interface PageSignIn {
 /** Serves the interactive page. It loads only its own files and the document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const options = { ...swaggerOptions, ...(signIn && { oauth: signIn.oauth }) }
-  // The page loads the document by its URL, because it changes: it has no sign-in while the issuer does not answer.
+  // The page loads the document by its URL, because the sign-in is missing while the issuer does not answer.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
     swaggerUrl: '../openapi.json',
@@ -123,7 +123,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   }
   const set: RequestHandler = async (_request, response, next) => {
     const connectSrc = ["'self'", ...((await signIn?.origins()) ?? [])]
-    // The issuer's page opens in its own window, returns to oauth2-redirect.html, and calls the page that opened it.
+    // The issuer's page opens in its own window. It returns to oauth2-redirect.html, which calls the first page.
     const headers = headersOf({ directives: { ...directives, connectSrc }, opener: 'same-origin-allow-popups' })
     response.setHeaders(headers.set('cache-control', 'no-cache'))
     next()
@@ -135,7 +135,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   return (
     Router()
       .use(set)
-      // Without the slash, the page's relative links would not work.
+      // The page's relative links need the slash.
       .get('/', ({ originalUrl }, response, next) =>
         originalUrl.replace(/\?.*/s, '').endsWith('/') ? next() : response.redirect('docs/'),
       )
@@ -145,10 +145,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   )
 }
 
-/**
- * Returns the hashes of inline styles, so that the policy allows only these: swagger-ui-express has a few in the page itself and one in an
- * attribute, and the logo of Swagger UI has one.
- */
+/** Returns the hashes of inline styles, so that the policy allows only these. The page and the logo of Swagger UI have some. */
 function stylesIn(page: string): string[] {
   const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')
   const found = [

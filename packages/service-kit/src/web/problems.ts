@@ -4,7 +4,7 @@ import { reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sideca
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 
-/** An error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
+/** The error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
 export interface FieldError {
   pointer: string
   detail: string
@@ -14,13 +14,13 @@ interface ProblemOptions {
   detail: string
   errors?: FieldError[]
   headers?: Record<string, string>
-  /** Extension members (RFC 9457, section 3.2), such as the id of the object in question. */
+  /** Extension members (RFC 9457, section 3.2), such as the id of an order. */
   extra?: Record<string, unknown>
-  /** Written to the log only. */
+  /** The cause, for the log only. */
   cause?: unknown
 }
 
-/** An error that the client receives as RFC 9457 problem details. `code` is stable; `detail` says how to fix it. */
+/** An error that the client receives as RFC 9457 problem details. `code` is stable, and `detail` contains the fix. */
 export class HttpProblem extends Error {
   readonly status: number
   readonly code: string
@@ -36,7 +36,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Returns a 404 for an object that a path or id names. */
+/** Returns a 404 for an unknown object. */
 export function notFound(what: string, detail: string): HttpProblem {
   return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
@@ -49,24 +49,24 @@ export function invalid(errors: FieldError[]): HttpProblem {
   return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
-/** Returns a 503: the platform behind this service does not answer. `detail` says what that means for the request. */
+/** Returns a 503 for an outage of the platform behind the service. `detail` describes its effect on the request. */
 export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
   const headers = { 'retry-after': '1' }
   return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }
 
-/** The status and title of the problem that an error of the domain becomes. */
+/** The status and title of the problem for an error of the domain. */
 export interface Refusal {
   status: number
   title: string
 }
 
-/** The domain's errors, by their `code`. The message of each Error says how to fix it. */
+/** The domain's errors, by `code`. Their messages contain the fix. */
 export type Refusals = Record<string, Refusal>
 
 /**
- * Returns the problem for an error of the domain; undefined for any other error. Its `details` become extension members. Personal data that
- * its message repeats from the request is masked.
+ * Returns the problem for an error of the domain, or undefined. The error's `details` become extension members. Personal data of the request in its
+ * message is masked.
  */
 function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -82,7 +82,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Returns the problem for an error: of the kit, of the domain by its table, or 500 without internals for any other error. */
+/** Returns the problem for an error: of the kit, of the domain by its table, or 500 without internals. */
 export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
@@ -90,30 +90,31 @@ export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpP
     cursorProblem(error) ??
     refusalProblem(error, refusals, mask) ??
     pathProblem(error) ??
-    new HttpProblem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
+    new HttpProblem(500, 'internal', 'The service failed', { detail: 'This is a bug. See the log of the service.' })
   )
 }
 
 function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
   if (error instanceof UncertainError) return unavailable(mask.text(error.message), error.details, error.cause)
-  if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
+  if (error instanceof OverloadError)
+    return unavailable('Too many requests are waiting. The request had no effect; try again.')
   if (!(error instanceof SidecarError)) return undefined
   if (reportsFullDisk(error.message)) {
-    return unavailable('The disk of the state store is full. Try again once its operator has freed some space.')
+    return unavailable('The disk of the state store is full. Free some space, then try again.')
   }
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 
-/** Recognizes the error of a list (state/list-page.ts), which is independent of HTTP. */
+/** Returns the problem for a list's error (state/list-page.ts), which is independent of HTTP. */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: error.message }])
 }
 
-/** Recognizes the error of Express, which decodes the parameters of a path with decodeURIComponent. */
+/** Returns the problem for a path that Express cannot decode. */
 function pathProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof URIError)) return undefined
-  const detail = 'A % in a path is followed by two hex digits.'
+  const detail = 'In a path, % must be followed by two hex digits.'
   return new HttpProblem(400, 'bad-path', 'The path is not valid', { detail })
 }
 
@@ -151,7 +152,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
     const { status, code, title, options } = problemOf(error, refusals, log.mask)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
-    // A partial answer must not look complete. Express would also break off, but print the error as plain text.
+    // A partial answer must not look complete. Express would also end it, but print the error as plain text.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`
@@ -160,7 +161,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
       .status(status)
       .set(headers ?? {})
       .type('application/problem+json')
-      // The standard members win over an extension member of the same name.
+      // Standard members have priority over extension members of the same name.
       .send(JSON.stringify({ ...members, ...(log.mask.fields(extra) as object), ...members }))
   }
 }

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { HttpProblem } from './problems.ts'
 import { callerOf } from './security.ts'
 
-/** Section `Limits` of the settings: requests per minute; 0 for no limit. */
+/** The settings of section `Limits`, in requests per minute. 0 means no limit. */
 export interface Limits {
   AddressPerMinute: number
   CallerPerMinute: number
@@ -12,7 +12,7 @@ export interface Limits {
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
-/** Returns a middleware for each limit that is set: those before authentication, and those after it. */
+/** Returns a middleware for each limit: those before authentication, and those after it. */
 export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
@@ -24,9 +24,9 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to a sender beyond the quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08): `q`
- * requests within `w` seconds, `r` of them left, `t` seconds until the quota is full again.
- * @param keyOf returns the sender whose quota counts; undefined for no quota
+ * Answers 429 to senders beyond their quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08). The header
+ * allows `q` requests within `w` seconds; `r` are left, and the quota is full again after `t` seconds.
+ * @param keyOf returns the sender; undefined for no quota
  */
 function limit(
   what: string,
@@ -41,7 +41,7 @@ function limit(
     const key = keyOf(request, response)
     if (key === undefined) return next()
     const { left, wholeInMs, waitMs } = rate(key)
-    // The headers are lists, to which each limit adds an item.
+    // Each limit adds an item to the headers, which are lists.
     response.append('ratelimit-policy', policy)
     response.append('ratelimit', `"${what}";r=${left};t=${secondsOf(wholeInMs)}`)
     if (waitMs > 0) throw tooMany(what, perMinute, secondsOf(waitMs))
@@ -50,11 +50,11 @@ function limit(
   return [handler]
 }
 
-/** Rounds up to whole seconds. Fractions of a millisecond come from the clock, and are rounded off first. */
+/** Rounds up to whole seconds. Fractions of a millisecond are errors of the clock, so they are rounded first. */
 const secondsOf = (ms: number): number => Math.ceil(Math.round(ms) / 1_000)
 
 function tooMany(what: string, perMinute: number, seconds: number): HttpProblem {
-  const detail = `Each ${what} may send ${perMinute} requests a minute. Nothing was done; try again in ${seconds} s.`
+  const detail = `Each ${what} may send ${perMinute} requests a minute. The request had no effect; try again in ${seconds} s.`
   return new HttpProblem(429, 'too-many-requests', 'Too many requests', {
     detail,
     headers: { 'retry-after': String(seconds) },
@@ -63,15 +63,15 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
 
 /** The state of a quota after a request. Times are in milliseconds. */
 export interface RateState {
-  /** The number of further requests that would be accepted now. */
+  /** The number of further requests that are possible now. */
   left: number
-  /** Time until the quota is full again. */
+  /** The time until the quota is full again. */
   wholeInMs: number
-  /** Time until this request would be accepted; 0 when it is accepted. */
+  /** The time until this request would be accepted; 0 if it is accepted. */
   waitMs: number
 }
 
-/** Counts a request against the quota of its key. A refused request does not count. */
+/** Counts a request against the quota of its key. Refused requests are free. */
 export type Rate = (key: string) => RateState
 
 const minuteMs = 60_000
@@ -79,19 +79,18 @@ const minuteMs = 60_000
 /** The number of remembered keys, of 100 to 200 bytes each. */
 const defaultMemory = 20_000
 
-/** Tolerance, because sums of fractions of milliseconds are not exact. */
+/** The tolerance for sums of fractions of milliseconds. */
 const roundingMs = 1e-3
 
 /**
- * Creates a quota per key: `perMinute` requests at once, and one more whenever its share of a minute has passed. A fixed window would accept
- * twice as many requests around the start of a window, and then none for a minute. The only state per key is the time when its quota is
- * full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
+ * Creates a quota per key. It allows `perMinute` requests at once, and one more after each share of a minute. A fixed window would accept twice as
+ * many around its start. The only state per key is the time when its quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
- * Memory is bounded: there are two halves, and the older one is dropped when the newer one is full. A forgotten key has a full quota again. It
- * was silent while at least half of `memory` other keys came. So a flood of keys takes no quota away, and frees no key that keeps sending.
+ * Memory has two halves, and the older one is dropped when the newer one is full. A forgotten key gets a full quota. It was silent while at least
+ * half of `memory` other keys came. So a flood of keys changes no quota of active senders.
  * @param perMinute above 0
  * @param now a monotonic clock, in milliseconds
- * @param memory the maximum number of remembered keys
+ * @param memory the largest number of remembered keys
  */
 export function createRate(perMinute: number, now = () => performance.now(), memory = defaultMemory): Rate {
   const shareMs = minuteMs / perMinute
@@ -115,15 +114,15 @@ export function createRate(perMinute: number, now = () => performance.now(), mem
   }
 }
 
-/** Returns the network that a request comes from; see `networkOf`. Behind proxies it is the one that they report (`Web__Proxies`). */
+/** Returns the network of a request's sender; see `networkOf`. Proxies report the sender (`Web__Proxies`). */
 export function networkOfSender({ ip = '', socket }: Request): string {
-  // A proxy may report an invalid address. Then its own address counts.
+  // If a proxy reports an invalid address, its own address applies.
   return networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
 /**
- * Returns the network of an address: an IPv4 address itself, or the /64 of an IPv6 address. A customer gets at least a /64 (RFC 6177), and one
- * machine may use all of it. Sockets for both versions report IPv4 as `::ffff:192.0.2.1`.
+ * Returns the network of an address: the IPv4 address itself, or the /64 of an IPv6 address. A customer gets at least a /64 (RFC 6177), and one
+ * machine may use all of it. IPv4 may have the form `::ffff:192.0.2.1`.
  */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []

@@ -14,17 +14,17 @@ export interface Answer<S extends number, T> {
   location?: string
 }
 
-/** The context of a request, which a handler gets with its inputs. */
+/** The context of a request, for its handler. */
 export interface Context {
   /** The trace of the request's W3C `traceparent`, or a new one: a GUID, as in envelopes. */
   traceId: string | undefined
-  /** The tenant of the caller's token or key; no tenant without authentication. */
+  /** The tenant of the caller's token or key. It is empty without authentication. */
   tenant: Tenant
   /** The caller; undefined without authentication. */
   caller: Caller | undefined
 }
 
-/** A service's definition of an operation. Its documentation, reading, problems and `Location` follow from it. */
+/** The definition of an operation. Its documentation, reading, problems and `Location` are derived from it. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
@@ -33,11 +33,11 @@ export interface Definition<I extends Inputs, S extends number, T> {
   summary: string
   description?: string
   input: I
-  /** The meaning of each answer, by status code. */
+  /** The meanings of the answers, by status code. */
   answers: Record<S, string>
   /** The body of all answers. */
   body: Model<T>
-  /** Codes of the domain's errors for this operation; the table of `createWeb` has their status codes. */
+  /** The operation's errors of the domain, by code. The table of `createWeb` has their status codes. */
   refusals?: readonly string[]
   handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
 }
@@ -49,7 +49,7 @@ export interface Route {
     inputs: readonly Input<unknown>[]
     answers: Readonly<Record<string, string>>
     body: Model<unknown>
-    /** Of the answers; `application/json` without. */
+    /** The media type of the answers; the default is `application/json`. */
     mediaType?: string
     refusals: readonly string[]
   }
@@ -72,8 +72,8 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
 }
 
 /**
- * Mounts the routes. Another method on one of their paths gets 405 with `Allow`, OPTIONS gets `Allow` alone (RFC 9110, section 9.3.7), and HEAD
- * is answered like GET without the body. A body is read only after the caller's scope has been checked.
+ * Mounts the routes. Other methods on their paths get 405 with `Allow`, OPTIONS gets `Allow` (RFC 9110, section 9.3.7), and HEAD is like GET without
+ * the body. A body is read after the caller's scope was checked.
  */
 export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
@@ -118,14 +118,14 @@ export function unknownPath(routes: readonly Route[]): RequestHandler {
 }
 
 const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
-  `There is no ${method} ${shown(path)} here. The operations are listed at ${baseUrl}/docs.`
+  `There is no operation ${method} ${shown(path)}. All operations are listed at ${baseUrl}/docs.`
 
 /** Masks a request's path for a problem or the log. */
 export type ShownPath = (path: string) => string
 
 /**
- * Returns a function that masks a path except for the words of the routes' own paths and GUIDs. Other parts come from the caller, who may use a
- * person's name as an id. The query is left out for the same reason.
+ * Returns a function that masks a path except for GUIDs and the words of routes. Callers may use a person's name as an id. The query is left out for
+ * the same reason.
  */
 export function shownPath(routes: readonly Route[]): ShownPath {
   const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))

@@ -25,24 +25,24 @@ export interface WebOptions extends Documented {
   redelivered?: () => readonly Redelivered[]
   /** Undefined without authentication. */
   auth: Auth | undefined
-  /** Further host names, separated by commas, that are answered without authentication; see `requireKnownHost`. */
+  /** Further host names without authentication, separated by commas; see `requireKnownHost`. */
   hosts: string
   /**
-   * How many proxies are in front. Each adds the sender's address to X-Forwarded-For, and may send in X-Forwarded-Prefix the path that it
-   * serves this service at.
+   * The number of proxies in front. Each adds the sender's address to X-Forwarded-For. It may send the path at which it serves the service in
+   * X-Forwarded-Prefix.
    */
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
-  /** Undefined for the page of the operations. */
+  /** Undefined for the page of operations. */
   page?: Site | undefined
-  /** Undefined if traces are not recorded. */
+  /** Undefined if traces are off. */
   tracing?: Tracing | undefined
   log: Logger
   metrics: Pick<Metrics, 'request'>
 }
 
-/** Creates the public listener: the service's routes, their interactive page at /docs, health, and problem details for other requests. */
+/** Creates the public listener: the service's routes, their interactive page at /docs, health, and problem details for all other requests. */
 export function createWeb(options: WebOptions): RequestListener {
   const {
     readiness,
@@ -62,17 +62,17 @@ export function createWeb(options: WebOptions): RequestListener {
   const openapi = openapiOf(documented)
   log.mask.hide(personalIn(openapi.components))
   const { ofStrangers, ofCallers } = rateLimits(limits)
-  // No ETags: clients do not send If-None-Match, and a hash of each answer costs as much as validating the request.
+  // A hash for ETags costs as much as validating the request, and clients do not use it.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
-  // Before the limits: a platform's probes come from the same address as its users' requests.
+  // Before the limits, because a platform's probes come from the same address as its users' requests.
   app.use(healthRoutes(readiness, redelivered))
   if (!auth) app.use(requireKnownHost(hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
-  // Relative without a known prefix, because a proxy may strip one without sending it.
+  // Relative if the prefix is unknown, because a proxy may strip a prefix and not send it.
   app.get('/', ({ baseUrl }, response) => response.redirect(baseUrl ? `${baseUrl}/docs/` : 'docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
@@ -89,7 +89,7 @@ export function createWeb(options: WebOptions): RequestListener {
   return withPathPrefix(app, proxies)
 }
 
-/** Returns the names of the properties that are personal by the contract, at any depth of a schema or document. */
+/** Returns the properties that are personal by the contract, at any depth of a schema or document. */
 function personalIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, inner]) => [
@@ -99,8 +99,8 @@ function personalIn(schema: unknown): string[] {
 }
 
 /**
- * Serves an app below the path prefix that the proxies in front send in X-Forwarded-Prefix, whether they strip it or not. Express has the
- * prefix in `request.baseUrl`, as for a mounted app. Without proxies the header is ignored, as all headers of proxies are.
+ * Serves an app below the path prefix that proxies send in X-Forwarded-Prefix. The proxy may strip the prefix or keep it. Express has the prefix in
+ * `request.baseUrl`, as for a mounted app. The header is ignored if no proxies are configured.
  */
 function withPathPrefix(app: Express, proxies: number): RequestListener {
   if (proxies === 0) return app
@@ -126,14 +126,14 @@ function requirePathPrefix(proxies: number): RequestHandler {
     if (proxies === 0 || prefixOf(request, proxies) !== undefined) return next()
     throw new HttpProblem(400, 'bad-prefix', 'X-Forwarded-Prefix is not a path prefix', {
       detail:
-        'The proxy must send the path that it serves this service at, such as /shop-api: letters, digits and . _ ~ - between slashes.',
+        'The proxy must send the path at which it serves this service, such as /shop-api: letters, digits and . _ ~ - between slashes.',
     })
   }
 }
 
 const segment = /^(?!\.\.?$)[\w.~-]+$/
 
-/** Returns the prefix; empty for none, undefined for an invalid one. Each proxy may add its own; the outermost comes first. */
+/** Returns the prefix, or undefined for an invalid one. It may be empty. Each proxy may add its own; the outermost is first. */
 function prefixOf({ headers }: IncomingMessage, proxies: number): string | undefined {
   const sent = String(headers['x-forwarded-prefix'] ?? '')
     .split(',')
@@ -144,7 +144,7 @@ function prefixOf({ headers }: IncomingMessage, proxies: number): string | undef
   return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
 }
 
-/** Returns why each missing part is missing, in words that may be public. Empty when the service is ready. */
+/** Returns the reason for each missing part, which may be public. The result is empty if the service is ready. */
 export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
 
 /** A record that cannot be handled at present, and is delivered repeatedly. */
@@ -156,8 +156,8 @@ export interface Redelivered {
 }
 
 /**
- * Serves `GET /healthz`, which is 200 as long as the process answers, and `GET /readyz`, which is 503 while requests or events would wait.
- * The latter also lists the records that are delivered repeatedly. Both are public and unlimited, so concurrent callers share one check.
+ * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would wait. The latter
+ * lists repeatedly delivered records. Both are public and unlimited, so concurrent callers share one check.
  */
 export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
   let current: ReturnType<Readiness> | undefined
@@ -179,7 +179,7 @@ export function healthRoutes(readiness: Readiness, redelivered: () => readonly R
 }
 
 /**
- * Handles each request in the trace of its W3C `traceparent`, or in a new one, and records it if the trace is sampled.
+ * Handles each request in the trace of its W3C `traceparent`, or in a new one, and records sampled traces.
  * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
  */
 function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
@@ -197,7 +197,7 @@ function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestH
   }
 }
 
-/** Returns a span's attributes, without data of the client: no query, host or address. */
+/** Returns a span's attributes. They contain no data of the client, such as query, host or address. */
 function attributesOf(request: Request, shown: ShownPath) {
   return {
     'http.request.method': methodOf(request, '_OTHER'),
@@ -209,7 +209,7 @@ function attributesOf(request: Request, shown: ShownPath) {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 
-/** Returns the method, or `other` for an unknown one, so that clients cannot add names of spans. */
+/** Returns the method, or `other` for an unknown one, so that clients cannot add span names. */
 const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
 
 function endWith(span: Span, request: Request, response: Response): void {
@@ -221,7 +221,7 @@ function endWith(span: Span, request: Request, response: Response): void {
   })
 }
 
-/** Measures each request's operation, status and duration, once it was answered or its client has left. */
+/** Measures the operation, status and duration of each request, until it is answered or the client leaves. */
 export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
   const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
   return (request, response, next) => {
@@ -238,17 +238,16 @@ export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'reque
   }
 }
 
-/** The outcome of a request. */
 export interface Ended {
-  /** The path of its route, as in OpenAPI; undefined when no route matches. */
+  /** The path of the route as in OpenAPI; undefined if no route matches. */
   route: string | undefined
   /** The status of the answer, even if it was not sent. */
   status: number
-  /** False when the client left before the answer was sent. */
+  /** False if the client left before the answer was sent. */
   isAnswered: boolean
 }
 
-/** Calls `tell` with the outcome of a request, once its answer was sent or its client has left. */
+/** Calls `tell` with the outcome of a request after the answer was sent or the client has left. */
 function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
   response.once('close', () => {
     const { route } = request as { route?: { path: string } }

@@ -252,7 +252,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       for (const cursor of ['', 'x', '../..', ...made]) {
         const error = await page(10, cursor).catch((thrown: unknown) => thrown)
         expect(error, cursor).to.be.instanceOf(CursorError)
-        const message = 'is not a cursor of this list; take `next` of the page before'
+        const message = 'is not a cursor of this list; use the `next` of the previous page'
         expect(error).to.include({ name: 'CursorError', code: 'cursor', message })
       }
     })

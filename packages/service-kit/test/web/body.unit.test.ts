@@ -220,6 +220,6 @@ describe('reading a body', () => {
   it('refuses what is larger than any request needs', async () => {
     const answer = await post(app, url, JSON.stringify({ text: 'x'.repeat(65 * 1024) }))
     expect(problemOf(answer)).to.deep.equal([413, 'too-large'])
-    expect(answer.json.detail).to.equal('Send at most 65536 bytes. Nothing was done.')
+    expect(answer.json.detail).to.equal('Send at most 65536 bytes. The request had no effect.')
   })
 })

@@ -40,7 +40,7 @@ describe('the page’s document', () => {
         description: string
       }
     const { description } = await descriptionIn('http://localhost:5010/')
-    expect(description).to.equal('Things.\n\n[See what happens](http://localhost:5010/)')
+    expect(description).to.equal('Things.\n\n[See the events](http://localhost:5010/)')
     expect((await descriptionIn('')).description).to.equal('Things.')
   })
 

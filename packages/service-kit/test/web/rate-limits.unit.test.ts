@@ -38,7 +38,7 @@ describe('the limits of senders', () => {
     expect(Number(seconds)).to.be.within(1, 60)
     expect(headers.ratelimit).to.match(/^"address";r=0;t=\d+$/)
     expect(json.detail).to.equal(
-      `Each address may send 1 requests a minute. Nothing was done; try again in ${seconds} s.`,
+      `Each address may send 1 requests a minute. The request had no effect; try again in ${seconds} s.`,
     )
   })
 

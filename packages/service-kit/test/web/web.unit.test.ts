@@ -124,7 +124,7 @@ describe('the public listener', () => {
       'urn:orderflow:problem:invalid-request',
       [{ pointer, detail }],
     ]
-    const ofList = 'is not a query parameter here; there are limit, cursor'
+    const ofList = 'is not a query parameter of this operation; the parameters are: limit, cursor'
 
     it('is refused, with the names of those that there are', async () => {
       expect(await unknown('/v1/things?next=c')).to.deep.equal(refused('next', ofList))
@@ -134,7 +134,7 @@ describe('the public listener', () => {
     })
 
     it('is refused where there are none', async () => {
-      const none = 'is not a query parameter here; there are none'
+      const none = 'is not a query parameter of this operation; the parameters are: none'
       expect(await unknown(`/v1/things/${thingId}?limit=1`)).to.deep.equal(refused('limit', none))
       expect(await unknown(`/v1/things/${thingId}/drop?force=`, 'POST')).to.deep.equal(refused('force', none))
     })

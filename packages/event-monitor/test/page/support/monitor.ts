@@ -5,7 +5,7 @@ import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts
 import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
-/** A request of the page, except those for its files. */
+/** What a page asked a monitor for, but for its files. */
 export interface ReceivedRequest {
   method: string
   path: string
@@ -14,13 +14,13 @@ export interface ReceivedRequest {
   headers: IncomingMessage['headers']
 }
 
-/** A server that replaces the monitor. It serves a built page, and returns the answers that a test sets. */
+/** A monitor without Kafka or index: it serves a page that was built, and answers as a test has it. */
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
   requests: ReceivedRequest[] = []
-  /** Problems that replace the answers, by the beginning of the path. */
+  /** Answered in place of what else would be, by the beginning of a path. */
   problems = new Map<string, Problem>()
-  /** The scopes of each key; null without authentication. */
+  /** Keys by their scopes, where it asks who somebody is; null where it asks nobody. */
   keys: Record<string, string[]> | null = null
   url = ''
   readonly #streams = new Set<ServerResponse>()
@@ -31,7 +31,7 @@ export class FakeMonitor {
 
   readonly #prefix: string
 
-  /** @param prefix path prefix of all answered requests, as of a proxy */
+  /** @param prefix the only path below which it answers, as behind a proxy that strips it */
   constructor(page: ReturnType<typeof readPage>, prefix = '') {
     this.#page = page
     this.#prefix = prefix
@@ -49,7 +49,7 @@ export class FakeMonitor {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Restores the state before each test. */
+  /** As before every test. */
   reset(): void {
     this.answers = sampleAnswers()
     this.requests = []
@@ -82,7 +82,7 @@ export class FakeMonitor {
     })
   }
 
-  /** Breaks the connections of all streams. */
+  /** As a network does. */
   cutStreams(): void {
     for (const stream of this.#streams) stream.destroy()
   }
@@ -101,18 +101,18 @@ export class FakeMonitor {
     if (url.pathname === '/v1/live') return this.#stream(response)
     const answer = answerTo(this.answers, url.pathname, url.searchParams, body)
     if (answer !== undefined) return json(response, 200, answer)
-    json(response, 404, { type: 'not-found', title: 'Not found', status: 404 })
+    json(response, 404, { type: 'not-found', title: 'There is no such thing', status: 404 })
   }
 
-  /** Returns the same problems as packages/service-kit/src/web/security.ts. */
+  /** As packages/service-kit/src/web/security.ts answers. */
   #denial(authorization = ''): Problem | undefined {
     if (this.keys === null) return undefined
     const scopes = this.keys[authorization.replace('Bearer ', '')]
-    const problem = { type: 'unauthenticated', title: 'Authentication is required', status: 401 }
-    if (!authorization) return { ...problem, detail: 'Send Authorization: Bearer with a token or a key.' }
-    if (!scopes) return { ...problem, detail: 'The key is not known here. It may have been revoked.' }
+    const problem = { type: 'unauthenticated', title: 'A valid token or key is required', status: 401 }
+    if (!authorization) return { ...problem, detail: 'Send Authorization: Bearer with a token or an API key.' }
+    if (!scopes) return { ...problem, detail: 'The API key is unknown or was revoked. Ask the operator for a new one.' }
     if (scopes.includes('events:read')) return undefined
-    const detail = `It needs the scope events:read, and has ${scopes.join(' ')}.`
+    const detail = `The operation needs the scope events:read. The scopes of the token or key are: ${scopes.join(' ')}.`
     return { type: 'insufficient-scope', title: 'The token or key may not do this', status: 403, detail }
   }
 
