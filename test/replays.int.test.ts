@@ -280,7 +280,7 @@ describe('replays of dead letters on a real log', function () {
       const replay = `"${process.execPath}" "${operate}" dead-letters replay ${entry.id} >&2`
       writeFileSync(editor, `#!/bin/sh\n${replay}\nsed -i.old 's/Grace/Ada/' "$1"\n`, { mode: 0o700 })
       const { code, stderr } = await run(['replay', entry.id, '--edit'], { EDITOR: editor, VISUAL: '', TMPDIR: files })
-      expect(stderr).to.match(/was replayed as orderevents\/0\/\d+ while you edited it; your edit was not sent/)
+      expect(stderr).to.match(/was replayed as orderevents\/0\/\d+ while you edited it; your edit was not published/)
       expect(code).to.equal(1)
       const [kept = ''] = /\/\S+\/event\.json/.exec(stderr) ?? []
       expect(readFileSync(kept, 'utf8')).to.contain('Ada')
@@ -303,7 +303,7 @@ describe('replays of dead letters on a real log', function () {
         .and.to.contain(`ATTEMPT=${positionText(replay)}`)
       const stale = await run(['replay', entry.id, '--file', file, '--attempt', positionText(entry.origin)])
       expect(stale.code).to.equal(1)
-      expect(stale.stderr).to.contain(`not the newest attempt any more: that is ${positionText(replay)}`)
+      expect(stale.stderr).to.contain(`no longer the newest attempt, which is ${positionText(replay)}`)
       expect(await counts([entry])).to.deep.equal([1])
 
       const newest = await run(['replay', entry.id, '--file', file, '--attempt', positionText(replay)])

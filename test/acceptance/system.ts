@@ -58,10 +58,10 @@ export const printed = {
   /** A list names a dead letter by its first eight digits. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
   replayedAs: /replayed as (\S+)\/(\d+)\/(\d+)/,
-  rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) known already, (\d+) of no concern$/gm,
-  /** Matches the skipped events of a topic by reason: `invalid-payload 1, not-json 2`. */
+  rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) already applied, (\d+) not needed$/gm,
+  /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
   rebuiltSkipped: (topic: string) =>
-    new RegExp(`^${topic}: (?:left aside as dead letters|faulty, and no dead letters): (.+)$`, 'gm'),
+    new RegExp(`^${topic}: (?:skipped because of their dead letters|invalid, but not dead letters): (.+)$`, 'gm'),
 }
 
 export const idempotencyKey = 'Idempotency-Key'

@@ -178,7 +178,7 @@ describe('tracing in a stack with make observe', () => {
     const list = succeeded(await stack.make('dead-letters', 'LIST=invalid-payload/order-service'))
     const [, deadLetter = ''] = /^([0-9a-f]{8}) /m.exec(list) ?? []
     const shown = succeeded(await stack.make('dead-letters', `SHOW=${deadLetter}`))
-    expect(shown).to.contain(`trace ${envelope.TraceId}, in logs by ${envelope.CorrelationId}`)
+    expect(shown).to.contain(`trace ${envelope.TraceId}, search logs for ${envelope.CorrelationId}`)
     succeeded(await stack.make('dead-letters', `REPLAY=${deadLetter}`, `FILE=${file}`))
     await orderIs(envelope.Payload.OrderId)
     await traceWith(

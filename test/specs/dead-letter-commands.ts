@@ -124,13 +124,13 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       const none = run(['replay', id, '--edit'], { EDITOR: '', VISUAL: '' })
       const scripts = ['true', 'exit 3', 'sed -i.old s/Grace/Ada/ "$1"']
       const [unchanged, failing, wrong] = (await Promise.all(scripts.map(edit))) as [Ended, Ended, Ended]
-      expect(unchanged.stderr).to.equal('error: nothing was changed, so nothing is replayed\n')
+      expect(unchanged.stderr).to.equal('error: the event was not changed, so it is not replayed\n')
       expect(failing.stderr).to.contain('failed')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []
       const again = await run(['replay', id, '--file', kept])
       expect(again.stdout).to.contain('0 replayed, 1 refused')
-      expect((await none).stderr).to.contain('there is no editor')
+      expect((await none).stderr).to.contain('no editor is configured')
       for (const { code } of [unchanged, failing, wrong, again, await none]) expect(code).to.equal(1)
       expect((await counts())[0]).to.equal(events)
     })
@@ -193,8 +193,8 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       const before = await counts()
       const cases = [
         [['replay', 'all', '--edit'], 'not a group'],
-        [['replay', 'nobody'], 'there is no dead letter nobody'],
-        [['list', 'no/group'], 'there is no group no/group'],
+        [['replay', 'nobody'], 'unknown dead letter nobody'],
+        [['list', 'no/group'], 'unknown group no/group'],
       ] as const
       const all = await Promise.all(cases.map(([args]) => run([...args])))
       for (const [index, { code, stderr }] of all.entries()) {

@@ -140,7 +140,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
         const printed = succeeded(await stack.orderflow(rebuild, variables))
         expect(printed).to.match(/^paymentevents: \d+ read: 0 applied/m)
-        return Number(/faulty, and no dead letters:.*\buntrusted (\d+)/.exec(printed)?.[1])
+        return Number(/invalid, but not dead letters:.*\buntrusted (\d+)/.exec(printed)?.[1])
       }
       const { Trust__SigningKeys = '' } = keys
       expect(await untrusted(keys, '--from', start)).to.equal(3)

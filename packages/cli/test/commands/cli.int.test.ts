@@ -28,7 +28,7 @@ describe('the command line', () => {
       ['dead-letters', 'list'],
       { Stream__Brokers: '127.0.0.1:1' },
       'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
-        'next: is Kafka running (make up), and Stream__Brokers right?\n',
+        'next: check that Kafka runs (make up), and that Stream__Brokers is right\n',
     ],
     [
       ['up'],

@@ -1,79 +1,79 @@
 /**
- * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several consumers;
- * `background` what may take longer and come in larger batches (docs/adr/0018).
+ * The urgency with which a service handles the events of a topic. `prompt`: someone waits, so several consumers work. `background`: larger batches
+ * may take longer (docs/adr/0011).
  */
 export type Urgency = 'prompt' | 'background'
 
 /**
- * How a stack runs: as processes, once on one machine; or in containers, here or on a host, where a service may have replicas. Each
- * replica needs partitions to take part (docs/operations.md).
+ * The runner of a stack. Processes run on one machine, one per service. Containers run here or on a host, and a service may have replicas. Each
+ * replica needs partitions (docs/operations.md).
  */
 export type Surroundings = 'processes' | 'containers'
 
 export interface Topic {
   name: string
-  /** Name of the topic in generated types. */
+  /** The name of the topic in generated types. */
   constant: string
-  /** Fields of the Payload whose values are the partition key. An event that lacks one of them has no key. */
+  /** The fields of the Payload whose values are the partition key. An event that lacks one of them has no key. */
   key: readonly string[]
-  /** Names of the events that outside applications may write to the topic, as far as trust.json lets them. */
+  /** The events that outside applications may write to the topic, if trust.json allows it. */
   outside: readonly string[]
 }
 
-/** After the event `after`, the service `by` publishes one of `answers` within so many seconds. */
+/** A rule: after the event `after`, the service `by` publishes one of `answers` within a number of seconds. */
 export interface Reaction {
   after: string
   answers: readonly string[]
   by: string
   within: number
-  /** Field of the Payload whose value the event and its answer share. */
+  /** The field of the Payload whose value the event and its answer share. */
   about: string
 }
 
-/** How soon a thing has its status after an event, and which share of them: the alerts and the dashboard follow. */
+/** The time within which things must have their status after an event, and the share of them. Alerts and the dashboard use it. */
 export interface Objective {
   thing: string
   things: string
   status: string
   after: string
-  /** Name and Version of the event whose handling by `service` ends it. */
+  /** The name and version of the last event. The objective is reached when `service` has handled it. */
   event: string
   service: string
   seconds: number
   share: number
 }
 
-/** `make demo`: creates a thing by a request, and waits for a status and for events. */
+/** The settings of `make demo`: it creates a thing by a request, and waits for a status and for events. */
 export interface Demo {
   thing: string
   service: string
   post: string
   body: object
-  /** Paths of the thing; `{id}` stands for its id. */
+  /** The paths of the thing, with `{id}` for its id. */
   get: string
   until: { status: string; events: readonly string[] }
-  /** Lists to show at the end. */
+  /** The lists to show at the end. */
   show: readonly { thing: string; service: string; get: string }[]
   scopes: readonly string[]
 }
 
-/** Entry of a service in services.json. */
+/** A service's entry in services.json. */
 export interface ServiceEntry {
-  /** Folder of a service that comes from a package. */
+  /** The folder of a service from a package. */
   package?: string
-  /** Loopback ports: public http and https, and where its sidecar calls it. */
+  /** Loopback ports: public http and https, and the sidecar's channel. */
   http: number
   https: number
   channel: number
-  /** How many there are in containers, unless `make scale` asked for another number. */
+  /** The number of replicas in containers. `make scale` overrides it. */
   replicas: number
   consumes: Record<string, Urgency>
-  /** Names of the events that it publishes as itself, by topic; none where it only forwards events of others. */
+  /** The events that the service publishes as itself, by topic. Empty if it only forwards events. */
   produces: Record<string, string[]>
   watches?: boolean
 }
 
-/** Content of services.json, with defaults filled in. */
+/** The content of services.json, with defaults. */
 export interface Application {
   partitions: Record<Surroundings, number>
   consumersPerReplica: number
@@ -94,20 +94,20 @@ export interface ApplicationJson extends Pick<Application, 'partitions' | 'consu
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }
 
-/** Returns the events of a topic: those that services publish, then those that only outside applications write. */
+/** Returns the events of a topic: those of services, then those of outside applications alone. */
 export function eventsOf({ services }: Pick<Application, 'services'>, { name, outside }: Topic): string[] {
   const produced = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
   return [...new Set([...produced, ...outside])]
 }
 
-/** Returns the topic of an event; undefined for an event of no topic. */
+/** Returns the topic of an event, or undefined. */
 export function topicOfEvent(application: Pick<Application, 'topics' | 'services'>, event: string): Topic | undefined {
   return application.topics.find((topic) => eventsOf(application, topic).includes(event))
 }
 
 /**
- * Returns why an outside application may not write an event to a topic, as the predicate of a sentence about the event. Undefined if it
- * may, and for an event of no topic.
+ * Returns the reason why an outside application may not write an event to a topic, as the predicate of a sentence about the event. Undefined if it
+ * may, or if the event has no topic.
  */
 export function outsideRefusal(
   application: Pick<Application, 'topics' | 'services'>,

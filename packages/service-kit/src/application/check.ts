@@ -7,7 +7,7 @@ const schema = JSON.parse(readFileSync(new URL('application.schema.json', import
 // A test validates the schema itself.
 const validate = new Ajv({ allErrors: true, validateSchema: false, strict: false }).compile<ApplicationJson>(schema)
 
-/** Returns what the schema of services.json refuses, a line for each problem. */
+/** Returns a line for each violation of the schema of services.json. */
 export function shapeProblems(content: unknown): string[] {
   if (validate(content)) return []
   return (validate.errors ?? []).flatMap(describe)
@@ -19,7 +19,7 @@ function describe({ keyword, instancePath, params, message, propertyName }: Erro
   const fieldAt = (field: string) => `${instancePath}/${field}`
   if (keyword === 'propertyNames')
     return [
-      `${fieldAt(params.propertyName)}: is no name of a topic; use letters, digits, dots, hyphens and underscores`,
+      `${fieldAt(params.propertyName)}: is not a valid topic name; use letters, digits, dots, hyphens and underscores`,
     ]
   if (keyword === 'additionalProperties') return [`${fieldAt(params.additionalProperty)}: no such field; remove it`]
   if (keyword === 'required') return [`${fieldAt(params.missingProperty)}: is missing; add it`]
@@ -27,7 +27,7 @@ function describe({ keyword, instancePath, params, message, propertyName }: Erro
   return [`${instancePath || 'the file'}: ${message}`]
 }
 
-/** Returns the names that do not fit together, a line for each problem. */
+/** Returns a line for each name that does not match the rest of the file. */
 export function problemsOf(application: Application): string[] {
   return [
     ...topicProblems(application),
@@ -38,14 +38,14 @@ export function problemsOf(application: Application): string[] {
   ]
 }
 
-/** Returns whether a field is in the schema of any version of an event. */
+/** Returns true if a field is in the schema of any version of an event. */
 function hasField(event: string, field: string): boolean {
   return eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
 }
 
 const hasSchema = (event: string) => (eventNames as readonly string[]).includes(event)
 const unknownEvent = (event: string) =>
-  `there is no schema of ${event}; add envelope-schema/schemas/events/${event}.1.json, or use one of ${eventNames.join(', ')}`
+  `${event} has no schema; add envelope-schema/schemas/events/${event}.1.json, or use one of ${eventNames.join(', ')}`
 
 function topicProblems({ topics, services }: Application): string[] {
   const names = topics.map(({ name }) => name)
@@ -57,16 +57,15 @@ function topicProblems({ topics, services }: Application): string[] {
   return [
     ...used
       .filter(({ topic }) => !names.includes(topic))
-      .map(
-        ({ topic, at }) => `${at}: there is no topic ${topic}; add it to /topics, or use one of ${names.join(', ')}`,
-      ),
+      .map(({ topic, at }) => `${at}: unknown topic ${topic}; add it to /topics, or use one of ${names.join(', ')}`),
     ...topics
       .filter(({ name }) => !used.some(({ topic }) => topic === name))
       .map(({ name }) => `/topics/${name}: no service produces or consumes it; remove it, or add it to a service`),
     ...topics
       .filter(({ constant }, index) => constants.indexOf(constant) !== index)
       .map(
-        ({ name, constant }) => `/topics/${name}/constant: ${constant} is that of another topic; choose another one`,
+        ({ name, constant }) =>
+          `/topics/${name}/constant: ${constant} is also the constant of another topic; choose another one`,
       ),
     ...topics.flatMap((topic) => {
       const events = eventsOf({ services }, topic)
@@ -137,7 +136,7 @@ function objectiveProblems({ objective, services }: Application): string[] {
     ...(hasSchema(after) ? [] : [`/objective/after: ${unknownEvent(after)}`]),
     ...((eventTypes as readonly string[]).includes(event)
       ? []
-      : [`/objective/event: there is no schema of ${event}; use one of ${eventTypes.join(', ')}`]),
+      : [`/objective/event: ${event} has no schema; use one of ${eventTypes.join(', ')}`]),
   ]
 }
 
@@ -156,4 +155,4 @@ function demoProblems({ demo, services }: Application): string[] {
 }
 
 const serviceProblem = (at: string, name: string, services: Application['services']) =>
-  `${at}: there is no service ${name}; use one of ${Object.keys(services).join(', ')}`
+  `${at}: unknown service ${name}; use one of ${Object.keys(services).join(', ')}`

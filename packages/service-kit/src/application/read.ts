@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Application, type ApplicationJson, topicOfEvent } from './application.ts'
 import { problemsOf, shapeProblems } from './check.ts'
 
-/** The file is unreadable or invalid. `problems` has a line for each problem: its pointer, what is wrong, and how to fix it. */
+/** Thrown if the file is unreadable or invalid. Each line of `problems` has a pointer, the problem and its fix. */
 export class ApplicationError extends Error {
   readonly code = 'application-file'
   readonly problems: readonly string[]
@@ -13,7 +13,7 @@ export class ApplicationError extends Error {
   }
 }
 
-/** @throws {ApplicationError} for a file that cannot be read or is invalid */
+/** Reads the application from services.json. @throws {ApplicationError} for an unreadable or invalid file */
 export function readApplication(file: URL | string): Application {
   const path = file instanceof URL ? file.pathname : file
   try {
@@ -25,8 +25,8 @@ export function readApplication(file: URL | string): Application {
 }
 
 /**
- * @param file what messages call the file
- * @throws {ApplicationError} naming all problems
+ * Returns the application from a text. @param file the file's name in messages
+ * @throws {ApplicationError} with all problems
  */
 export function parseApplication(text: string, file: string): Application {
   let content: unknown

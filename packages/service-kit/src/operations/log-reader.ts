@@ -9,44 +9,44 @@ export interface Span {
   end: bigint
 }
 
-/** Moments between which records reached the log. By default from its oldest record to its present end. */
+/** The times of arrival between which records are read. The default is the whole log. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined
 }
 
-/** Reads the log with a plain Kafka client, in no consumer group. Failures are `OperationError`. */
+/** Reads the log with a plain Kafka client, in no consumer group. It throws `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
-  /** Returns whether the topic and partition exist. */
+  /** Returns true if the topic and partition exist. */
   has(position: RecordPosition): Promise<boolean>
   /** Returns the part of each partition that a range covers. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
-  /** Reads the records of the spans in chunks. Records of all partitions are in the order of their timestamps. */
+  /** Reads the records of the spans in chunks, in the order of their timestamps across partitions. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
-  /** Returns the record at a position; undefined if the log does not (or no longer) have it. */
+  /** Returns the record at a position; undefined if the log does not have it. */
   at(position: RecordPosition): Promise<LogRecord | undefined>
   close(): Promise<void>
 }
 
-/** Returns the record at a position whose topic and partition may not exist; undefined if the log does not have it. */
+/** Returns the record at a position whose topic and partition may not exist, or undefined. */
 export async function recordAt(log: LogReader, position: RecordPosition): Promise<LogRecord | undefined> {
   return (await log.has(position)) ? await log.at(position) : undefined
 }
 
-/** A record of the log, in the bytes that are stored. */
+/** A record of the log, with its stored bytes. */
 export interface LogRecord {
   topic: string
   partition: number
   offset: bigint
-  /** When it reached the log, or what its publisher says, as the topic is set: milliseconds since 1970. */
+  /** The time of arrival, or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
   timestamp: number
-  /** When the broker appended it; NaN if its publisher chose `timestamp`. */
+  /** The time when the broker appended it; NaN if its publisher set `timestamp`. */
   appendedAt: number
   key: Buffer | undefined
   /** Empty for a tombstone. */
   value: Buffer
-  /** In order; a name may occur twice. */
+  /** The headers in order. Names may repeat. */
   headers: [name: Buffer, value: Buffer][]
 }
 
@@ -55,7 +55,7 @@ const control = 1 << 5
 
 const none = Buffer.alloc(0)
 
-/** Returns the records of a batch as the broker stores it; none for the marker of a transaction. */
+/** Returns the records of a stored batch. The marker of a transaction has no records. */
 export function recordsOf(topic: string, partition: number, batch: RecordsBatch): LogRecord[] {
   if (batch.attributes & control) return []
   const appendedAt = batch.attributes & logAppendTime ? Number(batch.maxTimestamp) : Number.NaN
@@ -71,7 +71,7 @@ export function recordsOf(topic: string, partition: number, batch: RecordsBatch)
   }))
 }
 
-/** Returns a header's value as text. Of several headers with the name it is the last, as in the sidecar. */
+/** Returns a header's value as text. If the name repeats, it is the last one, as in the sidecar. */
 export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string): string | undefined {
   return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
 }
@@ -89,8 +89,7 @@ interface Cursor {
 }
 
 /**
- * Merges partitions by the timestamps of their records, and keeps the order within each partition. Chunks are as large as the fetched
- * records allow.
+ * Merges partitions by the timestamps of their records, and keeps the order within each partition. Chunks are as large as the fetched records allow.
  * @param fetch returns the next records of each cursor and moves its `start`; at least one must move
  */
 export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(

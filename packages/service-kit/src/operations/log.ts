@@ -1,4 +1,4 @@
-/** Entry point for reading records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
+/** The entry point for reading records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
 export {
   deadLetterHeaders,
   idSourceOf,

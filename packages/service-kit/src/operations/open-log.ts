@@ -4,27 +4,27 @@ import { connectionOf, type KafkaConnection, type StreamSettings } from '../stre
 import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** Bytes asked of a partition at a time. A batch that is larger comes whole (KIP-74). */
+/** The number of bytes of one fetch from a partition. A larger batch is returned whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
-/** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
+/** The sidecar's isolation level (sarama's default), because it delivers records of aborted transactions. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
-/** A broker's errors if it has another topic of this name, or none. */
+/** A broker's errors if it has another topic of this name, or no such topic. */
 const otherTopicIds = ['UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID']
-/** A broker's errors for a topic that does not or cannot exist. */
+/** A broker's errors for a missing topic or an invalid name. */
 const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
- * Milliseconds until the client tries again. A fetch out of range moves the broker's fetch session on and not the client's
- * (@platformatic/kafka 2.12.1), so that the next one fails and begins another session: nothing to wait for.
+ * Returns the delay before the client's next attempt, in milliseconds. A fetch out of range breaks the client's fetch session (@platformatic/kafka
+ * 2.12.1). The next fetch fails at once and begins another session, so it needs no delay.
  */
 const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
   findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
 
 export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
-  // The group is a formality of the client: nothing here joins it.
+  // The client requires a group, but this reader never joins it.
   const consumer = new Consumer({
     clientId,
     groupId: `${clientId}-${randomUUID()}`,
@@ -38,7 +38,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
       throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
     }
 
-  /** One fetch for parts of partitions that have one leader. */
+  /** Fetches parts of partitions with the same leader. */
   async function fetchFrom(
     node: number,
     topic: string,
@@ -60,13 +60,13 @@ export function openLog(kafka: KafkaConnection): LogReader {
       const records = batches.flatMap((batch) => recordsOf(topic, span.partition, batch))
       const inside = records.filter(({ offset }) => offset >= span.start && offset < span.end)
       const last = batches.at(-1)
-      // Also past what holds no record: a transaction's marker, or what compaction left of a batch.
+      // Skips offsets without a record, such as a transaction's marker or the gaps of compaction.
       if (last) span.start = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
       return inside
     })
   }
 
-  /** The next records of each span, whose `start` moves on past them. */
+  /** Returns the next records of each span, and moves its `start`. */
   async function fetch(topic: string, spans: Span[], bytes = fetchBytes): Promise<LogRecord[][]> {
     consumer.topics.track(topic)
     const leadersOf = async (forceUpdate = false) =>
@@ -77,7 +77,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     for (const [leader, own] of byLeader) {
       const fetched = await fetchFrom(leader, topic, known.id, own, bytes).catch(async (error: Error) => {
         if (!otherTopicIds.some((id) => findErrorBy(error, 'apiId', id))) throw error
-        // The topic was deleted and created again while this reader was open.
+        // The topic was created again while this reader was open.
         const { id } = await leadersOf(true)
         return await fetchFrom(leader, topic, id, own, bytes)
       })
@@ -104,7 +104,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
         const { topics } = await consumer.metadata({ topics: [topic] })
         return partition < (topics.get(topic)?.partitionsCount ?? 0)
       } catch (error) {
-        // Of the first of them the client keeps no more than words.
+        // The client's errors for an unknown topic have a message only.
         const isUnknown = findErrorBy(error as Error, 'message', `Unknown topic ${topic}.`)
         const isNone = isUnknown || noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
         return isNone ? false : failed(`topic ${topic} cannot be read`)(error)
@@ -117,7 +117,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
           await offsets(topic, ListOffsetTimestamps.EARLIEST),
           await offsets(topic, ListOffsetTimestamps.LATEST),
         ]
-        // Kafka answers -1 when no record is that late.
+        // Kafka answers -1 if all records are earlier.
         const since = async (moment: Date) =>
           (await offsets(topic, BigInt(moment.getTime()))).map((offset, index) =>
             offset < 0n ? newest[index] : offset,
@@ -137,7 +137,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     async at({ topic, partition, offset }) {
       const start = BigInt(offset)
       try {
-        // One byte: no more than the batch that the record is in.
+        // One byte returns only the record's own batch.
         const [found] = await fetch(topic, [{ partition, start, end: start + 1n }], 1)
         return found?.[0]
       } catch (error) {
@@ -150,17 +150,20 @@ export function openLog(kafka: KafkaConnection): LogReader {
   }
 }
 
-/** Returns the connection for an operator's command. @throws {OperationError} the settings name no broker */
+/** Returns the connection for an operator's command. @throws {OperationError} if the settings name no broker */
 export function kafkaConnection(stream: StreamSettings): KafkaConnection {
   const connection = connectionOf(stream)
   if (connection) return connection
-  throw new OperationError('no Kafka is named', { nextStep: 'set the variable Stream__Brokers to host:port' })
+  throw new OperationError('no broker is configured', { nextStep: 'set the variable Stream__Brokers to host:port' })
 }
 
-/** Wraps an error of the Kafka client: what failed, at which broker, and why. */
+/** Returns an error with the failed operation, the brokers and the reason. */
 export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, cause: unknown): OperationError {
   const message = `${what} at ${bootstrapBrokers.join(',')}: ${rootMessage(cause)}`
-  return new OperationError(message, { nextStep: 'is Kafka running (make up), and Stream__Brokers right?', cause })
+  return new OperationError(message, {
+    nextStep: 'check that Kafka runs (make up), and that Stream__Brokers is right',
+    cause,
+  })
 }
 
 /** Returns the message of the root cause. The client wraps it in messages such as "failed 3 times". */

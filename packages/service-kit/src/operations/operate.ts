@@ -21,8 +21,8 @@ import { OperationError, printLines } from './terminal.ts'
 const commands = 'rebuild or dead-letters'
 
 /**
- * Runs an operator's command on a service's log and store, with the settings of the service:
- * `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`.
+ * Runs an operator's command on a service's log and store, with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts
+ * dead-letters ...`.
  */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   // A reader that ends early (| head) must not interrupt a command.
@@ -73,7 +73,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
 }
 
 const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
-a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out`
+A MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z. By default, the whole log is read`
 
 interface RebuildCommandOptions {
   app: string
@@ -82,11 +82,11 @@ interface RebuildCommandOptions {
   /** See `momentOf`. */
   positionIdsBefore: number
   refusals: ReadonlySet<string>
-  /** Handlers that rebuild the store, by topic in the order in which the topics are read. */
+  /** The handlers that rebuild the store, by topic in reading order. */
   rebuild: Reactions<boolean>
 }
 
-/** Runs `rebuild`: rebuilds the service's store from the log, and prints the counts. */
+/** Rebuilds the service's store from the log, and prints the counts. */
 export async function rebuildCommand(
   args: string[],
   { app, kafka, trust, positionIdsBefore, refusals, rebuild }: RebuildCommandOptions,
@@ -95,7 +95,7 @@ export async function rebuildCommand(
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {
     throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
-      nextStep: `--topic is one of ${Object.keys(rebuild).join(', ')}, or left out`,
+      nextStep: `set --topic to one of ${Object.keys(rebuild).join(', ')}, or leave it out`,
     })
   }
   const log = openLog(kafka)
@@ -110,7 +110,7 @@ export async function rebuildCommand(
         log,
         range,
         onProgress: (topic, { read }, left) => tell(`${topic}: ${read} read, at most ${left} to go`),
-        onWait: (reason) => complain(`the store is not there, trying again: ${reason}`),
+        onWait: (reason) => complain(`the store is unavailable, trying again: ${reason}`),
       })
       printLines(summary(name, counts))
     }
@@ -148,11 +148,11 @@ function occasionally(everyMs: number): (line: string) => void {
 
 function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: RebuildCounts): string[] {
   const skipped = [
-    ['left aside as dead letters', aside],
-    ['faulty, and no dead letters', faulty],
+    ['skipped because of their dead letters', aside],
+    ['invalid, but not dead letters', faulty],
   ] as const
   return [
-    `${topic}: ${read} read: ${applied} applied, ${unchanged} known already, ${unhandled} of no concern`,
+    `${topic}: ${read} read: ${applied} applied, ${unchanged} already applied, ${unhandled} not needed`,
     ...skipped.flatMap(([what, reasons]) => {
       const list = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`)
       return list.length > 0 ? [`${topic}: ${what}: ${list.join(', ')}`] : []

@@ -18,49 +18,49 @@ import {
 } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** What became of the records of a topic. All but `read` add up to `read`. */
+/** The number of records of a topic by outcome. `read` is the sum of the others. */
 export interface RebuildCounts {
   read: number
-  /** Changed the store. */
+  /** Records that changed the store. */
   applied: number
-  /** Known already. */
+  /** Records that the store already had. */
   unchanged: number
-  /** An event name that this service does not rebuild from. */
+  /** Events that this service does not use to rebuild. */
   unhandled: number
-  /** Dead letters of this service, by reason: it put them aside when they came, so they stay aside. */
+  /** Dead letters of this service, by reason. A rebuild skips them, because the service rejected them. */
   aside: Record<string, number>
-  /** What the service cannot take and has no dead letter of, by reason. */
+  /** Invalid records for which the service wrote no dead letter, by reason. */
   faulty: Record<string, number>
 }
 
 interface RebuildOptions {
   /** The service's name, as on its dead letters. */
   app: string
-  /** Asked for what always holds, and not for what the trust file says today: the service had decided that when the event came. */
+  /** Checks permanent rules only. The service applied the trust file when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
-  /** Codes of its domain's errors. */
+  /** The codes of the domain's errors. */
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
-  /** @param left how many records are still to be read, at most: offsets that hold no record count until the reader has passed them */
+  /** Receives the progress. @param left the largest number of unread records, including offsets without a record */
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, left: bigint) => void
-  /** The store or sidecar fails; it is tried again. */
+  /** Receives the reason of a failure of the store or sidecar, before the next attempt. */
   onWait: (reason: string) => void
 }
 
 const retryMs = 500
-/** A store or sidecar that does not come back within this time ends the rebuild. */
+/** The time after which an outage of the store or sidecar ends the rebuild. */
 const patienceMs = 60_000
 
-/** Events that share a transaction, at most: what the unit of work takes at once. */
+/** The largest number of events in a transaction, as in the unit of work. */
 const maxSliceEvents = 500
 
 /**
- * Feeds what the log holds of a topic to handlers that answer whether they changed anything, in the order of arrival, and publishes
- * nothing. Safe beside the running service and to be run again: a handler changes nothing twice.
- * @throws {OperationError} the log cannot be read, or the store stays away
+ * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Handlers return true if they changed something. It is safe to
+ * run while the service runs, and to repeat, because handlers ignore known events.
+ * @throws {OperationError} if the log is unreadable, or the store stays unavailable
  */
 export async function rebuildTopic(
   topic: string,
@@ -98,7 +98,7 @@ export async function rebuildTopic(
     }
   }
 
-  /** Does it again for some time as long as the platform fails. */
+  /** Repeats an operation for some time while the platform fails. */
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + patienceMs
     for (;;) {
@@ -126,11 +126,10 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that returns why this service dead-lettered a record; undefined for any other record. An event that was corrected and
- * replayed is in the log as another record.
+ * Returns a function that returns the reason if this service dead-lettered a record. An event that was edited and replayed is another record.
  *
- * A dead letter without the record's id (0.1.0, last resort) is about a record at its position that is older and has the same bytes, if the
- * dead letter has any. After a topic was created again, another record can be there.
+ * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position with the same bytes, if it has any. After a
+ * topic was created again, another record may be there.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
@@ -149,7 +148,7 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
   }
 }
 
-/** Clocks of services and brokers may differ by this. */
+/** The largest difference between the clocks of services and brokers. */
 const maxSkewMs = 60_000
 
 function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord): boolean {
@@ -158,8 +157,8 @@ function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord):
 }
 
 function givingUp(cause: unknown): OperationError {
-  return new OperationError(`the store does not take the events: ${(cause as Error).message}`, {
-    nextStep: 'is the sidecar running (make status)? Then rebuild again: what was taken changes nothing',
+  return new OperationError(`the store did not accept the events: ${(cause as Error).message}`, {
+    nextStep: 'check that the sidecar runs (make status), then repeat the rebuild: known events change nothing',
     cause,
   })
 }

@@ -3,7 +3,7 @@ export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Returns a text for a terminal, which shows control and direction characters instead of obeying them. */
+/** Returns a text for a terminal, with control and direction characters made visible. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** Returns the number of visible characters: an accent or a flag is one. Plain text is faster, because a list may have many cells. */
+/** Returns the number of visible characters, such as an é or a flag. Plain text has a faster path, because lists have many cells. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }
@@ -32,14 +32,14 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Returns whether a word means yes, as in DRY_RUN=word. Undefined for a word that is neither yes nor no. The caller must refuse it: a guess
- * could publish, or show personal data, against the operator's will.
+ * Returns true if a word means yes, as in DRY_RUN=word, and undefined for an unknown word. The caller must refuse an unknown word: a guess could
+ * publish, or show personal data.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())
 }
 
-/** An error of an operator's command. `message` says what happened, `nextStep` what the operator can do. */
+/** An error of an operator's command. `message` states the problem, and `nextStep` the next step. */
 export class OperationError extends Error {
   readonly code = 'operation'
   readonly nextStep: string | undefined

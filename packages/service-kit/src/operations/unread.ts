@@ -2,7 +2,7 @@ import type { Admin, Broker } from '@platformatic/kafka'
 import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from './log-reader.ts'
 
-/** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
+/** An unread part of a partition, from the offset `next` to before the offset `end`. */
 interface Stretch {
   topic: string
   partition: number
@@ -10,26 +10,25 @@ interface Stretch {
   end: bigint
 }
 
-/** The records in a stretch. */
+/** The records in an unread part. */
 export interface Unread {
-  /** The first of them, and when it reached the log, in milliseconds since 1970; undefined if there is none. */
+  /** The first record, with its time of arrival in milliseconds since 1970; undefined if there are no records. */
   first: { offset: bigint; timestamp: number } | undefined
-  /** How many there are: 0 only if there is none. */
+  /** The number of records. It is 0 only if there are none. */
   count: number
-  /** Whether `count` is an upper bound, because the rest of the stretch is too long to be looked at. */
+  /** True if `count` is an upper bound, because the part is too long to read. */
   isAtMost: boolean
 }
 
 const none: Unread = { first: undefined, count: 0, isAtMost: false }
 
-/** Bytes that one look at a stretch fetches. A batch that is larger comes whole (KIP-74). */
+/** The number of fetched bytes per part. A larger batch is returned whole (KIP-74). */
 const fetchBytes = 64 * 1024
 
 /**
- * Returns which records stretches hold, by looking at the log. Offsets cannot answer that: the marker that ends a transaction takes one and
- * is never delivered, and compaction and DeleteRecords leave gaps. Records of aborted transactions count, since sidecars deliver them.
- * Takes the right to read the topics.
- * @throws what the client throws
+ * Returns the records in unread parts, by reading the log. Offsets are not enough: markers of transactions take offsets, and compaction and
+ * DeleteRecords leave gaps. Records of aborted transactions are included, because sidecars deliver them. The user needs the right to read the topics.
+ * @throws the client's errors
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))
@@ -49,7 +48,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   let { next } = stretch
   let first: LogRecord | undefined
   let count = 0
-  // Goes on past what holds no record, and in the next segment of the log.
+  // Continues after offsets without a record, and in the next segment of the log.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
     const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
     if (batches === 'out-of-range') {
@@ -57,7 +56,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
       continue
     }
     const last = batches.at(-1)
-    // A fetch of one partition brings at least one batch if there is one.
+    // A fetch of one partition returns at least one batch, if one exists.
     if (!last) break
     const records = batches.flatMap((batch) => recordsOf(topic, partition, batch))
     const unread = records.filter(({ offset }) => offset >= next && offset < end)
@@ -72,7 +71,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   return { first: { offset, timestamp }, count: count + ahead, isAtMost: ahead > 0 }
 }
 
-/** Returns the offset at which the log begins by now. */
+/** Returns the offset at which the log begins now. */
 async function startBehind(admin: Admin, { topic, partition, next }: Stretch): Promise<bigint> {
   const { ListOffsetTimestamps } = await import('@platformatic/kafka')
   const partitions = [{ partitionIndex: partition, timestamp: ListOffsetTimestamps.EARLIEST }]

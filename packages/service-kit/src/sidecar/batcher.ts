@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
-/** The queue is full, or the item waited too long in it. The step was not begun, and may be tried again. */
+/** Thrown if the queue is full, or the item waited too long. The step was not begun, so it may be repeated. */
 export class OverloadError extends Error {
   readonly code = 'overload'
   constructor(message: string) {
@@ -12,45 +12,44 @@ export class OverloadError extends Error {
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
-/** Receives what a queue does. */
+/** Receives the events of a queue. */
 export interface QueueWatch {
-  /** Called once. `waiting` returns how many items wait. */
+  /** Called once. `waiting` returns the number of waiting items. */
   opened: (waiting: () => number) => void
-  /** Called after each batch. `waitedMs`: how long its first item waited. `tookMs`: how long the batch took, with all attempts. */
+  /** Called after each batch. `waitedMs`: the time that its first item waited. `tookMs`: the time of the batch, including all attempts. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
 }
 
 export interface BatcherOptions<T, R> {
   /**
-   * Does the work of a batch and answers in the same order. A throw fails the whole batch and the next one is of one item,
-   * unless it is a refusal.
+   * Executes a batch and returns the results in the same order. An error fails the whole batch. After an error that is not a refusal, the next batch
+   * has one item.
    */
   flush: (items: T[]) => Promise<Settled<R>[]>
-  /** True for an error that some item of the batch must be the reason of: it is found by halving. */
+  /** True for an error that an item of the batch causes. The item is found by halving. */
   isRefusal: (error: unknown) => boolean
-  /** Bytes an item adds to a batch. */
+  /** The number of bytes that an item adds to a batch. */
   sizeOf: (item: T) => number
   maxItems: number
-  /** A batch stays below this, unless a single item is larger. */
+  /** The limit of a batch, unless a single item is larger. */
   maxBytes: number
-  /** Items that may wait before `OverloadError`. */
+  /** The number of items that may wait before `OverloadError`. */
   maxWaiting: number
-  /** From the beginning of a flush to the next one, unless that is full. */
+  /** The time from the beginning of a flush to the next one. A full flush begins at once. */
   minIntervalMs: number
-  /** Flushes at the same time, 1 by default. With more of them, batches may end in another order than that of arrival. */
+  /** The number of concurrent flushes; the default is 1. With more, batches may end in another order. */
   maxInFlight?: number
   watch?: QueueWatch | undefined
 }
 
-/** A client that waited longer has given up, and would not expect the work to be done. */
+/** The longest wait of an item. After that, its client has given up. */
 const maxWaitMs = 5_000
-/** A flush may hang for longer. Meanwhile, items that wait behind it are checked at this interval. */
+/** The interval at which waiting items are checked, because a flush may hang for longer. */
 const lateCheckMs = 1_000
 
 /**
- * Group commit: items that arrive while all flushes are under way, or within `minIntervalMs` of the last one's beginning, share
- * the next one. With one flush at a time batches keep the order of arrival; a batcher that was idle flushes at the end of the current
- * tick.
+ * Creates a queue with group commit. Items that arrive during all flushes, or within `minIntervalMs` of the last start, share the next flush. With
+ * one flush at a time, batches keep the order of arrival. An idle queue flushes at the end of the current tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
@@ -58,7 +57,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const inFlight = new Set<Promise<void>>()
   let running = false
   let begun = Number.NEGATIVE_INFINITY
-  /** Items that the next flush may have: one after a failure, which tries whether it works again, then twice as many each time. */
+  /** The number of items in the next flush. After a failure it is one, to test the platform, and doubles each time. */
   let room = options.maxItems
   let outage: unknown
   options.watch?.opened(() => waiting.length)
@@ -103,7 +102,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     const waitedMs = begunAt - (batch[0]?.since ?? begunAt)
     options.watch?.flushed(batch.length, waitedMs, performance.now() - begunAt)
     for (const [index, { settle }] of batch.entries()) {
-      settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
+      settle(results[index] ?? { ok: false, error: new Error('the flush returned fewer results than items') })
     }
   }
 
@@ -122,7 +121,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       if (batch.length === 0) break
       const flight = settle(batch).finally(() => inFlight.delete(flight))
       inFlight.add(flight)
-      // After a failure one flush at a time tries whether it works again.
+      // After a failure, only one flush at a time tests the platform.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
     clearInterval(lateCheck)

@@ -28,10 +28,10 @@ import {
 export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
-/** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
+/** Dapr's default of 4 is slower for hundreds of keys. The SQLite component reads them in one query anyway. */
 const readParallelism = 16
 
-/** A sidecar that comes back is used within half a second, not after grpc-js's growing delays. Bulk reads may be large. */
+/** The client reconnects within half a second, instead of grpc-js's growing delays. Bulk reads may be large. */
 const channelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
@@ -40,8 +40,8 @@ const channelOptions = {
 }
 
 /**
- * Creates a client of Dapr's gRPC API, on the SDK's generated protocol. It does not use the SDK's own wrappers: their bulk publish drops
- * the partition key, and their bulk read shows a failed key as an absent one (docs/adr/0003).
+ * Creates a client of Dapr's gRPC API, with the SDK's generated protocol. The SDK's own wrappers lose the partition key in bulk publishing, and
+ * report failed keys of bulk reads as absent (docs/adr/0003).
  */
 export function createSidecar(settings: SidecarSettings): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
@@ -77,7 +77,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     })
   }
 
-  /** (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/) */
+  /** Begins the span of a call (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
   function callSpan(service: string, method: string): Span | undefined {
     const { span, links = [] } = handled() ?? {}
     if (!span) return undefined
@@ -105,7 +105,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
   }
 
   const pubsubs = stream.PubSub.split(',')
-  /** Which of them publishes: the next one after a failure (docs/adr/0012). */
+  /** The index of the component that publishes. It changes after a failure (docs/adr/0012). */
   let current = 0
 
   return {
@@ -167,7 +167,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
   }
 }
 
-/** The sidecar's own span is below that of the call. */
+/** Makes the sidecar's own span a child of the call's span. */
 function tracedBy({ context }: Span, metadata: Metadata): Metadata {
   const traced = metadata.clone()
   traced.set('traceparent', traceparentOf(context))
@@ -183,7 +183,7 @@ function stateItemOf({ key, value, guard }: Write) {
   }
 }
 
-/** The same bytes: copies of whole batches would only keep the garbage collector busy. */
+/** Returns a view of the same bytes, because copies of whole batches cost much garbage collection. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
@@ -192,20 +192,20 @@ function parse(key: string, data: Uint8Array): unknown {
   try {
     return JSON.parse(asBuffer(data).toString())
   } catch {
-    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    // The cause is dropped, because V8's message quotes the text around the error.
     throw new SidecarError(`read ${key}`, 'the document is not JSON')
   }
 }
 
 /**
- * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). INVALID_ARGUMENT is also its word
- * for a component that it has not loaded (pkg/api/errors): nothing is wrong with what was asked. RESOURCE_EXHAUSTED is a message above
- * gRPC's limit, or a rate or quota that has room later: only the words tell them apart. The bulk publish of Dapr 1.18.2 hides why Kafka
- * refused a record (`kafka: Failed to deliver 1 messages.`), so one above its topic's limit is `unavailable`.
+ * Returns the kind of a failure. Dapr reports a lost etag race as INTERNAL (13) in a transaction, and as ABORTED (10) for a single save.
+ * INVALID_ARGUMENT may also mean that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED is either a message above gRPC's limit or a
+ * temporary quota, which only the text distinguishes. Bulk publish of Dapr 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1
+ * messages.`), so a record above its topic's limit is `unavailable`.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
-  // Whatever the code is, the same write succeeds once there is room.
+  // With any code, the same write succeeds when the disk has space.
   if (reportsFullDisk(details)) return 'unavailable'
   if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)

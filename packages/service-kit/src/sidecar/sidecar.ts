@@ -1,4 +1,4 @@
-/** An event to publish. `value` is the Kafka value as it is; `headers` become Kafka headers. */
+/** An event to publish. `value` is the Kafka value, and `headers` become Kafka headers. */
 export interface OutgoingEvent {
   topic: string
   key: string | undefined
@@ -6,15 +6,15 @@ export interface OutgoingEvent {
   headers: Record<string, string>
 }
 
-/** A document of the state store, with the etag it was read at. */
+/** A document of the state store, with the etag of the read. */
 export interface StoredDocument {
   value: unknown
   etag: string
 }
 
 /**
- * A write of one document. With `guard` the store refuses it when the document has changed since it was read: `etag` as
- * read, or `absent` when there was none. Without, the last writer wins.
+ * A write of one document. With `guard`, the store refuses it if the document has changed since the read. The guard is its `etag`, or `absent`.
+ * Without it, the last writer wins.
  */
 export interface Write {
   key: string
@@ -22,51 +22,48 @@ export interface Write {
   guard?: { etag: string } | 'absent'
 }
 
-/** How to reach the sidecar, and the names of its components. */
+/** The address of the sidecar, and the names of its components. */
 export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
-  /** `PubSub`: the components to publish through, separated by commas; the next one after a failure. */
+  /** `PubSub`: the components for publishing, separated by commas. After a failure, the next one is used. */
   Stream: { PubSub: string }
-  /** `Store`: empty for none. */
+  /** `Store`: empty if the service has no store. */
   State: { Store: string }
 }
 
-/** The sidecar as services use it: batches only, every result checked, every failure a `SidecarError`. */
+/** The sidecar's API for services. It works in batches, checks every result, and throws `SidecarError`. */
 export interface Sidecar {
   /**
-   * From the beginning of a write to the next one, unless that is full: a small write costs as much as a larger one
-   * (docs/adr/0018), so more in it is worth a few milliseconds.
+   * The time between the beginnings of two writes, unless a write is full. A small write costs as much as a large one (docs/adr/0011), so it waits a
+   * few milliseconds for more documents.
    */
   readonly writeIntervalMs: number
-  /** Publishes to one topic, in order. Fails as a whole: some events may be published all the same. */
+  /** Publishes to one topic, in order. If it fails, some events may still be published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
-   * Returns documents by key, and may leave out some that exist: where an SQL database fails between two rows, Dapr's bulk read returns the
-   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` makes sure of
-   * an absence; a write that is guarded by `absent` needs no such check.
+   * Returns documents by key, and may leave out existing ones. If an SQL database fails between two rows, Dapr's bulk read returns the earlier rows
+   * without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms absences; a write with the
+   * guard `absent` does not need it.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
-  /** Returns the document, or undefined when it does not exist: an absence is certain here. */
+  /** Returns the document, or undefined if it certainly does not exist. */
   readOne(key: string): Promise<StoredDocument | undefined>
   /** Writes all documents or none. */
   transact(writes: Write[]): Promise<void>
-  /** Writes each document by itself, all at the same time. When it fails, some may be written all the same. */
+  /** Writes each document alone, all at the same time. If it fails, some may still be written. */
   save(writes: Write[]): Promise<void>
-  /** Returns the type of the store behind it, as Dapr names it: `state.sqlite`. */
+  /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
-  /** Returns what is not ready, in words: the sidecar's own health, and the store behind it, if there is one. Empty when all is ready. */
+  /** Returns the reasons why the sidecar or its store is not ready. Empty if both are. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
-/** Reads documents by key. Each reader states whether a missing document is certainly absent. */
+/** Reads documents by key. Each reader documents whether a missing document is certainly absent. */
 export type Read = Sidecar['read']
 
-/*
- * A bulk read may leave out documents that exist (`Sidecar.read` explains why). The next three functions make sure of an absence.
- * docs/adr/0017 lists which of them applies where.
- */
+/* A bulk read may leave out existing documents (see `Sidecar.read`). The next three functions confirm absences. docs/adr/0017 lists their uses. */
 
-/** Adds the documents that exist of the `keys` missing in `found`. Asks for each key by itself, so what is missing then is absent. */
+/** Adds the existing documents of the `keys` missing in `found`. It asks for each key alone, so the remaining keys are absent. */
 export async function addMissing(
   sidecar: Sidecar,
   found: Map<string, StoredDocument>,
@@ -75,7 +72,7 @@ export async function addMissing(
   for (const [key, document] of await readEach(sidecar, missingIn(found, keys))) found.set(key, document)
 }
 
-/** Returns the documents that exist, by key. Asks for each key by itself: a call for each, so about ten times the cost of a bulk read. */
+/** Returns the existing documents by key. It asks for each key alone, which costs about ten times a bulk read. */
 export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
   const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
   return new Map(
@@ -87,9 +84,9 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
 }
 
 /**
- * Adds the documents that exist of the `keys` missing in `found`, on SQLite only: reads the missing keys in bulk until a read finds none.
- * SQLite reports an error before the first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite
- * 1.34.5, `stmt.query`). So a read that finds nothing is complete.
+ * Adds the existing documents of the `keys` missing in `found`, on SQLite only: reads the missing keys in bulk until a read finds none. SQLite
+ * reports an error before the first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite 1.34.5,
+ * `stmt.query`). So an empty result is complete.
  */
 export async function addMissingInBulk(
   sidecar: Sidecar,
@@ -109,13 +106,14 @@ function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): 
 }
 
 /**
- * - `unavailable`: there was no answer, or an unexpected one; the outcome of a write is unknown;
- * - `conflict`: another writer was faster, nothing was written;
- * - `refused`: too large or malformed for the sidecar, its store or its broker; another attempt is refused, too.
+ * The kind of a failure:
+ * - `unavailable`: no answer, or an unexpected one; the outcome of a write is unknown;
+ * - `conflict`: another writer was faster, and nothing was written;
+ * - `refused`: too large or malformed for the sidecar, its store or its broker; further attempts fail, too.
  */
 export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
 
-/** A sidecar call failed. */
+/** Thrown if a sidecar call fails. */
 export class SidecarError extends Error {
   readonly code = 'sidecar'
   readonly failure: SidecarFailure
@@ -126,35 +124,35 @@ export class SidecarError extends Error {
   }
 }
 
-/** The words of SQLite, of PostgreSQL and the system, and of MongoDB. */
+/** The messages of SQLite, of PostgreSQL and the system, and of MongoDB. */
 const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 
-/** Returns whether an error text of the sidecar, its store or its broker reports a full disk. */
+/** Returns true if an error text of the sidecar, its store or its broker reports a full disk. */
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 
-/** The words of gRPC in Go and in JavaScript, of Kafka, and of Dapr's client of Kafka. */
+/** The messages of gRPC in Go and in JavaScript, of Kafka, and of Dapr's Kafka client. */
 const tooLarge = /message (was )?too large|message.* larger than /i
 
-/** Returns whether an error text reports a message above a limit of the sidecar or its broker. A smaller one may pass; this one never does. */
+/** Returns true if an error text reports a message above a limit of the sidecar or its broker. A smaller message may succeed. */
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
-/** Returns whether another writer was faster. */
+/** Returns true if another writer was faster. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'
 }
 
-/** Returns whether the error must come from an item of the batch, and not from the platform. */
+/** Returns true if an item of the batch caused the error, and not the platform. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
 
-/** The context of a step with an unknown outcome: `details` names its subject, such as an id. */
+/** The context of a step with an unknown outcome. `details` names its object, such as an id. */
 export interface Uncertainty {
   details?: Record<string, unknown>
   cause: unknown
 }
 
-/** A step was requested, and its outcome is unknown. `message` states which step, and how to try again without doing it twice. */
+/** Thrown if the outcome of a requested step is unknown. `message` names the step, and how to repeat it safely. */
 export class UncertainError extends Error {
   readonly code = 'uncertain'
   readonly details: Record<string, unknown>
@@ -165,10 +163,10 @@ export class UncertainError extends Error {
   }
 }
 
-/** A readiness probe waits for a few seconds only. */
+/** The longest time of a check, because readiness probes wait only a few seconds. */
 export const readyTimeoutMs = 2_000
 
-/** Returns why the sidecar itself is not ready, in words; undefined when it is. */
+/** Returns the reason why the sidecar itself is not ready, or undefined. */
 export async function sidecarFault(sidecar: { Host: string; HttpPort: number }): Promise<string | undefined> {
   try {
     const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
@@ -180,12 +178,12 @@ export async function sidecarFault(sidecar: { Host: string; HttpPort: number }):
 }
 
 const unused = async (): Promise<never> => {
-  throw new Error('there is nothing to do for the sidecar: the service produces nothing, and State__Store is empty')
+  throw new Error('this service may not use the sidecar: its definition declares no topics in produces, and State__Store is empty')
 }
 
 /**
- * Creates the sidecar of a service that publishes nothing and stores nothing. It only asks for the sidecar's health, and so does not load
- * gRPC and Dapr's protocol, which take 35 MB.
+ * Creates the sidecar of a service that neither stores nor publishes. It only checks the sidecar's health. So it does not load gRPC and Dapr's
+ * protocol, which take 35 MB.
  */
 export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
   return {

@@ -83,7 +83,7 @@ describe('services.json', () => {
     [
       'an undeclared topic',
       (all) => (all.services['order-service'].consumes.stock = 'prompt'),
-      '/services/order-service/consumes/stock: there is no topic stock; add it to /topics, or use one of orderevents, paymentevents',
+      '/services/order-service/consumes/stock: unknown topic stock; add it to /topics, or use one of orderevents, paymentevents',
     ],
     [
       'an unused topic',
@@ -98,7 +98,7 @@ describe('services.json', () => {
     [
       'two topics with one constant',
       (all) => (all.topics.paymentevents.constant = 'orderEvents'),
-      '/topics/paymentevents/constant: orderEvents is that of another topic; choose another one',
+      '/topics/paymentevents/constant: orderEvents is also the constant of another topic; choose another one',
     ],
     [
       'an event of two topics',
@@ -118,7 +118,7 @@ describe('services.json', () => {
     [
       'a reaction by an unknown service',
       (all) => (all.reactions[0].by = 'nobody'),
-      '/reactions/0/by: there is no service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
+      '/reactions/0/by: unknown service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
     ],
     [
       'a reaction by a service without such an event',
@@ -145,7 +145,7 @@ describe('services.json', () => {
     [
       'a demo of an unknown service',
       (all) => (all.demo.service = 'nobody'),
-      '/demo/service: there is no service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
+      '/demo/service: unknown service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
     ],
   ]
   for (const [what, change, problem] of cases) {
@@ -157,10 +157,10 @@ describe('services.json', () => {
   it('is refused with an event that has no schema, and lists the schemas', () => {
     const [problem] = problemsAfter((all) => all.services['order-service'].produces.orderevents.push('OrderShipped'))
     expect(problemsAfter((all) => all.topics.orderevents.outside.push('OrderShipped'))[0]).to.match(
-      /^\/topics\/orderevents\/outside: there is no schema of OrderShipped; add /,
+      /^\/topics\/orderevents\/outside: OrderShipped has no schema; add /,
     )
     expect(problem)
-      .to.match(/^\/services\/order-service\/produces\/orderevents: there is no schema of OrderShipped; add /)
+      .to.match(/^\/services\/order-service\/produces\/orderevents: OrderShipped has no schema; add /)
       .and.contain('OrderCancelled, OrderCreated')
   })
 

@@ -15,7 +15,7 @@ import { type ReplayOptions, replayDeadLetters } from './replay.ts'
 import { checkReplay } from './replay-record.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
 
-/** Runs `dead-letters` and returns the exit code: 1 if something was refused that should have been replayed. */
+/** Runs `dead-letters` and returns the exit code: 1 if a replay was refused. */
 export async function deadLettersCommand(
   args: string[],
   kafka: KafkaConnection,
@@ -33,7 +33,7 @@ export async function deadLettersCommand(
     const chosen = selectEntries(deadLetters.entries, asked.what)
     if (asked.command === 'replay') {
       requireAttempt(chosen, asked)
-      // Taken before editing: an event that is replayed meanwhile has another attempt.
+      // Taken before editing, because an event that is replayed meanwhile gets another attempt.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
       return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
@@ -65,8 +65,8 @@ async function replayAll(
 }
 
 /**
- * Requires that the command means the current attempt. A file may be an edit of any earlier attempt, so an entry with several needs a name.
- * @throws {OperationError} the named attempt is not the one to replay now, or several exist and none is named
+ * Requires that the command names the current attempt. If an entry has several, a file needs the name, because it may be an edit of any attempt.
+ * @throws {OperationError} the named attempt is not the current one, or the name is missing
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
   if (attempt === undefined && file === undefined) return
@@ -74,20 +74,20 @@ function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void
   const newest = positionText(currentAttempt(entry).position)
   if (attempt === undefined && entry.attempts.length > 1) {
     throw new OperationError(
-      `this dead letter has ${entry.attempts.length} attempts, and the file may be for any of them`,
+      `this dead letter has ${entry.attempts.length} attempts, and the file may be an edit of any of them`,
       {
-        nextStep: `add ATTEMPT=${newest} if you edited the newest one; make dead-letters SHOW=${entry.id} shows them all`,
+        nextStep: `add ATTEMPT=${newest} if you edited the newest attempt; make dead-letters SHOW=${entry.id} shows all attempts`,
       },
     )
   }
   if (attempt !== undefined && attempt !== newest) {
-    throw new OperationError(`${attempt} is not the newest attempt any more: that is ${newest}`, {
-      nextStep: `look at it with make dead-letters SHOW=${entry.id}, and replay that attempt`,
+    throw new OperationError(`${attempt} is no longer the newest attempt, which is ${newest}`, {
+      nextStep: `view it with make dead-letters SHOW=${entry.id}, and replay that attempt`,
     })
   }
 }
 
-/** Returns the edited event if the command has one. */
+/** Returns the edited event, if the command has one. */
 async function editedEvent(
   log: LogReader,
   chosen: Entry[],
@@ -99,7 +99,7 @@ async function editedEvent(
   if (!attempt) throw new OperationError('it was replayed and has not failed since')
   if (file !== undefined) return readBytes(file)
   const event = await readEvent(log, attempt)
-  if (!event?.value) throw new OperationError(lost, { nextStep: 'give the event with FILE=event.json' })
+  if (!event?.value) throw new OperationError(lost, { nextStep: 'name a file with the event: FILE=event.json' })
   const { topic } = attempt.origin
   const refusalOf = (value: Buffer) => {
     const checked = checkReplay({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
@@ -125,15 +125,15 @@ function readBytes(file: string): Buffer {
 function only(entries: Entry[]): Entry {
   const [entry, ...others] = entries
   if (entry && others.length === 0) return entry
-  throw new OperationError('this is for one dead letter, not a group', { nextStep: 'give its id' })
+  throw new OperationError('this works for one dead letter, not for a group', { nextStep: 'name its id' })
 }
 
-const usage = `dead-letters [list [GROUP]]             what could not be handled, by reason and app; or the entries of a group
-dead-letters show ID [--values]         one of them; --values shows personal data too
-dead-letters replay ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
-dead-letters replay ID --edit | --file FILE    the same, edited in $EDITOR or in a file
-dead-letters replay ID --attempt POSITION      only if the newest failed attempt is still the record at this position
---flag=yes and --flag=no say it in words; so do 1, true, and 0, false`
+const usage = `dead-letters [list [GROUP]]             List events that could not be handled, by reason and app, or the entries of a group
+dead-letters show ID [--values]         Show one entry; --values also shows personal data
+dead-letters replay ID|GROUP|all [--dry-run]   Publish events again to their topics, unless they would fail again
+dead-letters replay ID --edit | --file FILE    Replay an event that you edit in $EDITOR or in a file
+dead-letters replay ID --attempt POSITION      Replay only this failed attempt, if it is the newest
+Flags also take a word: --flag=yes, 1 or true; --flag=no, 0 or false`
 
 type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
@@ -144,22 +144,22 @@ type DeadLettersCommand =
       dryRun: boolean
       edit: boolean
       file: string | undefined
-      /** Position of the record that the operator looked at, as text. */
+      /** The position of the attempt that the operator viewed, as text. */
       attempt: string | undefined
     }
 
-/** @throws {OperationError} with the usage */
+/** Parses the arguments. @throws {OperationError} with the usage */
 export function readArguments(args: string[]): DeadLettersCommand {
   const { positionals, values } = parse(args)
   const [command = 'list', what, surplus] = positionals
-  if (surplus !== undefined) throw misuse(`what is "${surplus}"?`)
+  if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`)
   if (command === 'list') return { command, what }
   if (command !== 'show' && command !== 'replay') throw misuse(`unknown command ${command}`)
-  if (!what) throw misuse('which one?')
+  if (!what) throw misuse('name an id, a group or all')
   if (command === 'show') return { command, what, values: values.values }
   const { edit, file, attempt } = values
   if (attempt !== undefined && !parsePosition(attempt))
-    throw misuse(`${attempt} is not a position: topic/partition/offset`)
+    throw misuse(`${attempt} is not a position: write topic/partition/offset`)
   return { command, what, dryRun: values['dry-run'], edit, file, attempt }
 }
 
@@ -175,7 +175,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Returns a flag without its word. A Makefile passes a variable's value on: `--dry-run=0` means no flag. */
+/** Returns a flag without its word. A Makefile passes a variable's value: `--dry-run=0` means no flag. */
 function flagOf(argument: string): string[] {
   const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
   if (flag === undefined || word === undefined) return [argument]
@@ -192,8 +192,8 @@ function misuse(message: string, cause?: unknown): OperationError {
  * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, which the error names.
  * @param attempt position of the failed record, as text
  * @param refusalOf returns why an event would be refused, in one line for each problem
- * @param replayOf returns the position of the record as which the attempt was replayed meanwhile, as text
- * @throws {OperationError} nothing was changed, the editor failed, the event is still wrong, or was replayed meanwhile
+ * @param replayOf returns the position of the new record, as text, if the attempt was replayed meanwhile
+ * @throws {OperationError} nothing was changed, the editor failed, the event is still invalid, or was replayed meanwhile
  */
 async function editEvent(
   value: Buffer,
@@ -204,8 +204,8 @@ async function editEvent(
 ): Promise<Buffer> {
   const editor = env.VISUAL || env.EDITOR
   if (!editor) {
-    throw new OperationError('there is no editor', {
-      nextStep: 'set EDITOR, or give the edited event with FILE=event.json',
+    throw new OperationError('no editor is configured', {
+      nextStep: 'set EDITOR, or name a file with the edited event: FILE=event.json',
     })
   }
   const folder = mkdtempSync(join(tmpdir(), 'dead-letter-'))
@@ -213,25 +213,29 @@ async function editEvent(
   const text = value.toString()
   const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
   writeFileSync(file, before, { mode: 0o600 })
-  // Uses a shell, as git does, so that an editor may have arguments: EDITOR="code --wait".
+  // Uses a shell, as git does, because an editor may have arguments: EDITOR="code --wait".
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
   const after = readFileSync(file)
   if (!error && status === 0 && !after.equals(before)) {
     const why = refusalOf(after)
     if (why.length > 0) {
       throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
-        nextStep: `fix ${file}, replay it with FILE=${file} ATTEMPT=${attempt}, then remove it: it has personal data`,
+        nextStep: `fix ${file}, replay it with FILE=${file} ATTEMPT=${attempt}, then remove it, because it contains personal data`,
       })
     }
     const replay = await replayOf()
     if (replay !== undefined) {
-      throw new OperationError(`${attempt} was replayed as ${replay} while you edited it; your edit was not sent`, {
-        nextStep: `make dead-letters SHOW=... shows whether it failed again; your edit is in ${file}, remove it: it has personal data`,
-      })
+      throw new OperationError(
+        `${attempt} was replayed as ${replay} while you edited it; your edit was not published`,
+        {
+          nextStep: `make dead-letters SHOW=ID shows whether it failed again; your edit is in ${file}. Remove it, because it contains personal data`,
+        },
+      )
     }
   }
   rmSync(folder, { recursive: true })
-  if (error || status !== 0) throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to one that runs' })
-  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is replayed')
+  if (error || status !== 0)
+    throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to an installed editor' })
+  if (after.equals(before)) throw new OperationError('the event was not changed, so it is not replayed')
   return after
 }

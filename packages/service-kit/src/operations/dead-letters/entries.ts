@@ -5,36 +5,36 @@ import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
 import { type DeadLetter, type ReplayNote, readDeadLetterTopic } from './records.ts'
 
-/** One record of the event that an app could not handle: the first one, or a replayed one. */
+/** One record of an event that an app could not handle: the first record, or a replayed one. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
   replayed?: ReplayNote
 }
 
-/** The failures of one event in one app, however often it was delivered, dead-lettered and replayed. */
+/** The failures of one event in one app, across deliveries, dead letters and replays. */
 export interface Entry {
-  /** Derives from app and the record that failed first: its id, or its position if the id is unknown (0.1.0). */
+  /** The id of the entry. It derives from the app and the first failed record's id, or the record's position if the id is unknown (0.1.0). */
   id: string
   app: string
-  /** Id of the record that failed first, as far as notes lead back. */
+  /** The id of the first failed record, if notes lead back to it. */
   record: string | undefined
-  /** Position where the event first was, as far as notes lead back. */
+  /** The position of the first record of the event, if notes lead back to it. */
   origin: RecordPosition
-  /** Oldest first, at least one. */
+  /** At least one attempt, the oldest first. */
   attempts: Attempt[]
 }
 
 export interface DeadLetters {
-  /** Oldest first. */
+  /** The entries, oldest first. */
   entries: Entry[]
-  /** Number of records on the dead-letter topics that our services did not write. */
+  /** The number of records on the dead-letter topics that our services did not write. */
   others: number
 }
 
 const suffix = deadLetterTopic('')
 
 /**
- * Reads the log's dead-letter topics (`*.dead`), with one entry for each event and app. Only the note of a replay joins a record to the entry
- * of its origin: any publisher can claim an origin. A replayed record without a note (yet) has an entry of its own.
+ * Reads the log's dead-letter topics (`*.dead`), with one entry for each event and app. Any publisher can claim an origin, so only the note of a
+ * replay joins a record to the entry of its origin. A replayed record without a note has its own entry.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (DeadLetter | ReplayNote)[] = []
@@ -49,7 +49,7 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(ours), others }
 }
 
-/** Returns dead letters and notes as entries. Those of one topic are in the order in which they were written. */
+/** Returns dead letters and notes as entries. Those of one topic must be in the order of writing. */
 export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
@@ -62,7 +62,7 @@ export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
     const key = `${id} ${lineage.failureOf(deadLetter, index)}`
     const known = attempts.get(key)
     if (known) {
-      // The dead letter of a redelivered record comes again; the newest has the current reason.
+      // A redelivered record has several dead letters; the newest has the current reason.
       Object.assign(known, { reason: deadLetter.reason, deadLetterPosition: deadLetter.deadLetterPosition })
       continue
     }
@@ -76,7 +76,7 @@ export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   return [...entries.values()]
 }
 
-/** Returns the newest attempt that was not replayed; undefined if all were replayed and none failed again. */
+/** Returns the newest attempt that was not replayed; undefined if all were replayed. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {
   return attempts.findLast(({ replayed }) => !replayed)
 }
@@ -85,12 +85,12 @@ export function newestAttempt({ attempts }: Entry): Attempt {
   return attempts.at(-1) as Attempt
 }
 
-/** Returns the attempt that a replay is about: the newest open one, or the last one of an entry that was replayed. */
+/** Returns the attempt to replay: the newest open one, or the last one if all were replayed. */
 export function currentAttempt(entry: Entry): Attempt {
   return openAttempt(entry) ?? newestAttempt(entry)
 }
 
-/** Returns a text that identifies the record of an attempt. It is the same for all apps that could not handle the record. */
+/** Returns a text that identifies the record of an attempt, for all apps that failed to handle the record. */
 export function recordOf({ record, position }: Pick<Attempt, 'record' | 'position'>): string {
   return record === undefined ? positionText(position) : `${position.topic} ${record}`
 }
@@ -103,20 +103,22 @@ interface Indexed<T> {
   index: number
 }
 
-/** Joins dead letters and notes. */
+/** The relations between dead letters and notes. */
 interface Lineage {
-  /** Returns the note that a failed record was replayed; undefined if it was not. */
+  /** Returns the note that a failed record was replayed, or undefined. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /** Returns a text that is the same for all dead letters of one failure. Dead letters without the record's id are of one failure until a note answers it. */
+  /**
+   * Returns a text that identifies the failure of a dead letter. Dead letters without the record's id belong to one failure until a note answers it.
+   */
   failureOf(deadLetter: DeadLetter, index: number): string
-  /** Returns the record that failed first, back along the notes. */
+  /** Returns the first failed record, which is found by the notes. */
   first(deadLetter: DeadLetter): Failed
 }
 
 /**
- * Finds which note answers a dead letter, and which records were replayed as which. A record is identified by its id. A position is not
- * enough: after its topic was created again, another record is there. Only dead letters and notes without ids (0.1.0) are joined by positions,
- * and then a note answers only dead letters that were written before it.
+ * Finds the note of each dead letter, and the source of each replayed record. Ids identify records, because another record may have the same position
+ * after its topic was created again. Only dead letters and notes without ids (0.1.0) are joined by position. Then a note answers only earlier dead
+ * letters.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()
@@ -134,20 +136,20 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
     if (one.ofRecord !== undefined) answers.set(keyOf(one.of, one.ofRecord), one)
     else add(answersByPosition, positionText(one.of), { one, index })
     if (one.asRecord !== undefined) sources.set(keyOf(one.as, one.asRecord), one)
-    // A note that leads forwards, or to another partition, was not written by a replay.
+    // A note that leads forwards, or to another partition, is not from a replay.
     if (precedes(one.of, one.as)) sourcesByPosition.set(positionText(one.as), one)
   }
 
   function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
     const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The dead letter of a replayed record names another origin. A dead letter that does not is about another record at this position.
+    // The dead letter of a replayed record names another origin. Otherwise, it is about another record at this position.
     if (origin && positionText(origin) === positionText(position)) return undefined
     const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
   }
 
-  /** Returns the id of the record at a position that a note without ids is about. */
+  /** Returns the id of the record at a position that a note without ids names. */
   function failedAt(position: RecordPosition, index = 0): string | undefined {
     const own = deadLetters.get(positionText(position)) ?? []
     return (own.findLast((deadLetter) => deadLetter.index < index) ?? own[0])?.one.record
@@ -177,7 +179,7 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   }
 }
 
-/** Returns a key for a record. It has the topic, because the same bytes can be in two topics at the same time. */
+/** Returns a key for a record. It has the topic, because two topics may have the same bytes at the same time. */
 const keyOf = ({ topic }: RecordPosition, record: string): string => `${topic} ${record}`
 
 function add<T>(map: Map<string, T[]>, key: string, one: T): void {
@@ -203,22 +205,22 @@ export function groupsOf(entries: Entry[]): Group[] {
 }
 
 /**
- * Returns the entries that an argument names: `all`, a group's name, or an id in any usual spelling, or the beginning of one.
- * @throws {OperationError} it names no entry, or several ids begin with it
+ * Returns the entries for an argument: `all`, a group's name, or an id in any usual spelling. The beginning of an id is enough.
+ * @throws {OperationError} the argument names no entry, or several ids begin with it
  */
 export function selectEntries(entries: Entry[], what: string): Entry[] {
   if (what === 'all') return entries
-  const nextStep = 'make dead-letters shows groups, make dead-letters LIST=... the ids in one'
+  const nextStep = 'make dead-letters lists groups; make dead-letters LIST=GROUP lists the ids of a group'
   if (what.includes('/')) {
     const members = entries.filter((entry) => groupOf(entry) === what)
     if (members.length > 0) return members
-    throw new OperationError(`there is no group ${what}`, { nextStep })
+    throw new OperationError(`unknown group ${what}`, { nextStep })
   }
   const begin = digitsOf(parseGuid(what) ?? what)
   const found = entries.filter(({ id }) => digitsOf(id).startsWith(begin))
   if (found.length === 1) return found
-  const message = found.length === 0 ? `there is no dead letter ${what}` : `${found.length} ids begin with ${what}`
-  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'give more of the id' })
+  const message = found.length === 0 ? `unknown dead letter ${what}` : `${found.length} ids begin with ${what}`
+  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'write more of the id' })
 }
 
 const digitsOf = (id: string): string => id.toLowerCase().replaceAll('-', '')

@@ -4,20 +4,20 @@ import { noteHeaders, parsePosition, positionText, type RecordPosition, recordId
 import { type LogReader, type LogRecord, type Span, whereIs } from '../log-reader.ts'
 import type { ReplayRecord } from './replay-record.ts'
 
-/** A client whose records are bytes as they are. */
+/** A client whose records are bytes. */
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>
 type Outgoing = Parameters<Client['send']>[0]['messages'][number]
 
-/** Result of one replay: the position of the new record, or why its topic refuses it. */
+/** The result of one replay: the position of the new record, or the reason why its topic refuses it. */
 export type Published = { result: 'replayed'; as: string } | { result: 'refused'; why: string[] }
 
-/** Errors of the broker that concern only this record. Any other error would also meet the next record. */
+/** The broker's errors about a single record. Any other error would also meet the next record. */
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
 
 /**
  * Publishes a record, unless the log already has it, and then the note of the replay on the dead-letter topic.
- * @param log where the new record is read again, for its time and so its id
- * @throws what the client throws, unless the error concerns only this record
+ * @param log reads the new record again, for its time and id
+ * @throws the client's error, unless it concerns only this record
  */
 export async function publishReplay(
   producer: Client,
@@ -42,7 +42,7 @@ export async function publishReplay(
   return { result: 'replayed', as }
 }
 
-/** Returns the id of the new record; undefined if it cannot be read. It was published, so the note is written even then. */
+/** Returns the id of the new record; undefined if it is unreadable. The note is written even then, because the record was published. */
 async function recordAt(log: Pick<LogReader, 'at'>, position: RecordPosition): Promise<string | undefined> {
   const record = await log.at(position).catch(() => undefined)
   return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
@@ -52,41 +52,38 @@ function refusalIn(error: Error, topic: string): Published {
   const known = refusals.find((id) => findErrorBy(error, 'apiId', id))
   if (!known) throw error
   const why = known.endsWith('TOO_LARGE')
-    ? `with its mark it is too large for ${topic}`
+    ? `with the header of the replay, it is too large for ${topic}`
     : `${topic} refuses it: ${known}`
   return { result: 'refused', why: [why] }
 }
 
 /**
- * Publishes to all replicas in sync and returns the record's position. The client omits offsets only if it asked the broker for none
- * (acks: 0). A note of an unknown position would be worse than none.
+ * Publishes to all replicas in sync and returns the record's position. The client omits offsets only if it did not ask for them (acks: 0). A note
+ * with an unknown position would be useless.
  */
 async function send(producer: Client, message: Outgoing): Promise<RecordPosition> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [position] = offsets ?? []
-  if (!position) throw new Error(`the client does not say where the record for ${message.topic} stands`)
+  if (!position) throw new Error(`the Kafka client did not return the position of the record for ${message.topic}`)
   return { ...position, offset: String(position.offset) }
 }
 
 /** A replay that is about to be published. */
 export interface ReplayIntent {
-  /** Position of the record that failed, as text. */
+  /** The position of the failed record, as text. */
   of: string
-  /** The end of the origin's partition before the replay: its record has this offset or a later one. */
+  /** The end of the origin's partition before the replay. The new record has this offset or a later one. */
   from: bigint
 }
 
-/**
- * Stores replays from before they are published until they are noted, even if the process is killed. The killed process may have
- * published a record without its note.
- */
+/** Stores replays before they are published, until their notes are written. After a crash, a record may lack its note. */
 export interface ReplayJournal {
-  /** Keeps intents before anything is published. An earlier intent for the same record stays as it is. */
+  /** Stores intents before anything is published. An earlier intent for the same record is kept. */
   begin(intents: ReplayIntent[]): void
   begun(of: string): ReplayIntent | undefined
 }
 
-/** Stores the intents of replays, and finds records that an interrupted replay already published. */
+/** Stores the intents of replays, and finds the records that an interrupted replay has published. */
 export async function withIntents(
   log: LogReader,
   due: ReplayRecord[],
@@ -114,7 +111,7 @@ export async function withIntents(
   })
 }
 
-/** Returns the positions of the replays whose records the partition has. */
+/** Returns the positions of the replays that the partition has. */
 async function recordsOf(
   log: LogReader,
   topic: string,
@@ -135,7 +132,7 @@ async function recordsOf(
   return found
 }
 
-/** Any publisher can write the header `replayed-from`, so bytes, key and all headers must be the same. */
+/** Compares bytes, key and all headers, because any publisher can write the header `replayed-from`. */
 function isRecordOf({ key, value, headers }: ReplayRecord, record: LogRecord): boolean {
   return (
     record.value.equals(value) &&

@@ -12,32 +12,32 @@ import {
 import { signatureHeader } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
 
-/** A dead letter on `<topic>.dead`, without the event's bytes. Written by `deadLetterOf`. */
+/** A dead letter on `<topic>.dead`, without the event's bytes, as written by `deadLetterOf`. */
 export interface DeadLetter {
   kind: 'dead-letter'
   app: string
   reason: string
-  /** Position of the record that failed. */
+  /** The position of the failed record. */
   position: RecordPosition
-  /** Position where the event first was, as its record claims: that position, or an earlier one if the record was replayed. */
+  /** The origin of the event, as its record claims: the same position, or an earlier one if the record was replayed. */
   origin: RecordPosition
-  /** Id of that record, and when it reached the log, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
+  /** The id and time of arrival of that record, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
   record: string | undefined
   arrivedAt: number | undefined
   /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a dead letter without its event. */
   digest: string | undefined
   /** ISO 8601, UTC. */
   time: string
-  /** Position of the dead letter itself. */
+  /** The position of the dead letter itself. */
   deadLetterPosition: RecordPosition
 }
 
-/** A note on `<topic>.dead` that the record at a position was replayed. Written by `publishReplay`. */
+/** A note on `<topic>.dead` that the record at a position was replayed, as written by `publishReplay`. */
 export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
   as: RecordPosition
-  /** Ids of both records; undefined in notes of 0.1.0, for a dead letter without an id, and if the new record could not be read. */
+  /** The ids of both records. Undefined in notes of 0.1.0, for a dead letter without an id, and if the new record was unreadable. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
@@ -46,7 +46,7 @@ export interface ReplayNote {
 }
 
 /**
- * Reads the records of a dead-letter topic, in order. A record that is neither dead letter nor note is not ours.
+ * Reads the records of a dead-letter topic in order, including those of other applications.
  * @param spans the parts to read; the whole topic by default
  */
 export async function* readDeadLetterTopic(
@@ -57,12 +57,12 @@ export async function* readDeadLetterTopic(
   for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
-/** Returns a record of a dead-letter topic as dead letter or note. */
+/** Returns a record of a dead-letter topic as a dead letter or note. */
 export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind: 'other' } {
   return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
-/** Characters of an app's name (as of AppName, envelope-schema) and of a reason. A dead letter with longer ones is not ours. */
+/** The longest name of an app (as AppName, envelope-schema) and the longest reason. Dead letters beyond them are not ours. */
 const maxAppLength = 200
 const maxReasonLength = 100
 
@@ -74,7 +74,7 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const position = parsePosition(replayed ?? claimed)
   if (!position || deadLetterTopic(position.topic) !== record.topic) return undefined
-  // The claimed origin is checked here, too, because a replay publishes to its topic and partition.
+  // The claimed origin is also checked, because a replay publishes to its topic and partition.
   return {
     kind: 'dead-letter',
     app,
@@ -113,28 +113,28 @@ function isoTime({ timestamp }: LogRecord): string {
   return new Date(timestamp).toISOString()
 }
 
-/** The event of a dead letter, as far as it can be read. */
+/** The readable parts of a dead letter's event. */
 export interface FailedEvent {
-  /** What to correct, as the app wrote it: a list of problems in JSON, or a sentence. */
+  /** The necessary corrections, as the app wrote them: a list of problems in JSON, or a sentence. */
   detail: string
   key: Buffer | undefined
   /** Undefined if neither its dead letter nor the log has it. */
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** When its record reached the log, or its dead letter if that is all there is: milliseconds since 1970. */
+  /** The time of arrival of its record, or of its dead letter if there is no record, in milliseconds since 1970. */
   arrivedAt: number
-  /** When the broker appended its record, or its dead letter if the log no longer has the record; NaN as in `LogRecord`. */
+  /** The time when the broker appended its record, or its dead letter if the log has deleted the record; NaN as in `LogRecord`. */
   appendedAt: number
 }
 
 /** Headers of a record that `deadLetterOf` copies. */
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
-export const lost = 'the dead letter is without the event, and the log has it no more'
+export const lost = 'the log has deleted the event, and the dead letter does not contain it'
 
 /**
- * Returns the event of a dead letter: from the record that failed, if the log still has it, otherwise from the dead letter.
- * Undefined if the log no longer has the dead letter.
+ * Returns the event from the failed record, if the log still has it, otherwise from the dead letter. Undefined if the log has deleted the dead
+ * letter.
  */
 export async function readEvent(
   log: LogReader,
@@ -153,17 +153,17 @@ export async function readEvent(
   return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
-/** The broker's clock dates the record; the clock of the service's machine dates the dead letter. */
+/** The largest difference between the broker's clock, which dates the record, and the service's, which dates the dead letter. */
 const maxClockSkewMs = 60_000
 
-/** Returns whether a dead letter is about this record. After the topic was deleted and created again, another record may have its position. */
+/** Returns true if a dead letter is about this record. After the topic was created again, another record may have its position. */
 function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefined): boolean {
   // A dead letter whose record was not read only shows that the record is older.
   if (digest === unread) return record.timestamp <= deadLetter.timestamp + maxClockSkewMs
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
 
-/** Returns the record's key and headers as its dead letter has them. A binary key is URL-escaped there. */
+/** Returns the record's key and headers from its dead letter, where a binary key is URL-escaped. */
 function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
   const { timestamp } = deadLetter
   const headers = deadLetter.headers.filter(([name]) => carried.has(name.toString()))
@@ -175,17 +175,17 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | '
 /** The first unread offset of each partition, by `topic/partition`, after a list of dead letters was read. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
-/** The notes that any process added after a list of dead letters was read. */
+/** The notes that were added after a list of dead letters was read. */
 interface ReplayNotes {
-  /** Reads the dead-letter topics of these topics up to their present ends. */
+  /** Reads the dead-letter topics of these topics up to their current ends. */
   catchUp(topics: Iterable<string>): Promise<void>
-  /** Returns the note that a record was replayed: the newest one for its position that is not about another record. */
+  /** Returns the newest note for a record's position, unless it is about another record. */
   noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
 }
 
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
 
-/** Follows the notes from where a list of dead letters ends; from the oldest record without `readUpTo`. */
+/** Follows the notes from the end of a list of dead letters. Without `readUpTo`, it begins with the oldest record. */
 export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
   const next = new Map(readUpTo)
   const notes = new Map<string, ReplayNote[]>()
@@ -193,7 +193,7 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
   async function readOn(topic: string): Promise<void> {
     const spans = (await log.spans(topic)).map((span) => {
       const from = next.get(partitionText(topic, span.partition)) ?? span.start
-      // Offsets beyond the end are those of a topic that was deleted and created again.
+      // Offsets beyond the end belong to an earlier topic of the same name.
       return { ...span, start: from > span.end || from < span.start ? span.start : from }
     })
     const unread = spans.filter(({ start, end }) => start < end)
@@ -213,7 +213,7 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
   }
 }
 
-/** Returns the present ends of all dead-letter topics. Call it before reading them. */
+/** Returns the current ends of all dead-letter topics. Call it before reading them. */
 export async function deadLetterEnds(log: LogReader): Promise<ReadUpTo> {
   const ends = new Map<string, bigint>()
   for (const topic of await deadLetterTopics(log)) {

@@ -17,37 +17,36 @@ import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, readEvent } from './records.ts'
 
-/** A record that is ready to be published. */
+/** A record to publish. */
 export interface ReplayRecord {
-  /** Position where its event first was. It is published to that topic and partition. */
+  /** The event's origin. The record is published to its topic and partition. */
   origin: RecordPosition
-  /** Position of the record that failed, as text, and its id. */
+  /** The position of the failed record, as text, and its id. */
   of: string
   record: string | undefined
-  /** Identifies that record (`recordOf`). */
+  /** Identifies the failed record (`recordOf`). */
   failed: string
   edited: boolean
   key: Buffer | undefined
   value: Buffer
   headers: LogRecord['headers']
-  /** Position of its record, as text, if an interrupted replay published it and only its note is missing. */
+  /** The position of the new record, as text, if an interrupted replay published it and only its note is missing. */
   publishedAs?: string
 }
 
 interface ReplayRecordOptions {
-  /** Bytes to publish instead of the event's own. */
+  /** The bytes to publish instead of the event's own. */
   edited: Uint8Array | undefined
   trust: Trust
-  /** Id of the record that failed first (`Entry.record`). */
+  /** The id of the first failed record (`Entry.record`). */
   first: string | undefined
   /** See `momentOf`. */
   positionIdsBefore: number | undefined
 }
 
 /**
- * Makes the record that replays an attempt, with the headers that it had, or returns why it must not be replayed. It has the key of the
- * attempt, or the one that follows from an edit (`keyAfter`). An event of our services gets a new signature if it was edited, or is older
- * than the time since when services sign.
+ * Returns the record that replays an attempt, with the original headers, or why it must not be replayed. Its key is that of the attempt, or follows
+ * from the edit (`keyAfter`). An event of our services gets a new signature if it was edited, or is older than the start of signing.
  */
 export async function makeReplayRecord(
   log: LogReader,
@@ -55,10 +54,10 @@ export async function makeReplayRecord(
   { edited, trust, first, positionIdsBefore }: ReplayRecordOptions,
 ): Promise<ReplayRecord | { why: string[] }> {
   const { position, origin, record, reason, deadLetterPosition } = attempt
-  // The partition of the origin must exist: a client may use partition 0 instead of a missing 99.
-  if (!(await log.has(origin))) return { why: [`there is no partition ${origin.partition} of ${origin.topic}`] }
+  // The partition of the origin must exist, because a client may use partition 0 instead of a missing 99.
+  if (!(await log.has(origin))) return { why: [`partition ${origin.partition} of ${origin.topic} does not exist`] }
   const event = await readEvent(log, attempt)
-  if (!event) return { why: [`the dead letter is not at ${positionText(deadLetterPosition)} any more`] }
+  if (!event) return { why: [`the log has deleted the dead letter at ${positionText(deadLetterPosition)}`] }
   const bytes = edited ?? event.value
   if (!bytes) return { why: [lost] }
   const key = edited ? keyAfter(event, edited, origin.topic) : event.key
@@ -89,25 +88,25 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** Reasons that are decided again, by the current schemas and trust file. */
+/** Reasons that the current schemas and trust file decide again. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
-/** Returns whether an event with this reason may be replayed unchanged. With any other reason it contradicts the service's data. */
+/** Returns true if an event with this reason may be replayed unchanged. With any other reason, it contradicts the service's data. */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
-/** An event that is to be replayed. */
+/** An event to replay. */
 interface ReplayedEvent {
   topic: string
   value: Uint8Array
-  /** Reason of the dead letter; undefined for an event that was edited. */
+  /** The reason of the dead letter; undefined for an edited event. */
   reason: string | undefined
-  /** Signature of the record that failed. */
+  /** The signature of the failed record. */
   signature: string | undefined
-  /** Whether the operator vouches for it. Then an event of our services is signed with the operator's key. */
+  /** True if the operator vouches for the event. Then an event of our services gets the operator's signature. */
   isVouchedFor: boolean
 }
 
-/** Returns why a replayed event would become a dead letter again, in one line for each problem; otherwise the signature to send with it. */
+/** Returns why a replayed event would become a dead letter again, in one line for each problem. Otherwise, returns its signature. */
 export function checkReplay(
   { topic, value, reason, signature, isVouchedFor }: ReplayedEvent,
   trust: Trust,
@@ -116,7 +115,7 @@ export function checkReplay(
     const event = parseEvent(value)
     requireExactFields(event, value)
     if (reason !== undefined && !isReplayable(reason)) {
-      return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
+      return { why: [`${reason}: the event contradicts the service's data; edit it before you replay it`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature
     trust.requireTrusted(topic, event, { value, signature: signed, appendedAt: Date.now() })
@@ -131,8 +130,8 @@ export function checkReplay(
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
 /**
- * Returns the key of an edited event. A key that is derived from the Payload, by the key fields of the topic, is derived again from the
- * edited Payload. A publisher's own key stays, and so does the key on a topic that services.json does not declare.
+ * Returns the key of an edited event. A key that derives from the Payload, by the key fields of the topic, is derived again. A publisher's own key
+ * stays. So does a key on a topic that is not in services.json.
  */
 function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
   const fields = keyFields(undefined, topic)
@@ -142,9 +141,9 @@ function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string
 }
 
 interface KnownIdsOptions {
-  /** The event that failed. */
+  /** The failed event. */
   event: FailedEvent
-  /** The key to replay it under. */
+  /** The key of the new record. */
   key: Buffer | undefined
   origin: RecordPosition
   /** See `momentOf`. */
@@ -152,8 +151,8 @@ interface KnownIdsOptions {
 }
 
 /**
- * Returns the bytes to replay. They are the given bytes, unless receivers would derive other ids from them than from the event
- * that failed (it was edited, or its ids derive from its position). Then the known ids are written into the envelope.
+ * Returns the bytes to replay. Receivers must derive the same ids from them as from the failed event. Otherwise, after an edit or for ids that derive
+ * from the position, the known ids are written into the envelope.
  */
 function withKnownIds(
   bytes: Uint8Array,
@@ -173,7 +172,7 @@ function withKnownIds(
   return Buffer.concat([bytes.subarray(0, begin + 1), Buffer.from(fields), bytes.subarray(begin + 1)])
 }
 
-/** Returns the ids in an event's bytes, even if the rest is not valid. */
+/** Returns the ids in an event's bytes, even if other parts are invalid. */
 function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof names)[number]>> {
   const document = Object(documentIn(value)) as Record<string, unknown>
   return Object.fromEntries(
@@ -181,7 +180,7 @@ function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof na
   )
 }
 
-/** Returns the JSON document in the bytes; undefined if there is none. */
+/** Returns the JSON document in the bytes, or undefined. */
 export function documentIn(value: Uint8Array | undefined): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(value))
@@ -190,7 +189,7 @@ export function documentIn(value: Uint8Array | undefined): unknown {
   }
 }
 
-/** Returns the envelope in the bytes; undefined if there is none. */
+/** Returns the envelope in the bytes, or undefined. */
 function parsed(bytes: Uint8Array) {
   try {
     return parseEnvelope(bytes)

@@ -10,9 +10,9 @@ import { followNotes, type ReadUpTo } from './records.ts'
 import { makeReplayRecord, type ReplayRecord } from './replay-record.ts'
 
 /**
- * Result of replaying one entry:
- * - `replayed`: published as the record at `as`; `ready`: would be published without the dry run;
- * - `refused`: would become a dead letter again, or cannot be published, because of `why`;
+ * The result of replaying one entry:
+ * - `replayed`: published as the record at `as`; `ready`: a dry run found no problem;
+ * - `refused`: it would become a dead letter again, or cannot be published, because of `why`;
  * - `done`: this attempt was replayed before, as the record at `as`.
  */
 export type Outcome = { entry: Entry } & Result
@@ -23,11 +23,11 @@ export interface ReplayOptions {
   trust: Trust
   /** Checks everything and publishes nothing. */
   dryRun?: boolean
-  /** Bytes to publish instead of the event's own; for a single entry. */
+  /** The bytes to publish instead of the event's own, for a single entry. */
   edited?: Uint8Array | undefined
-  /** The attempt to replay, as the position of its record, by the entry's id. By default the newest open one. */
+  /** The attempt to replay, as the position of its record, by the entry's id. The default is the newest open attempt. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** Where reading the dead-letter topics for the entries ended; later notes are read from the log. By default all are. */
+  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log; by default, all are. */
   readUpTo?: ReadUpTo | undefined
   /** Stores begun replays, for a process that may be killed. */
   journal?: ReplayJournal | undefined
@@ -35,19 +35,19 @@ export interface ReplayOptions {
   positionIdsBefore?: number | undefined
 }
 
-/** Entries that are published together: each publish takes a few milliseconds. */
+/** The number of entries that are published together, because each publish takes a few milliseconds. */
 const atOnce = 50
 
 /**
- * Replays dead letters: publishes them to the topic and partition of their origin, after checking that they would not fail again. A replayed
- * record has the event's own bytes, key, headers and ids, and the header `replayed-from`. An edited one has the edited bytes, a new
- * signature, and the key that follows from them. Then a note is written on the dead-letter topic.
+ * Replays dead letters: checks that they would not fail again, and publishes them to the topic and partition of their origin. A replayed record has
+ * the event's bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that
+ * follows from them. Then a note is written to the dead-letter topic.
  *
- * The notes in the log decide what was replayed, not the entries: the dead-letter topics are read to their ends right before each
- * publish. Two processes that replay the same dead letter in the same milliseconds may still both publish it. A duplicate has no effect.
+ * The notes in the log, not the entries, state which events were replayed. So the dead-letter topics are read to their ends before each publish. Two
+ * processes may still replay the same dead letter within milliseconds; the duplicate has no effect.
  *
  * An event that failed in two apps is published once. Both apps receive it, even the one where it is `refused`.
- * @throws {OperationError} Kafka failed; everything published until then has its note
+ * @throws {OperationError} Kafka failed; every published record has its note
  */
 export async function* replayDeadLetters(
   kafka: KafkaConnection,
@@ -58,7 +58,7 @@ export async function* replayDeadLetters(
   const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
   const publish = (replay: ReplayRecord) =>
     publishReplay(producer, replay, log).catch((error: unknown) => {
-      throw kafkaError('not all could be replayed', kafka, error)
+      throw kafkaError('some dead letters could not be replayed', kafka, error)
     })
   try {
     yield* replayEntries(log, publish, entries, options)
@@ -75,10 +75,10 @@ export async function* replayEntries(
   { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
-  /** Results by the record that failed, which two apps may have in common. */
+  /** Results by failed record, which two apps may share. */
   const settled = new Map<string, Result>()
 
-  /** Publishes records and returns the first failure, after all have ended, so that the published ones are reported first. */
+  /** Publishes records, and returns the first failure after all have ended, so that the published records are reported first. */
   async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
@@ -101,7 +101,7 @@ export async function* replayEntries(
           replay: await makeReplayRecord(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
         })
     }
-    // As late as possible: another process may be replaying the same dead letters.
+    // As late as possible, because another process may be replaying the same dead letters.
     await notes.catchUp([...prepared.values()].map(({ attempt }) => attempt.origin.topic))
     const due = new Map<string, ReplayRecord>()
     for (const [entry, { attempt, replay }] of prepared) {
@@ -116,7 +116,7 @@ export async function* replayEntries(
     const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
       const attempt = prepared.get(entry)?.attempt
-      // Nothing for those that failed to be published.
+      // Only published records have a result.
       const result = results.get(entry) ?? (attempt && settled.get(recordOf(attempt)))
       if (result) yield { entry, ...result }
     }
@@ -124,7 +124,7 @@ export async function* replayEntries(
   }
 }
 
-/** Returns the attempt to replay, or why there is none. */
+/** Returns the attempt to replay, or why it must not be replayed. */
 function attemptToReplay(entry: Entry, wanted: string | undefined): Attempt | Result {
   const open = openAttempt(entry)
   const attempt =

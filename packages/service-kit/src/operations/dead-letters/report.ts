@@ -23,14 +23,14 @@ const shortId = ({ id }: Entry) => id.slice(0, 8)
 const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'replayed')
 
 export function groupLines({ entries, others }: DeadLetters): string[] {
-  const foreign = others > 0 ? [`${others} other records on the dead-letter topics are none of ours`] : []
+  const foreign = others > 0 ? [`${others} other records on the dead-letter topics are not from our services`] : []
   if (entries.length === 0) return ['no dead letters', ...foreign]
   return [
     ...table([['GROUP', 'ENTRIES', 'OPEN', 'OLDEST', 'NEWEST'], ...groupsOf(entries).map(groupRow)]),
     ...foreign,
     '',
-    'next: make dead-letters LIST=... lists its entries',
-    '      make dead-letters REPLAY=all DRY_RUN=1 says what could be replayed',
+    'next: make dead-letters LIST=GROUP lists its entries',
+    '      make dead-letters REPLAY=all DRY_RUN=1 shows which entries can be replayed',
   ]
 }
 
@@ -55,8 +55,8 @@ export function entryTable(entries: Entry[]): string[] {
 
 /**
  * Returns the lines about one entry.
- * @param event of its newest dead letter
- * @param values whether to show personal data too
+ * @param event the event of its newest dead letter
+ * @param values true to show personal data, too
  * @param positionIdsBefore see `momentOf`
  */
 export function entryLines(
@@ -79,14 +79,14 @@ export function entryLines(
     '',
     ...(event
       ? eventLines(event, entry.origin.topic, idsIn(event, newestAttempt(entry).origin, positionIdsBefore), values)
-      : ['the dead letter is not in the log any more']),
+      : ['the log has deleted the dead letter']),
   ]
 }
 
-/** Returns a line about a claimed replay without a note. A command was killed, or a publisher made the claim up. */
+/** Returns a line about a claimed replay without a note. A command was killed, or a publisher invented the claim. */
 function claimLines({ attempts: [first] }: Entry): string[] {
   if (!first || positionText(first.origin) === positionText(first.position)) return []
-  return [`  it says that it was replayed from ${positionText(first.origin)}, of which there is no note`]
+  return [`  its header names a replay from ${positionText(first.origin)}, but there is no note of that replay`]
 }
 
 function eventLines(
@@ -101,14 +101,14 @@ function eventLines(
     ...problemsOf(event, values).map((line) => `  ${line}`),
     '',
     `key ${key ? shownKey(key, isShown) : '(none)'}`,
-    `trace ${TraceId}, in logs by ${CorrelationId}`,
+    `trace ${TraceId}, search logs for ${CorrelationId}`,
     ...(value ? shownValue(value, values) : `(${lost})`).split('\n'),
   ]
 }
 
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
-/** Returns the ids by which traces and logs know an event (stream/consumer.ts): its own, or those that derive from its record. */
+/** Returns the ids of an event in traces and logs (stream/consumer.ts): its own, or those that derive from its record. */
 function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
   const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
@@ -152,17 +152,17 @@ export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: 
   const { replayed, ready, refused, done } = counts
   const next =
     refused > 0
-      ? ['next: make dead-letters REPLAY=ID EDIT=1 edits and replays one that is refused']
+      ? ['next: make dead-letters REPLAY=ID EDIT=1 edits and replays a refused event']
       : ready > 0
-        ? ['next: the same without DRY_RUN']
+        ? ['next: repeat the command without DRY_RUN']
         : []
   const first = dryRun ? `${ready} would be replayed` : `${replayed} replayed`
   return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
 }
 
 /**
- * Returns an event's bytes for a reader: JSON in which every value is masked that the contract does not allow to show, and nothing of other
- * bytes. With `values` it returns everything unchanged.
+ * Returns an event's bytes for a reader. JSON is masked except for the values that the contract allows to show; other bytes are hidden. With
+ * `values`, everything is shown.
  */
 export function shownValue(value: Uint8Array, values: boolean): string {
   const text = Buffer.from(value).toString()
@@ -175,7 +175,7 @@ export function shownValue(value: Uint8Array, values: boolean): string {
   }
 }
 
-/** Returns JSON over several lines if that loses nothing, such as digits of a large number or a repeated key. */
+/** Returns indented JSON, unless that would lose digits of a large number or a repeated key. */
 export function prettyIfSame(text: string): string {
   try {
     const document: unknown = JSON.parse(text)

@@ -30,11 +30,11 @@ describe('the command dead-letters', () => {
   }
 
   const wrong: [args: string[], message: string][] = [
-    [['replay'], 'which one?'],
-    [['show', ''], 'which one?'],
+    [['replay'], 'name an id, a group or all'],
+    [['show', ''], 'name an id, a group or all'],
     [['fly'], 'unknown command fly'],
     [['--fly'], "Unknown option '--fly'"],
-    [['list', 'a', 'b'], 'what is "b"?'],
+    [['list', 'a', 'b'], 'unexpected argument "b"'],
     [['replay', 'a', '--file'], 'argument missing'],
     [['replay', 'a', '--attempt', 'orderevents'], 'orderevents is not a position'],
     [['replay', 'a', '--dry-run=maybe'], '--dry-run=maybe is neither yes nor no'],

@@ -206,7 +206,7 @@ describe('dead letters', () => {
       ])
       expect(forged && openAttempt(forged)?.reason).to.equal('not-json')
       const story = forged && entryLines(forged, undefined, false).join('\n')
-      expect(story).to.contain('says that it was replayed from orderevents/0/1, of which there is no note')
+      expect(story).to.contain('names a replay from orderevents/0/1, but there is no note of that replay')
     })
 
     it('are not hidden behind one that was replayed', async () => {
@@ -290,7 +290,7 @@ describe('dead letters', () => {
     expect(selectEntries(all, 'not-json/order-service')).to.deep.equal([second])
     for (const [what, message] of [
       ['', '2 ids begin with'],
-      ['zz', 'no dead letter zz'],
+      ['zz', 'unknown dead letter zz'],
       ['not-json/payment-service', 'no group'],
     ] as const) {
       expect(() => selectEntries(all, what)).to.throw(OperationError, message)

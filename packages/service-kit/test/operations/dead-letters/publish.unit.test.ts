@@ -100,7 +100,7 @@ describe('an event that is sent back', () => {
 
   it('is not said to stand anywhere when the client does not say where', async () => {
     const kafka = producer(undefined, 3n)
-    expect(await publish(kafka).catch((error: Error) => error.message)).to.contain('does not say where')
+    expect(await publish(kafka).catch((error: Error) => error.message)).to.contain('did not return the position')
     expect(kafka.sent.map(({ topic }) => topic)).to.deep.equal(['orderevents'])
   })
 })

@@ -447,7 +447,7 @@ describe('dead letters that are replayed', () => {
       log.append({ topic: 'orderevents', value: '{}' })
       cut(0)
       cut(7)
-      const why = 'the dead letter is without the event, and the log has it no more'
+      const why = 'the log has deleted the event, and the dead letter does not contain it'
       expect(await refusals()).to.deep.equal([why, why])
       expect(await refusals(value)).to.deep.equal([])
     })

@@ -37,10 +37,10 @@ describe('an entry that is shown', () => {
       return entry ? entryLines(entry, shown, false) : []
     }
     const ids = { TraceId: randomUUID(), CorrelationId: randomUUID() }
-    expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(`trace ${ids.TraceId}, in logs by ${ids.CorrelationId}`)
+    expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(`trace ${ids.TraceId}, search logs for ${ids.CorrelationId}`)
     for (const value of [Buffer.from('{'), undefined]) {
       const { TraceId: given } = completeEnvelope({} as ReceivedEnvelope, { value: value ?? Buffer.alloc(0) })
-      expect(linesOf(value)).to.include(`trace ${given}, in logs by ${given}`)
+      expect(linesOf(value)).to.include(`trace ${given}, search logs for ${given}`)
     }
   })
 
@@ -69,7 +69,7 @@ describe('an entry that is shown', () => {
       const [entry] = (await readDeadLetters(log)).entries
       const found = entry && (await readEvent(log, newestAttempt(entry)))
       const text = entry ? entryLines(entry, found, false).join('\n') : ''
-      expect(text).to.contain(isThere ? event.Payload.OrderId : '(the dead letter is without the event')
+      expect(text).to.contain(isThere ? event.Payload.OrderId : '(the log has deleted the event')
     }
   })
 
