@@ -156,7 +156,7 @@ describe('a closed stack', () => {
       expect(await told(full(), undefined)).to.equal('401 ')
       expect(await told({ ...full(), AppId }, legacy)).to.match(/^403 .*not listed/)
       expect(await told({ ...full(), TenantID: 'acme' }, legacy)).to.match(/^403 .*without its TenantID/)
-      expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(/^403 .*speaks for itself/)
+      expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(/^403 .*publishes its own events/)
       expect((await post(url().replace('orderevents', 'paymentevents'), full(), as(legacy))).status).to.equal(403)
     })
   })

@@ -124,7 +124,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       const none = run(['replay', id, '--edit'], { EDITOR: '', VISUAL: '' })
       const scripts = ['true', 'exit 3', 'sed -i.old s/Grace/Ada/ "$1"']
       const [unchanged, failing, wrong] = (await Promise.all(scripts.map(edit))) as [Ended, Ended, Ended]
-      expect(unchanged.stderr).to.equal('error: the event was not changed, so it is not replayed\n')
+      expect(unchanged.stderr).to.equal('error: the event is unchanged, so it is not replayed\n')
       expect(failing.stderr).to.contain('failed')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []

@@ -125,7 +125,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
       const cancelled = { ...full(), ...ours('OrderCancelled'), Name: 'OrderCancelled', Payload: { OrderId: id } }
       const { 'order-service': deadLetter } = await rejectedIds(orderEvents, cancelled as unknown as Envelope)
-      expect(orderflowFailed(await replay(deadLetter))).to.contain('order-service, which did not sign it')
+      expect(orderflowFailed(await replay(deadLetter))).to.contain('order-service, but the signature is missing or wrong')
       await orderWith(orderUrl(stack), id, 'Paid')
 
       const edited = join(dirname(stack.folder), 'edited.json')
@@ -150,7 +150,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     it('keeps a service from starting if the trust file lists it with an invalid AppId', async () => {
       writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
-      expect(message).to.contain('/publishers/legacy: is no AppId')
+      expect(message).to.contain('/publishers/legacy: is not an AppId')
     })
   })
 }

@@ -150,7 +150,7 @@ describe('event-gateway', () => {
         new Set(['refused untrusted']),
         [],
       ])
-      expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which speaks for itself/)
+      expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which publishes its own events/)
     })
 
     it('refuses topics that outside publishers may not write', async () => {
@@ -185,7 +185,7 @@ describe('event-gateway', () => {
       const answer = await publish(full(), {}, appWith({ Trust__File: file }))
       expect([answer.status, answer.body.items[0]?.errors[0]?.message]).to.deep.equal([
         403,
-        `AppId ${legacy.id} is listed in trust.json and does not publish OrderCreated to orderevents by it: if it should be taken in, change that, restart the services and send it again`,
+        `AppId ${legacy.id} is listed in trust.json but does not publish OrderCreated to orderevents according to it: to accept it, change that, restart the services and send it again`,
       ])
     })
 
@@ -278,7 +278,7 @@ describe('event-gateway', () => {
       expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
       const { apiKey: _, ...keyless } = entry
       expect(await outcomesFor(full(), 'own', { [legacy.id]: keyless })).to.match(
-        /^403 .*without an apiKey that may speak for it/,
+        /^403 .*without an apiKey that may send its events/,
       )
       expect(published()).to.deep.equal([])
     })

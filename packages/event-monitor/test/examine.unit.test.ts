@@ -22,13 +22,13 @@ describe('examine', () => {
   it('marks an event as untrusted if its publisher may not publish it', () => {
     const refusing = {
       requireTrusted() {
-        throw new UntrustedError('its AppName is order-service, whose AppId is another')
+        throw new UntrustedError('its AppName is order-service, which has another AppId')
       },
     }
     const { kind } = examine(logRecord(orderCreated()), refusing)
     expect([kind.validity, kind.problem?.message]).to.deep.equal([
       'untrusted',
-      'its AppName is order-service, whose AppId is another',
+      'its AppName is order-service, which has another AppId',
     ])
   })
 

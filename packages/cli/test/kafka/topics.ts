@@ -60,8 +60,8 @@ export function localTopics(planned: () => Plan): void {
       const command = `kafka-configs.sh --bootstrap-server ${kafka.bootstrapBrokers.join()} --alter --topic settings --add-config`
       const lines = [
         `topic settings: max.message.bytes is 1000, should be 262144: larger events are refused. Fix: ${command} max.message.bytes=262144`,
-        'topic settings: message.timestamp.type is CreateTime, should be LogAppendTime: publishers choose the times of records, which lag, ' +
-          `FROM= and TO= follow; Trust__SignedSince holds for no such record. Fix: ${command} message.timestamp.type=LogAppendTime`,
+        'topic settings: message.timestamp.type is CreateTime, should be LogAppendTime: publishers choose the times of records, which affects ' +
+          `lag, FROM= and TO=; Trust__SignedSince ignores such records. Fix: ${command} message.timestamp.type=LogAppendTime`,
       ]
       expect(await topicDifferences(kafka, compared)).to.deep.equal(lines)
       expect(await ensureTopics(kafka, compared)).to.deep.equal(lines)

@@ -128,8 +128,8 @@ export async function rebuildTopic(
 /**
  * Returns a function that returns the reason if this service dead-lettered a record. An event that was edited and replayed is another record.
  *
- * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position with the same bytes, if it has any. After a
- * topic was created again, another record may be there.
+ * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position. If it has
+ * bytes, they are the same. After a topic was created again, another record may be there.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

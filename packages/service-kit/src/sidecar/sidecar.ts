@@ -178,7 +178,7 @@ export async function sidecarFault(sidecar: { Host: string; HttpPort: number }):
 }
 
 const unused = async (): Promise<never> => {
-  throw new Error('this service may not use the sidecar: its definition declares no topics in produces, and State__Store is empty')
+  throw new Error('this service has no use for the sidecar: produces and State__Store are empty')
 }
 
 /**

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
 
-/** More writers than this share shards, which costs each of them a lost race now and then, and nothing else. */
+/** The number of shards, the list lanes. More writers than this share shards, so they sometimes lose a race. */
 export const shardCount = 16
 /**
- * The document of this key has the number of the shard's newest chunk, written when that was begun. It is one ahead where the beginning
- * failed, and behind where others have begun chunks since. So readers search around it.
+ * The key of the document with the number of the shard's newest chunk. It is written when the chunk is begun. The number is one ahead if that failed,
+ * and behind if others began chunks since. So readers search around it.
  */
 const hintKey = (shard: number): string => `list/${shard}`
 export const chunkKey = (shard: number, n: number): string => `list/${shard}/${n}`
 
-/** Ids in order of arrival, and the time of each arrival: milliseconds since 1970, never falling. */
+/** Ids in the order of arrival, and the time of each arrival in milliseconds since 1970. The times never decrease. */
 export interface Chunk {
-  /** The process that began it. Only this process adds to it. */
+  /** The process that began the chunk. Only this process adds to it. */
   by: string
   ids: string[]
   at: number[]
@@ -25,7 +25,7 @@ interface Head {
   chunk: Chunk
 }
 
-/** Returns the newest chunk of every shard that has one: two bulk reads, and one more for shards whose hint is far behind. */
+/** Returns the newest chunk of each used shard. It takes two bulk reads, and one more for shards whose hint is far behind. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard)
   const hints = await read(shards.map((shard) => space + hintKey(shard)))
@@ -59,23 +59,23 @@ export const slotOf = (shard: number, n: number, index: number): string => `${sh
 interface ListDraft {
   /** Appends an id at the newest end. Returns its slot, which the listed document keeps as `listed`. */
   append(id: string): string
-  /** Returns the writes to store before the documents that name their slots, or with them. Empty when nothing was appended. */
+  /** Returns the writes to store before, or with, the documents that name their slots. Empty if nothing was appended. */
   writes(): Write[]
-  /** Records that the writes are stored: the next draft continues from there. */
+  /** Reports that the writes are stored. The next draft continues from there. */
   stored(): void
 }
 
-/** The writer of a process for one list. One draft at a time. */
+/** The writer of a process for one list, with one draft at a time. */
 interface ArrivalList {
   /**
-   * Returns the keys to read before a draft. `check` leaves the shard when the store no longer has what this process wrote there: it was
-   * emptied or restored, and another process may have begun the same chunk since.
+   * Returns the keys to read before a draft. `check` leaves the shard if the store no longer has this process's chunk. Then the store was emptied or
+   * restored, and another process may have begun the same chunk.
    */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   /** Finds a shard for this process, unless it has one. */
   open(read: Read): Promise<void>
   draft(): ListDraft
-  /** Leaves the shard after a draft with an unknown outcome: the next one begins a chunk, which a late write of the last one cannot change. */
+  /** Leaves the shard after a draft with an unknown outcome. The next draft begins a chunk, which a late write cannot change. */
   leave(): void
 }
 
@@ -93,11 +93,11 @@ export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leav
 /** Returns the writers of a process for the lists of these spaces. Each tenant has one list. */
 export type ArrivalLists = (spaces: readonly string[]) => BatchLists
 
-/** A list that is used again after so many others begins a chunk. More than the works of a batch. */
+/** The number of open lists. A list that was closed begins a new chunk. A batch must use fewer lists. */
 const maxOpen = 1_000
 
 export function createArrivalLists(now: () => Date): ArrivalLists {
-  /** Least recently used first. */
+  /** The lists, least recently used first. */
   const lists = new Map<string, ArrivalList>()
 
   function listOf(space: string): ArrivalList {
@@ -141,20 +141,20 @@ function together(lists: Map<string, ArrivalList>): BatchLists {
   }
 }
 
-/** Ids in a chunk before the next one is begun: rewriting a chunk stays cheap, and a page reads few. */
+/** The number of ids in a chunk. Rewriting a chunk stays cheap, and a page reads few chunks. */
 const chunkSize = 64
 
 interface WritePosition {
   shard: number
   n: number
-  /** Undefined for a chunk that this process did not begin. Such a chunk is not changed. */
+  /** Undefined for a chunk of another process, which must not be changed. */
   chunk: Chunk | undefined
 }
 
 /**
- * Creates the writer of a list, newest arrival first, in the state store (Dapr has no query that all stores share): shards of small chunks
- * under consecutive numbers (docs/adr/0017). Beginning a chunk is create-only, and only the process that began a chunk writes it. So
- * replicas write no shared document, and listing takes no call of its own.
+ * Creates the writer of a list in the state store, newest arrival first. Dapr has no query that all stores share, so the list has shards of small
+ * chunks with consecutive numbers (docs/adr/0017). Beginning a chunk is create-only, and only the process that began it writes it. So no two replicas
+ * write the same document, and listing is free.
  */
 function createArrivalList(now: () => Date, space: string): ArrivalList {
   const by = randomUUID()
@@ -216,12 +216,12 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
   }
 }
 
-/** A shard without new entries for so long is considered free. If a process still uses it, one of the two loses a race once. */
+/** The time after which an unused shard is free. If a process still uses it, one of the two loses a race once. */
 const idleMs = 10_000
 
 /**
- * Returns where to begin the next chunk: in an idle shard rather than a new one, since a page reads all shards; at random, since replicas
- * start together.
+ * Returns the shard and number of the next chunk. It prefers idle shards, because a page reads all used shards. It chooses at random, because
+ * replicas start together.
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))

@@ -6,29 +6,29 @@ import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 
-/** A tenant's documents in the service's state store. Concurrent callers share bulk calls, also those of different tenants. */
+/** A tenant's documents in the service's state store. Concurrent callers of all tenants share bulk calls. */
 export interface Documents {
-  /** Returns the documents that exist, by key; a missing one is absent. Bulk reads first, then one call for each key that these miss. */
+  /** Returns the existing documents by key; a missing one is absent. It reads in bulk, then each missing key alone. */
   read: Read
-  /** Reads, decides and writes, again whenever another writer was faster. */
+  /** Reads, decides and writes, and repeats this if another writer was faster. */
   change: UnitOfWork
   /**
    * Returns a page of the tenant's list, newest arrival first.
-   * @param load returns the documents of the ids, in order, which it reads with `read`: in bulk at first, then surely, for the ids where
-   * it returned nothing. A document that it makes of several keys may be an older state of it, as if an event had not arrived yet.
-   * @throws {CursorError} when the cursor is not one of this list
+   * @param load returns the documents of the ids, in order, by calls of `read`. It is called with bulk reads first, then with certain reads for the
+   * missing ids. A document that it makes of several keys may be an older state, as if an event had not arrived yet.
+   * @throws {CursorError} for a cursor of another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
 }
 
-/** Returns the documents of a tenant, by its TenantID; empty for none. No call returns those of all tenants. */
+/** Returns the documents of a tenant, by its TenantID, which may be empty. No call returns those of all tenants. */
 export type DocumentsOf = (tenant: string) => Documents
 
 const internal = { kind: 'internal' } as const
 
 /**
  * Creates the documents of all tenants.
- * @param isShared whether this service does not separate tenants (`Auth__Mode`): they share their documents
+ * @param isShared true if this service does not separate tenants (`Auth__Mode`), so they share documents
  * @param watch receives the batches that are stored
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
@@ -44,7 +44,7 @@ export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = fa
 }
 
 /**
- * Returns the prefix of the keys of a tenant's documents and of its list, empty for no tenant. The tenant is hashed, because its name comes
+ * Returns the prefix of the keys of a tenant's documents and its list. It is empty without a tenant. The tenant's name is hashed, because it comes
  * from publishers, may be long, and may contain a slash.
  */
 export function spaceOf(tenant: string): string {
@@ -73,7 +73,7 @@ function changeIn(space: string, change: UnitOfWork): UnitOfWork {
     })
 }
 
-/** A caller waits for each read, and a list needs several in sequence: so there is no pause between them. */
+/** No pause between reads, because callers wait, and a list needs several reads in sequence. */
 const readLimits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000, minIntervalMs: 0 }
 
 /** Creates a reader whose concurrent callers share bulk reads of at most 2,000 keys. */

@@ -3,31 +3,31 @@ import { type Chunk, chunkKey, readHeads, shardCount, slotOf } from './arrival-l
 
 export interface Page<T> {
   items: T[]
-  /** Opaque cursor of the next older page. Null at the end of the list. */
+  /** The opaque cursor of the next older page; null at the end of the list. */
   next: string | null
 }
 
 export interface PageOptions {
   cursor: string | undefined
-  /** 1 or more. */
+  /** The number of entries, at least 1. */
   limit: number
 }
 
-/** Returns the documents of listed ids, in order, and undefined where there is none. Reads them with `read`. */
+/** Returns the documents of listed ids in order, with undefined for missing ones. It reads them with `read`. */
 export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
 /** Reads documents for a page of the list. */
 export interface Reader {
-  /** Returns the documents that exist, by key. A missing one is absent: each key that the bulk read leaves out is asked for by itself. */
+  /** Returns the existing documents by key. A missing one is absent, because each key that the bulk read leaves out is read alone. */
   read: Read
   /**
-   * Returns documents by key, and may leave out some that exist. For lists only: they read many keys that are absent, and a call for each
-   * would cost more than the list. Only a result without any document is checked key by key.
+   * Returns documents by key, and may leave out existing ones. It is for lists, which read many absent keys, so a call for each would be too
+   * expensive. Only an empty result is checked key by key.
    */
   scan: Read
 }
 
-/** The given cursor is not a cursor of this list. */
+/** Thrown if a cursor does not belong to this list. */
 export class CursorError extends Error {
   readonly code = 'cursor'
   constructor() {
@@ -36,25 +36,24 @@ export class CursorError extends Error {
   }
 }
 
-/** The progress of a reader in a shard: older entries remain. */
+/** The position of a reader in a shard with older entries. */
 interface Position {
   shard: number
   n: number
-  /** The entries of the chunk from this index on are read; undefined when none is. */
+  /** The entries of the chunk from this index on are read; undefined if none are. */
   before: number | undefined
   chunk: Chunk | undefined
-  /** The chunk before it, if it was read together with it. */
+  /** The previous chunk, if both were read together. */
   older?: Chunk | undefined
-  /** Whether it comes from a client's cursor, which may be invented, or belong to a list that was rebuilt since. */
+  /** True if the position comes from a client's cursor. It may be invented, or belong to a list before a rebuild. */
   isGiven: boolean
 }
 
 /**
- * Reads a page, newest arrival first: exactly so within a shard, which is what one writer listed, and by the writers' clocks between
- * shards. An entry is valid only if its document's `listed` names its slot, so an id that two replicas listed at once appears once.
- * Every chunk in the middle of a shard and every document is read with certainty, so no entry is left out between two others. The newest
- * chunks are searched in bulk: entries may be missing at the top until the page is read again.
- * @throws {CursorError} when the cursor is not one of this list
+ * Reads a page, newest arrival first. The order is exact within a shard, which has one writer, and by the writers' clocks between shards. An entry is
+ * valid only if its document's `listed` names its slot. So an id that two replicas listed at once appears once. Chunks in the middle of a shard, and
+ * documents, are read with certainty. The newest chunks are read in bulk, so entries at the top may be missing until the next read.
+ * @throws {CursorError} for a cursor of another list
  */
 export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
   const items: T[] = []
@@ -96,8 +95,8 @@ async function newest(read: Read): Promise<Position[]> {
 }
 
 /**
- * Reads the chunks of the positions, unless they are read already, and in the same call the chunks before them that `count` entries are
- * likely to reach. A shard ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
+ * Reads the chunks of the positions, and in the same call the earlier chunks that `count` entries probably reach. A shard ends at a missing chunk,
+ * because its store was emptied while a service wrote to it (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
@@ -121,10 +120,7 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
   for (const position of short) position.older = stored(position.shard, position.n - 1)
 }
 
-/**
- * Takes the newest entries of all shards, up to `limit` in `entries`, or until the next chunk of a shard must be read first. Returns the
- * positions behind them.
- */
+/** Takes the newest entries of all shards, until `entries` has `limit`, or a shard needs its next chunk. Returns the positions behind them. */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
   while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
     const newest = positions.reduce((best, position) => (lastOf(position) > lastOf(best) ? position : best))

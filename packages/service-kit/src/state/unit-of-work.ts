@@ -13,41 +13,40 @@ import {
 } from '../sidecar/sidecar.ts'
 import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
 
-/** What a work sees of the store: its documents, as the work before it in the batch left them. */
+/** The store as a work sees it: its documents, with the changes of the earlier works of the batch. */
 export interface View {
   get<T>(key: string): T | undefined
-  /** Writes the work's document. If another writer changed it since it was read, the work runs again on the new state. */
+  /** Writes the work's document. If another writer has changed it since the read, the work runs again on the new state. */
   write(value: unknown): void
   /** Appends an id to the newest end of the service's list. Returns its slot, which the document keeps as `listed`. */
   list(id: string): string
 }
 
-/** A decision about one document, the only one that it may write. */
+/** A decision about one document, which is the only one that it may write. */
 interface Work<R> {
   key: string
-  /** The prefix of all of its keys, and of the list that it may add to; empty when left out. */
+  /** The prefix of all keys and of the list; empty by default. */
   space?: string
   /**
-   * Other documents that it reads. Another writer may create or change them while this work writes its own, and a work that writes may
-   * miss one that exists. So a work that writes on the absence of one must read it again afterwards.
+   * Other documents that the work reads. Another writer may change them meanwhile, and a bulk read may miss them. So a work that writes because one
+   * is absent must read it again afterwards.
    */
   beside?: string[]
-  /** About how many bytes this work writes. */
+  /** The approximate number of written bytes. */
   bytes: number
   /**
-   * Pure except for its view: it runs again whenever another writer was faster. Idempotent, like every reaction to an event: equal writes
-   * of two replicas over the same document have the effect of one.
+   * Must be pure except for its view, because it runs again after a lost race. Must be idempotent: equal writes of two replicas have the effect of
+   * one.
    */
   decide: (view: View) => R
 }
 
-/** Runs a work. A `decide` that throws fails alone; an error of the store fails all works that it was asked for together (`SidecarError`). */
+/** Runs a work. If `decide` throws, only this work fails. An error of the store fails all works of the batch (`SidecarError`). */
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 
-/** Returns the spaces of the works. */
 const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
 
-/** Returns the keys of the documents that a work sees. */
+/** Returns the keys of the documents that a work reads. */
 const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
 const strategies: Record<string, typeof createIndependent> = {
@@ -57,8 +56,8 @@ const strategies: Record<string, typeof createIndependent> = {
 }
 
 /**
- * Creates the unit of work, which reads, decides and writes in batches, with the strategy for the store type that the sidecar reports.
- * It refuses an untested store type: such a store may lose what it reports as written.
+ * Creates the unit of work, with the strategy for the store's type, which the sidecar reports. It refuses an untested type, because such a store may
+ * lose acknowledged writes.
  */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
   // A promise, so that concurrent works share one call and one strategy, with one list of each tenant.
@@ -80,14 +79,14 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: 
   }
 }
 
-/** Returns why a store of this type cannot be used, in words; undefined when it can be used. */
+/** Returns the reason why a store of this type is unsuitable; undefined if it is suitable. */
 export function unsuitable(type: string): string | undefined {
   if (type in strategies) return undefined
   const tried = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(strategies))
-  return `services here are not tried with a store of type ${type}; take ${tried}`
+  return `the store type ${type} is not tested with these services; use ${tried}`
 }
 
-/** How often a batch is decided before it fails, and may be tried later. */
+/** The number of attempts of a batch before it fails. It may be repeated later. */
 const maxAttempts = 8
 const limits = { maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 
@@ -101,26 +100,26 @@ function batched(
 }
 
 /**
- * Every transaction writes this document. Invariant: while it is as it was read, no other writer has written anything. So its guard is
- * enough for all documents that were read with it, and a guard costs the store four times a plain write (docs/adr/0017). It is
- * read first, so that none of them can change in between.
+ * The key of the fence, which every transaction writes. While it is unchanged, no other writer has written anything. So its guard protects all
+ * documents that were read with it; a guard costs four times a plain write (docs/adr/0009). The fence is read first, so that no document can change
+ * in between.
  */
 const fenceKey = 'fence'
-/** For so long after a lost race, each document has its own guard: with the fence alone, replicas would take turns. */
+/** The time after a lost race in which each document has its own guard. With the fence alone, replicas would take turns. */
 const cautiousMs = 10_000
 const transactionItems = 500
 /**
- * A write of a new document must make sure that the bulk read did not leave it out. Guarding it costs 150 µs; reading again costs a round
- * trip and 15 µs a document (measured on SQLite, docs/adr/0017). So up to this many new documents are guarded, and more are read again.
+ * The largest number of new documents that are guarded. A new document must not have been left out by the bulk read. A guard costs 150 µs; reading
+ * again costs a round trip and 15 µs a document (measured on SQLite, docs/adr/0017).
  */
 const maxGuarded = 4
 
 /**
- * Creates the unit of work for a store on this machine, where documents cost less together than one by one. All works of a batch share a
- * bulk read and a transaction, one batch at a time.
+ * Creates the unit of work for a local store, where a batch costs less than single documents. All works of a batch share a bulk read and a
+ * transaction, one batch at a time.
  */
 export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The faster writer has begun its next write by then, or has none. */
+  /** After this time, the faster writer has begun its next write or has finished. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
@@ -140,7 +139,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
       const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
       if (documents.length === 0) return results
       const fence = fenceOf(read, isAlone)
-      // A chunk that is begun was not read with the fence, so it keeps its guard.
+      // A new chunk was not read with the fence, so it keeps its guard.
       const needsGuard = ({ guard }: Write) => !isAlone || (isEachGuarded && guard === 'absent')
       const guarded = documents.map((write) => (needsGuard(write) ? write : unguarded(write)))
       const writes = [fence, ...guarded, ...draft.writes()]
@@ -164,31 +163,31 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
   return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
 }
 
-/** The fence is guard enough for a document that was read, and for one that is certainly absent. */
+/** The fence protects documents that were read, and documents that are certainly absent. */
 const unguarded = ({ key, value }: Write): Write => ({ key, value })
 
 const independentItems = 200
-/** Batches that wait for the store at the same time: each costs round trips and hardly any processor time. */
+/** The number of batches that wait for the store at the same time. Each costs round trips, but hardly any processor time. */
 const maxInFlight = 4
 
 type Results = Map<Work<unknown>, Settled<unknown>>
 
 /**
- * Creates the unit of work for a store across a network, where round trips cost and replicas must not take turns. Each document is saved by
- * itself, on condition that it is as it was read, and all of a batch in one bulk save. Replicas write no shared document (docs/adr/0017).
+ * Creates the unit of work for a remote store, where round trips are expensive and replicas must not take turns. A bulk save writes all documents of
+ * a batch, each with its own guard. Replicas share no written document (docs/adr/0017).
  */
 export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The faster writer has finished its write by then. */
+  /** After this time, the faster writer has finished its write. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
-  /** Runs one draft of the list after the other: its chunk is stored before the next draft continues from there. */
+  /** Runs drafts of the list in sequence, because the next draft continues from the stored chunk. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
     const result = listed.then(run)
     listed = result.catch(() => {})
     return result
   }
 
-  /** Decides all works and stores what they list. Returns the writes that remain, and the error of the list. */
+  /** Decides all works and stores the list's writes. Returns the other writes, and the error of the list. */
   async function decide(
     works: Work<unknown>[],
     results: Results,
@@ -204,7 +203,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       await list.open((keys) => sidecar.read(keys))
       const decided = await decideAll(works, read, list, sidecar)
       for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
-      // The list is saved before the documents that name it: a crash in between leaves slots without documents, which readers skip.
+      // The list is saved before the documents that name it. After a crash, it may have slots without documents, which readers skip.
       const error = await save(decided.draft.writes())
       if (error) list.leave()
       else decided.draft.stored()
@@ -212,13 +211,13 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
     })
   }
 
-  /** Saves, and returns the error, if there was one. */
+  /** Saves documents. Returns the error if it fails. */
   async function save(writes: Write[]): Promise<unknown> {
     if (writes.length === 0) return undefined
     return sidecar.save(writes).catch((error: unknown) => error)
   }
 
-  /** Returns the keys of the writes that did not happen. A bulk save that fails does not report which ones; all others happened. */
+  /** Returns the keys of the writes that did not happen. A failed bulk save does not report which ones; all others happened. */
   async function missingOf(writes: Write[]): Promise<Set<string>> {
     const stored = await sidecar.read(writes.map(({ key }) => key))
     const missing = writes.filter(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
@@ -233,7 +232,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       if (!error) return
       if (!decided.error) {
         const missing = await missingOf(decided.writes)
-        // A work that saw what another work of the batch left shares its outcome, also when it wrote nothing, or threw.
+        // A work that read another work's change shares its outcome, even if it wrote nothing or threw.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
       if (open.length === 0) return
@@ -265,12 +264,12 @@ interface Staged {
 }
 
 /**
- * The attempt from which a batch asks for each missing key by itself. The first conflict is most likely a lost race; a second one may be a
- * document that a bulk read leaves out.
+ * The attempt from which a batch reads each missing key alone. The first conflict is probably a lost race; a second one may be a document that bulk
+ * reads leave out.
  */
 const askedOneByOneFrom = 3
 
-/** The outcome of a batch, provided that its writes and those of the list are stored. */
+/** The outcome of a batch, if its writes and those of the list are stored. */
 export interface Decided {
   results: Settled<unknown>[]
   writes: Write[]
@@ -278,9 +277,9 @@ export interface Decided {
 }
 
 /**
- * Runs works in sequence over the documents that were read. A work that writes nothing, or throws, may have decided on a document that the
- * bulk read left out. So each key that it misses is asked for by itself, and all works run again if one exists. A work that writes needs no
- * such check for its own document, since the write makes sure of the absence. That keeps calls out of the usual case, new documents.
+ * Runs works in sequence over the documents that were read. A work without a write may have missed a document that the bulk read left out. So its
+ * missing keys are read alone, and all works run again if one exists. A write checks the absence of its own document, so new documents, the usual
+ * case, need no further call.
  */
 async function decideAll(
   works: Work<unknown>[],
@@ -300,20 +299,20 @@ async function decideAll(
   }
 }
 
-/** Returns the documents of a batch as its works change them, in sequence, over the documents that were read. */
+/** Returns the documents of a batch as its works change them, in sequence. */
 function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   const staged = new Map<string, Staged>()
-  /** Keys that were missing for a work that wrote nothing. */
+  /** Missing keys of works that wrote nothing. */
   const unsure = new Set<string>()
 
-  /** Runs one work. What it wrote before it threw is dropped. */
+  /** Runs one work. If it throws, its writes are dropped. */
   function run<R>(work: Work<R>): Settled<R> {
     let own: Staged | undefined
     const current = (key: string) => (key === work.key && own) || staged.get(key) || read.get(key)
     const view: View = {
       get: <T>(key: string) => current(key)?.value as T | undefined,
       write: (document) => {
-        // Serialised here, a document that cannot be (nested too deep) fails its own work and not the batch.
+        // Serialized here, so that a document that cannot be serialized (nested too deep) fails only its own work.
         own = { value: document, text: JSON.stringify(document) }
       },
       list: (id) => draft.append(work.space ?? '', id),
@@ -324,13 +323,13 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
     return result
   }
 
-  /** Returns what is to be written, each document on condition that it is as it was read. */
+  /** Returns the writes, each with the guard that its document is unchanged. */
   const writes = (): Write[] => [...staged].map(([key, { text }]) => ({ key, value: text, guard: guardOf(read, key) }))
 
   return { run, unsure, writes }
 }
 
-/** Returns the guard that lets a write succeed only while its document is as it was read. */
+/** Returns the guard that lets a write succeed only if its document is unchanged since the read. */
 function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'

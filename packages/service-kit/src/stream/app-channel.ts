@@ -5,19 +5,18 @@ import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './record.ts'
 
 /**
- * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). In the worst case they are all key
- * and headers, where an escaped byte takes up to six: 157 MB. A delivery must not be refused for its size, because Dapr would send it
- * again without end.
+ * The largest delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). If they are all key and headers, an escaped
+ * byte takes up to six bytes: 157 MB in all. A refused delivery would come again without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
 /**
- * Creates the listener that only the sidecar may call, on Dapr's HTTP contract. Subscriptions are declared in `components/`. An unknown path
- * answers 503, because Dapr treats a 404 as an acknowledgement.
+ * Creates the listener for the sidecar alone, with Dapr's HTTP contract. Subscriptions are in `components/`. Unknown paths get 503, because Dapr
+ * treats a 404 as an acknowledgement.
  */
 export function createAppChannel(options: {
   token: string
-  /** Handles the deliveries of each topic. */
+  /** The consumer of each topic's deliveries. */
   consumers: Record<string, Consumer['deliver']>
   log: Logger
 }): Express {
@@ -33,7 +32,7 @@ export function createAppChannel(options: {
   app.use((request, response) => {
     options.log.error(
       { path: request.path },
-      'the sidecar asked for an unknown path; check components/subscriptions.*.yaml',
+      'the sidecar called an unknown path; check components/subscriptions.*.yaml',
     )
     response.status(503).end()
   })
@@ -47,7 +46,7 @@ function entriesOf(body: unknown): BulkEntry[] {
   throw new TypeError('the delivery has no list of entries')
 }
 
-/** Answers 500, after which Dapr delivers again. For an unreadable body it logs only the kind of error. */
+/** Answers 500, so Dapr delivers again. For an unreadable body it logs only the type of error. */
 function failed(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { type } = (error ?? {}) as { type?: string }
@@ -63,7 +62,7 @@ function requireToken(token: string): RequestHandler {
   }
 }
 
-/** Returns whether a caller has the expected token, in constant time. */
+/** Returns true if a caller has the expected token, in constant time. */
 export function sameToken(expected: string, given: string | undefined): boolean {
   const [expectedBytes, givenBytes] = [Buffer.from(expected), Buffer.from(given ?? '')]
   return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)

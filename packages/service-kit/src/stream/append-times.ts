@@ -3,19 +3,19 @@ import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings }
 import { positionText, type RecordPosition } from './record.ts'
 
 /**
- * Returns when the broker appended records, by their positions as text, in milliseconds since 1970. There is no entry for a record whose
- * publisher chose its time (`message.timestamp.type=CreateTime`), or that is not in the log any more.
- * @throws what the client throws
+ * Returns the times at which the broker appended records, by their positions as text, in milliseconds since 1970. It leaves out deleted records, and
+ * records whose publisher set the time (`message.timestamp.type=CreateTime`).
+ * @throws the client's errors
  */
 export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<ReadonlyMap<string, number>>
 
 /** A bit of a batch's attributes (Kafka protocol, record batch). */
 export const logAppendTime = 1 << 3
 
-/** A service that waits for this has a delivery to answer. */
+/** Short limits, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
-/** Creates a lookup that asks Kafka itself: a sidecar hands over the time of a record, and not whose clock it is of (Dapr 1.18). */
+/** Creates a lookup at Kafka itself. Sidecars pass a record's time, but not whether the broker set it (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
   return async (positions) => {
@@ -39,7 +39,7 @@ async function appendTimes(admin: Admin, positions: readonly RecordPosition[]): 
     for (let next = waiting[0]; next; next = waiting[0]) {
       const { topic, partition, offset } = next
       const { leader, topicId } = leaderOf(metadata, next)
-      // One byte: no more than the batch that the record is in.
+      // One byte returns only the record's own batch.
       const asked = { topic, topicId, partition, offset: BigInt(offset), bytes: 1 }
       const found = await fetchBatches(admin, leader, asked)
       const [batch] = found === 'out-of-range' ? [] : found

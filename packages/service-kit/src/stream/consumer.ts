@@ -36,17 +36,16 @@ export interface ConsumerOptions
 /** The consumer of one topic's deliveries. */
 export interface Consumer {
   /**
-   * Handles a bulk delivery, entry by entry yet all at once. Returns a status for each entry. An event ends as handled or as a dead letter;
-   * with a RETRY, all later entries of its key are delivered again, too, so that their order stays.
+   * Handles the entries of a bulk delivery concurrently. Returns a status for each. An event ends as handled or as a dead letter. After a RETRY,
+   * later entries of the same key are delivered again too, in their order.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Returns why the topic is no longer consumed (`Brake`); undefined while it is. */
+  /** Returns the reason why the topic is no longer consumed (`Brake`), or undefined. */
   stoppedBy(): string | undefined
-  /** Returns the records that were delivered more than `manyDeliveries` times and are not handled yet, one for each partition at most. */
+  /** Returns the unhandled records with more than `manyDeliveries` deliveries, at most one for each partition. */
   redelivered(): Redelivered[]
 }
 
-/** Returns a consumer for each topic. */
 export function createConsumers(reactions: Reactions, options: ConsumerOptions): Record<string, Consumer> {
   const consumers = Object.entries(reactions).map(([topic, handlers]) => [
     topic,
@@ -57,9 +56,9 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 
 /**
  * Handles the events of one topic. Each ends in one of three ways:
- * - handled, or a dead letter when it can never be handled;
- * - delivered again, without limit, when the sidecar, store or broker failed;
- * - any other error is a bug: the event is tried once more, alone, and becomes a dead letter when it fails again (docs/adr/0030).
+ * - handled, or a dead letter if it can never be handled;
+ * - delivered again, without limit, if the sidecar, store or broker failed;
+ * - any other error is a bug: the event is tried again alone, and becomes a dead letter if it fails again (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, trust, appendTimes, refusals, log, now, tracing } = options
@@ -82,8 +81,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   })
 
   /**
-   * Completes deliveries that need no signature if their time is the broker's. That time decides who is trusted, so Kafka is asked whose
-   * it is. Returns the failure of that request.
+   * Completes the times of deliveries that need no signature if the broker set their time. That time decides about trust, so Kafka is asked. Returns
+   * the failure of that request.
    */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
@@ -111,7 +110,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
     const failure = await completeTimes(deliveries)
     if (failure) return entries.map(() => failure)
-    // A delivery has no byte limit.
+    // Slices, because a delivery has no limit in bytes.
     for (const slice of slices(deliveries)) {
       const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
       for (const [index, result] of attempts.entries()) {
@@ -123,7 +122,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return entries.map(({ entryId }) => results.get(entryId) as Result)
   }
 
-  /** Handles an entry that met a bug once more, alone, because the other entries may have caused it. */
+  /** Handles an entry again after a bug, alone, because other entries may have caused it. */
   async function deliverAlone(entry: BulkEntry, position: RecordPosition, whole: ObservedDelivery): Promise<Result> {
     try {
       const delivery = readDelivery(entry, topic)
@@ -132,12 +131,12 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
       // The message may quote the record.
-      log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
+      log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record; see reason')
     }
     return handler.giveUp(position)
   }
 
-  /** Returns the outcome of each entry. Failed entries, and later ones of their keys, are delivered again. */
+  /** Returns the outcome of each entry. Failed entries, and later entries of their keys, are delivered again. */
   function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
     const held = new Set<string>()
     return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
@@ -152,7 +151,10 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     for (const [index, position] of positions.entries()) {
       if (outcomes[index] !== 'retried') redeliveries.ended(position)
       else if (redeliveries.failed(position) === manyDeliveries + 1)
-        log.error({ ...position, deliveries: manyDeliveries + 1 }, 'this record is delivered again and again')
+        log.error(
+          { ...position, deliveries: manyDeliveries + 1 },
+          'this record is delivered repeatedly, because the platform fails; see /readyz',
+        )
     }
   }
 
@@ -168,7 +170,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         results[index] = isStopped ? stopped() : await deliverAlone(entry, positions[index] as RecordPosition, whole)
       }
       const failure = results.find((result) => typeof result !== 'string')
-      if (failure) log.error({ err: failure.error, topic, ...failure.ids }, 'batch will be delivered again in part')
+      if (failure)
+        log.error({ err: failure.error, topic, ...failure.ids }, 'a part of the batch will be delivered again')
       const outcomes = outcomesOf(entries, results)
       countDeliveries(positions, outcomes)
       whole.end(outcomes, failure && errorType(failure.error))
@@ -186,24 +189,24 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 }
 
-/** Number of a topic's last events that the brake considers. */
+/** The number of recent events that the brake considers. */
 const windowSize = 1_000
-/** The topic stops above this share of bugs in the window. */
+/** The share of bugs in the window above which a topic stops. */
 const maxShare = 0.05
-/** The topic never stops below this number of bugs, so that a few events that meet a bug stop nothing. */
+/** The number of bugs below which a topic never stops. */
 const minBugs = 20
 
-/** Decides whether a topic is still consumed, by how its last events ended. */
+/** Decides by the last events whether a topic is still consumed. */
 interface Brake {
-  /** Records how an event ended: with a bug (`handler-error`, `internal-error`) or in any other way. */
+  /** Records the end of an event: a bug (`handler-error`, `internal-error`), or any other end. */
   ended(isBug: boolean): void
-  /** Returns why the topic is no longer consumed, for an operator; undefined while it is. */
+  /** Returns the reason why the topic is no longer consumed, for an operator, or undefined. */
   reason(): string | undefined
 }
 
 /**
- * Stops a topic if too many of its events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic stays
- * stopped until the process restarts, because only another version of the service is likely to succeed.
+ * Creates a brake, which stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The
+ * topic stays stopped until the process restarts, because usually only another version succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -221,21 +224,20 @@ function createBrake(topic: string): Brake {
       if (bugs < minBugs || bugs <= maxShare * window.length) return
       reason ??=
         `${topic} is no longer consumed: ${bugs} of its last ${window.length} events met a bug of this service ` +
-        '(handler-error, internal-error); deploy a version without it, or restart the service to go on'
+        '(handler-error, internal-error); deploy a version without the bug, or restart the service to continue'
     },
     reason: () => reason,
   }
 }
 
-/** A record that is delivered repeatedly. */
 export interface Redelivered extends RecordPosition {
   deliveries: number
 }
 
-/** A record that is delivered more often needs an operator's attention. The sidecar delivers once a second (components/resiliency.yaml). */
+/** The number of deliveries above which a record needs an operator. The sidecar delivers once a second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** A record that was not delivered for this long has another replica, or was handled. */
+/** The time after which an undelivered record is forgotten. Another replica has it, or it was handled. */
 const forgottenAfterMs = 60_000
 
 /** Counts the deliveries of records that cannot be handled now. */
@@ -244,7 +246,7 @@ interface Redeliveries {
   failed(position: RecordPosition): number
   /** Forgets a record that was handled or became a dead letter. */
   ended(position: RecordPosition): void
-  /** Returns the record of each partition that was delivered most often. */
+  /** Returns the record with most deliveries of each partition. */
   worst(): Redelivered[]
 }
 
@@ -264,7 +266,7 @@ function createRedeliveries(now: () => Date): Redeliveries {
       return deliveries
     },
     ended(position) {
-      // Saves making the key: the map is nearly always empty.
+      // Saves creating the key, because the map is nearly always empty.
       if (counts.size > 0) counts.delete(positionText(position))
     },
     worst() {
@@ -280,20 +282,20 @@ function createRedeliveries(now: () => Date): Redeliveries {
   }
 }
 
-/** An unhandled type is logged once in this time. */
+/** The period in which an unhandled type is logged once. */
 const logPeriodMs = 60_000
-/** Limits the types that are counted separately in a period, because publishers choose the names. */
+/** The number of types that are counted separately in a period, because publishers choose the names. */
 const maxTypes = 50
 const otherTypes = '(others)'
 const oddType = '(no plain name)'
-/** Characters of a name in a log line. A name may have 200. */
+/** The length of a name in a log line. A name may have 200 characters. */
 const maxNameLength = 80
-/** Pattern of an event's name. Any other text may be personal data. */
+/** The pattern of an event's name. Any other text may be personal data. */
 const plainName = /^[\w.:/-]+(@\d+)?$/
 
 /**
- * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number when the period ends. This
- * is enough to find a misspelt name, without a line per event.
+ * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number at the end of the period. This is enough to
+ * find a misspelt name.
  */
 export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
   const counts = new Map<string, number>()
@@ -311,6 +313,6 @@ export function createUnhandledCounter(topic: string, log: Logger): (type: strin
     const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
     const count = (counts.get(event) ?? 0) + 1
     counts.set(event, count)
-    if (count === 1) log.info({ topic, event }, 'no handler for this event; more of them are counted for a minute')
+    if (count === 1) log.info({ topic, event }, 'no handler for this event; further ones are counted for a minute')
   }
 }

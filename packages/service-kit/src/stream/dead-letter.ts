@@ -5,13 +5,13 @@ import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
-/** Characters. A person reads a detail, so a few kilobytes are enough. */
+/** The length of a detail in characters. People read it, so a few kilobytes are enough. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
 /**
- * Returns the id of an app's dead letters of one record, however often it is delivered and dead-lettered.
- * @param record the record's id; without it the id derives from its position, as for dead letters of 0.1.0
+ * Returns the id of an app's dead letters of one record, across deliveries.
+ * @param record the record's id; without it, the id derives from the position, as for dead letters of 0.1.0
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
   if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
@@ -19,12 +19,11 @@ export function deadLetterId(app: string, { topic, partition, offset }: RecordPo
 }
 
 /**
- * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and what went wrong in
- * headers. Its id derives from app and record, so that a fault counts once, also if it is delivered or replayed again.
+ * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, with the fault in headers. Its id derives from
+ * app and record, so repeated deliveries and replays are one fault.
  *
- * A record of at most 256 KiB makes a dead letter below 800 KiB, where 1 MiB is allowed (topic-settings.ts): of its key, value and
- * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
- * another limit may still refuse it.
+ * A record of at most 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). Only a binary key grows, to three characters
+ * per byte, and the added headers are below 16 KiB. A topic with another limit may still refuse it.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const { key, escapedKey, traceparent, signature, value } = delivery
@@ -32,16 +31,15 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
     ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
     ...(traceparent && { traceparent }),
     ...(signature && { [signatureHeader]: signature }),
-    // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
+    // A binary key cannot be sent back as text, so this header keeps it as delivered (URL-escaped).
     ...(key === undefined && escapedKey && { [deadLetterHeaders.key]: escapedKey }),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
 }
 
 /**
- * Returns the dead letter without the parts that a publisher can make large, for a topic that refuses the whole one: always below 4 KiB (an
- * app's name has at most 200 characters, as AppName). The event stays where it failed, for as long as the log holds it, and is recognized by
- * its digest.
+ * Returns a dead letter below 4 KiB, without the parts that a publisher can make large, for a topic that refuses the whole one. An app's name has at
+ * most 200 characters, as AppName. The event remains in the log at its position, and its digest identifies it.
  */
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const headers = {
@@ -55,11 +53,11 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
 export const unread = 'unread'
 
 /**
- * Returns the dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event stays
- * where it failed, for as long as the log holds it.
+ * Returns the dead letter of last resort for a record on which our own code fails, from its position and a reason alone. The event remains in the log
+ * at its position.
  */
 export function lastResortDeadLetter(position: RecordPosition, reason: string, app: string, now: Date): OutgoingEvent {
-  const detail = `the code around the handler failed on this record, twice; the log of ${app} has the error`
+  const detail = `the code around the handler failed twice on this record; the log of ${app} has the error`
   const delivery = { origin: position, position }
   const headers = {
     ...storyOf(delivery, { code: reason, detail }, app, now, minimalDetailLength),
@@ -68,7 +66,7 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** Returns the digest that identifies the event of a dead letter without content: the SHA-256 of its bytes, in hex. */
+/** Returns the SHA-256 of an event's bytes in hex. It identifies the event of a dead letter without content. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -95,11 +93,11 @@ function storyOf(
   }
 }
 
-/** The records that a dead letter is about; none if it was made from a position alone. */
+/** The records of a dead letter; empty if it was made from a position alone. */
 interface RecordIds {
-  /** Id of the record that failed first, as far as it is known. */
+  /** The id of the first failed record, if it is known. */
   first?: string | undefined
-  /** Id of the record that failed, and when it arrived: milliseconds since 1970. */
+  /** The id and time of arrival of the failed record, in milliseconds since 1970. */
   record?: string | undefined
   arrivedAt?: number
 }

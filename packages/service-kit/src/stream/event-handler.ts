@@ -36,27 +36,25 @@ import type { PublishRecord } from './publish.ts'
 import { type Delivery, idSourceOf, keyBytes, type RecordPosition } from './record.ts'
 
 /**
- * A service's handlers for the events of one topic: a function for each event, by name. It gets every version of the event in the newest
- * one, and is called for a whole batch at once, in order. The result false means that nothing changed. A rejection is infrastructure, one of
- * the service's refusals, or a bug.
+ * A service's handlers for the events of one topic, by name. A handler gets every version of the event as the newest one. It is called for a whole
+ * batch at once, in order. It returns false if nothing changed. It rejects with an infrastructure error, a refusal of the service, or a bug.
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
-/** Handlers by topic. */
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
 /** Checks an event before its handler is called. @throws {UntrustedError} */
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
- * Parses the event in a record's value and calls its handler with the newest version of the event. Returns the event's type as received
- * and the handler's result. Returns undefined for an event without a handler: its payload and publisher are not checked.
- * @param source what missing ids derive from
- * @param onRead called with the envelope and its ids, before the event is checked
- * @throws {EnvelopeError} the event is not valid, or has a version that is not handled
+ * Parses the event of a record and calls its handler with the newest version. Returns the event's original type and the handler's result. Returns
+ * undefined for an event without a handler, and ignores its payload and publisher.
+ * @param source the source of missing ids
+ * @param onRead receives the envelope and its ids, before the event is checked
+ * @throws {EnvelopeError} the event is invalid, or has an unknown version
  * @throws {UntrustedError} the publisher may not send it
- * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is a bug of
- * ours, not a fault of the event
+ * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is our bug, not a
+ * fault of the event
  */
 type Intake<R> = (
   record: Evidence,
@@ -64,7 +62,7 @@ type Intake<R> = (
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
 
-/** @param onUnhandled called with the `Name@Version` of each event that has no handler */
+/** @param onUnhandled receives the `Name@Version` of each event without a handler */
 export function createIntake<R>(
   handlers: Handlers<R>,
   judge: Judge,
@@ -90,19 +88,19 @@ export function createIntake<R>(
   }
 }
 
-/** Returns `Name@Version` of each event that the handlers get: all versions of a name. */
+/** Returns the `Name@Version` of each event with a handler: all versions of a name. */
 export function handledTypes(handlers: Handlers): EventType[] {
   return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 }
 
-/** A failed attempt to handle an event: the platform failed, or our own code. */
+/** A failed attempt to handle an event, by the platform or our own code. */
 export interface Failure {
   kind: 'infrastructure' | 'bug'
   error: unknown
   ids: Ids
 }
 
-/** The outcome of an event, or the failure of an attempt to handle it. */
+/** The outcome of an event, or the failure of an attempt. */
 export type Result = Outcome | Failure
 
 export interface EventHandlerOptions {
@@ -110,7 +108,7 @@ export interface EventHandlerOptions {
   app: string
   publish: PublishRecord
   trust: Pick<Trust, 'requireTrusted'>
-  /** Codes of the domain's errors, which become the reasons of dead letters. */
+  /** The codes of the domain's errors, which become reasons of dead letters. */
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
@@ -118,7 +116,7 @@ export interface EventHandlerOptions {
   positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
-  /** Called when an event has ended: by a bug, or in any other way. */
+  /** Called when an event has ended. */
   onEnded: (isBug: boolean) => void
 }
 
@@ -126,16 +124,16 @@ export interface EventHandlerOptions {
 interface EventHandler {
   /**
    * Tries to handle an event. An event that can never be handled becomes a dead letter.
-   * @param isLast a bug makes a dead letter of the event; otherwise it is a failure
+   * @param isLast true if a bug makes a dead letter of the event, instead of a failure
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
-  /** Writes a dead letter for a record that our own code fails on, from its position alone. */
+  /** Writes a dead letter for a record on which our own code fails, from its position alone. */
   giveUp(position: RecordPosition): Promise<Result>
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
   const { app, publish, trust, refusals, log, now, positionIdsBefore, metrics, onUnhandled, onEnded } = options
-  /** Returns what the missing ids of an event derive from. */
+  /** Returns the source of an event's missing ids. */
   const sourceOf = (delivery: Delivery) =>
     idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
   const judge: Judge = (envelope, evidence) => {
@@ -144,9 +142,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
   const intake = createIntake(handlers, judge, onUnhandled)
 
-  /** Logs a bug. Masking the line may be what fails: then the line has nothing that must be masked. */
+  /** Logs a bug. If masking the line fails, it logs a line that needs no masking. */
   function report(error: unknown, position: RecordPosition): void {
-    const message = 'a bug: this service failed on a record'
+    const message = 'a bug: this service failed on a record; see err or reason'
     try {
       log.error({ err: error, ...position }, message)
     } catch {
@@ -156,9 +154,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   /**
-   * Returns the outcome of an event, or why it can never be handled.
+   * Returns the outcome of an event, or the reason why it can never be handled.
    * @throws {SidecarError} the platform failed
-   * @throws {HandlerError} the handler met a bug, and this was not the last attempt; any other error is a bug of the code around it
+   * @throws {HandlerError} the handler met a bug, and this was not the last attempt. Any other error is a bug of the code around it
    */
   async function handle(
     delivery: Delivery,
@@ -180,9 +178,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   async function putAside(delivery: Delivery, fault: Fault, onRead: (envelope: Envelope) => void): Promise<void> {
-    // The fault is masked by now, and names of fields in it need not be.
+    // The fault is already masked, and its field names need no masking.
     nowHandling(undefined)
-    // What could not be read gets the ids of an envelope that has none.
+    // An unreadable record gets the ids of an envelope without ids.
     if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, sourceOf(delivery)))
     const dead = deadLetterTopic(topic)
     const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
@@ -194,10 +192,13 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       )
     })
     metrics.deadLetter(fault.code)
-    log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+    log.warn(
+      { ...delivery.position, reason: fault.code, detail: fault.detail },
+      'event dead-lettered',
+    )
   }
 
-  /** What its topic refuses would come again for ever: then as much of it as the topic takes. */
+  /** Publishes a dead letter, or the minimal one if the topic refuses it. Otherwise the record would come again for ever. */
   async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
     try {
       await publish(whole)
@@ -235,7 +236,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       try {
         await publish(lastResortDeadLetter(position, reason, app, now()))
       } catch (error) {
-        // There is nothing smaller to publish. Whatever the reason, the record waits until the topic takes it.
+        // A smaller dead letter is impossible, so the record waits until the topic accepts it.
         return { kind: 'infrastructure', error, ids: {} }
       }
       metrics.deadLetter(reason)

@@ -4,7 +4,10 @@ import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { UntrustedError } from '../trust/trust.ts'
 
-/** Why an event can never be handled. `code` is stable and groups dead letters; `detail` says what to correct, without personal data. */
+/**
+ * The reason why an event can never be handled. `code` is stable and groups dead letters. `detail` names the necessary correction, without personal
+ * data.
+ */
 export interface Fault {
   code: string
   detail: string
@@ -18,10 +21,10 @@ export class HandlerError extends Error {
   }
 }
 
-/** Codes of bugs: in the handler, and in our own code around it. Such an event is tried once more, alone, before it becomes a dead letter. */
+/** The codes of bugs in the handler and in our own code around it. Such an event is tried again alone before it becomes a dead letter. */
 export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
 
-/** Codes of our own faults, not the event's: the same bytes may succeed after the service or its platform is fixed. */
+/** The codes of our own faults. The same bytes may succeed after the service or its platform is fixed. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', ...bugs])
 
 /** Returns all codes that a fault can have. */
@@ -29,19 +32,20 @@ export function faultCodes(refusals: ReadonlySet<string>): string[] {
   return [...envelopeErrorCodes, ...ourFaults, 'untrusted', ...refusals]
 }
 
-/** Returns whether the platform failed. Nothing is wrong with the event or request, and it may succeed later. */
+/** Returns true if the platform failed. The same event or request may succeed later. */
 export function isInfrastructure(error: unknown): boolean {
   const cause = thrownBy(error)
   return cause instanceof OverloadError || (cause instanceof SidecarError && cause.failure !== 'refused')
 }
 
-/** Returns the original error: of a `HandlerError`, the error of the handler. */
+/** Returns the original error, which a `HandlerError` wraps. */
 export function thrownBy(error: unknown): unknown {
   return error instanceof HandlerError ? error.cause : error
 }
 
 /**
- * Returns why an event can never be handled: it is invalid, its publisher may not send it, it breaks a rule of the domain, or it meets a bug.
+ * Returns the reason why an event can never be handled. It is invalid, its publisher may not send it, it breaks a rule of the domain, or it meets a
+ * bug.
  * @param refusals codes of the domain's errors
  */
 export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pick<Mask, 'text'>): Fault {
@@ -52,7 +56,7 @@ export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pic
   if (cause instanceof SidecarError) return { code: 'refused', detail: mask.text(cause.message) }
   const code = refusalCode(cause, refusals)
   if (code !== undefined) return { code, detail: mask.text((cause as Error).message) }
-  const what = cause instanceof EnvelopeError ? 'the reaction is not a valid event: ' : ''
+  const what = cause instanceof EnvelopeError ? 'the handler made an invalid event: ' : ''
   return { code: 'handler-error', detail: `${what}${describe(cause, mask)}` }
 }
 
@@ -60,7 +64,7 @@ function describe(error: unknown, mask: Pick<Mask, 'text'>): string {
   return error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'
 }
 
-/** Returns the code of a domain error; undefined if it is not one of the service's refusals. */
+/** Returns the code of an error of the domain; undefined for other errors. */
 function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
   return code !== undefined && refusals.has(code) ? code : undefined

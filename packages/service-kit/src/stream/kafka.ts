@@ -2,7 +2,7 @@ import '@orderflow/envelope/kafka-resets'
 import type { Admin, API, Broker, Connection, RecordsBatch } from '@platformatic/kafka'
 import type { RecordPosition } from './record.ts'
 
-/** Settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). Readiness and operators' commands use them, too. */
+/** The settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). Readiness and operators' commands also use them. */
 export interface StreamSettings {
   /** Bootstrap servers, separated by commas. */
   Brokers: string
@@ -15,7 +15,7 @@ export interface StreamSettings {
   CaCert: string
 }
 
-/** Options of every client of @platformatic/kafka. */
+/** The options of every client of @platformatic/kafka. */
 export interface KafkaConnection {
   bootstrapBrokers: string[]
   sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
@@ -31,7 +31,7 @@ export function isSaslMechanism(name: string): name is keyof typeof mechanisms {
   return Object.hasOwn(mechanisms, name)
 }
 
-/** Returns the connection that settings describe; undefined if they name no broker. */
+/** Returns the connection of the settings; undefined if they name no broker. */
 export function connectionOf(stream: Needed): KafkaConnection | undefined {
   const bootstrapBrokers = stream.Brokers.split(',').filter(Boolean)
   if (bootstrapBrokers.length === 0) return undefined
@@ -43,10 +43,10 @@ export function connectionOf(stream: Needed): KafkaConnection | undefined {
 }
 
 /**
- * Sends a request of Kafka's protocol for which @platformatic/kafka has no method. Uses the newest version that client and broker support.
- * @param name as in Kafka's list of its requests, such as `DescribeUserScramCredentials`
- * @param fields what the client's `createRequest` of that request takes
- * @throws what the client throws. An answer that contains an error is thrown, too: the error has it as `response`
+ * Sends a request of Kafka's protocol for which @platformatic/kafka has no method, in the newest common version.
+ * @param name as in Kafka's list of requests, such as `DescribeUserScramCredentials`
+ * @param fields the parameters of the client's `createRequest` for that request
+ * @throws the client's errors. An answer with an error is thrown, too, as the error's `response`
  */
 export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
   const kafka = await import('@platformatic/kafka')
@@ -57,7 +57,7 @@ export async function requestOf<Response>(admin: Admin, name: string, ...fields:
 
 /**
  * Sends a request that only one broker can answer, such as the leader of a partition.
- * @param fieldsIn returns what the client's `createRequest` takes in a version of the request
+ * @param fieldsIn returns the parameters of the client's `createRequest` for a version of the request
  * @throws as `requestOf`
  */
 export async function requestAt<Response>(
@@ -74,7 +74,7 @@ export async function requestAt<Response>(
 }
 
 /**
- * Returns the answer of a request that failed for some of its topics or partitions. The client throws such an answer as an error.
+ * Returns the answer of a request that failed for some topics or partitions. The client throws such an answer as an error.
  * @throws the error, if it has no answer
  */
 export function answerOf<Response>(error: Error & { response?: Response }): Response {
@@ -82,14 +82,14 @@ export function answerOf<Response>(error: Error & { response?: Response }): Resp
   throw error
 }
 
-/** Makes a promise of a call that takes the client's callbacks: first the error, then the answer. */
+/** Returns a promise for a call with the client's callback of an error and an answer. */
 function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) => void) => void): Promise<Answer> {
   return new Promise((resolve, reject) => {
     call((error, answer) => (error ? reject(error) : resolve(answer as Answer)))
   })
 }
 
-/** Returns the protocol's names of the errors in an error. The client wraps errors in lists of errors and causes. */
+/** Returns the protocol's error names in an error. The client wraps errors in lists of errors and causes. */
 export function protocolErrors(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
@@ -101,7 +101,7 @@ export interface Leader extends Broker {
   nodeId: number
 }
 
-/** Topics and brokers as Kafka describes them. `errorCode` is 0 if there is no error. */
+/** Kafka's description of topics and brokers. `errorCode` is 0 without an error. */
 export interface Metadata {
   brokers: Leader[]
   controllerId: number
@@ -115,9 +115,9 @@ export interface Metadata {
 }
 
 /**
- * Returns the metadata of topics, or of all topics for null. An error of one topic or partition leaves the others readable, unlike in the
- * client's own `metadata` and `listTopics` (@platformatic/kafka 2.12.1).
- * @throws what the client throws if no broker answers
+ * Returns the metadata of topics, or of all topics for null. An error of one topic leaves the others readable, unlike in the client's own `metadata`
+ * and `listTopics` (@platformatic/kafka 2.12.1).
+ * @throws the client's error if no broker answers
  */
 export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
   return await requestOf<Metadata>(admin, 'Metadata', topics, false, false).catch(answerOf<Metadata>)
@@ -135,7 +135,7 @@ export function leaderOf(
   return { leader, topicId }
 }
 
-/** Position to read from, and the number of bytes. A batch that is larger comes whole (KIP-74). */
+/** The position to read from, and the number of bytes. A larger batch is returned whole (KIP-74). */
 export interface Fetch {
   topic: string
   topicId: string
@@ -144,15 +144,14 @@ export interface Fetch {
   bytes: number
 }
 
-/** No fetch session (KIP-227): each reader would need a client of its own. */
+/** Disables fetch sessions (KIP-227), with which each reader would need its own client. */
 const noSession = { id: 0, epoch: -1 }
-/** Isolation level of the sidecars: includes records of open and aborted transactions. */
+/** The isolation level of the sidecars: includes records of open and aborted transactions. */
 const uncommitted = 0
 
 /**
- * Returns the next batches of a partition, at least one if there is one; 'out-of-range' if the log does not have the offset.
- * Needs the right to read the topic.
- * @throws what the client throws
+ * Returns the next batches of a partition, at least one if it exists, or 'out-of-range'. It needs the right to read the topic.
+ * @throws the client's errors
  */
 export async function fetchBatches(
   admin: Admin,
@@ -170,7 +169,7 @@ export async function fetchBatches(
   try {
     const { responses } = await requestAt<FetchResponse>(admin, leader, 'Fetch', (version) => [
       ...[0, 1, bytes, uncommitted, noSession.id, noSession.epoch],
-      // Topics have names up to version 12, and ids from then on.
+      // Topics have names up to version 12, and ids in later versions.
       [{ topicId: version > 12 ? topicId : topic, partitions: [asked] }],
       ...[[], ''],
     ])
@@ -185,13 +184,13 @@ interface FetchResponse {
   responses: { partitions: { records: RecordsBatch[] | null }[] }[]
 }
 
-/** Kafka refuses this time-out to every user, but only after it has checked the user's rights. */
+/** Kafka refuses this time-out after it has checked the user's rights. */
 const invalidTimeoutMs = 0
 
 /**
- * Returns whether Kafka lets this user begin a transaction; undefined if its answer leaves this open. The request begins no transaction
- * and stores nothing, because its time-out is invalid. Kafka refuses a missing right first.
- * @throws what the client throws if no broker answers
+ * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. The request has no effect, because its time-out is
+ * invalid. Kafka refuses a missing right first.
+ * @throws the client's error if no broker answers
  */
 export async function mayBeginTransactions(admin: Admin): Promise<boolean | undefined> {
   const [transactionalId, producerId, epoch] = ['orderflow-may-i', -1n, -1]

@@ -16,24 +16,24 @@ import type { BulkEntry, Delivery, RecordPosition } from './record.ts'
 export interface Observed {
   topic: string
   group: string
-  /** `Name@Version` of the events that have a handler. */
+  /** `Name@Version` of the events with a handler. */
   types: ReadonlySet<string>
   metrics: Pick<TopicMetrics, 'delivered'>
-  /** Undefined if no trace is recorded. */
+  /** Undefined if traces are off. */
   tracing: Tracing | undefined
 }
 
 /** Metrics and spans of one bulk delivery. */
 export interface ObservedDelivery {
-  /** Notes the ids of an event that is being handled, and begins its span if its trace is recorded. */
+  /** Sets the ids of the current event, and begins its span if its trace is recorded. */
   read(handling: Handling, delivery: Delivery, envelope: Envelope): void
-  /** @param error of an event that will be delivered again */
+  /** @param error the error of an event that will be delivered again */
   end(outcomes: readonly Outcome[], error: string | undefined): void
 }
 
 /**
- * Observes a bulk delivery. Each recorded event has a span, in the trace of its TraceId. The delivery has a span in a trace of its own, to
- * which the events' spans link. daprd makes no span for a bulk delivery of raw payloads (1.18).
+ * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId. The delivery has a span in its own trace, to which the
+ * spans of the events link. daprd makes no span for a bulk delivery of raw payloads (1.18).
  */
 export function observeDelivery(
   entries: readonly BulkEntry[],
@@ -43,7 +43,7 @@ export function observeDelivery(
   const count = metrics.delivered(entries.length, oldestWait(entries, now))
   let span: Span | undefined
 
-  /** Begins an event's span. Its parent is the span of the record's header; a span of another trace than the TraceId's is a link. */
+  /** Begins an event's span. Its parent is the span of the record's header. A span of another trace than the TraceId's becomes a link. */
   function begin(tracing: Tracing, { traceparent, position }: Delivery, envelope: Envelope): Span | undefined {
     const traceId = traceIdOf(envelope.TraceId)
     const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
@@ -83,7 +83,7 @@ export function observeDelivery(
   }
 }
 
-/** Returns how long the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
+/** Returns the time that the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
 function oldestWait(entries: readonly BulkEntry[], now: Date): number {
   let oldest = now.getTime()
   for (const { metadata } of entries) {
@@ -97,7 +97,6 @@ function oldestWait(entries: readonly BulkEntry[], now: Date): number {
 
 type Operation = 'send' | 'receive' | 'process'
 
-/** Returns the attributes of an operation on a topic. */
 export function topicAttributes(operation: Operation, topic: string): Attributes {
   return {
     'messaging.system': 'kafka',
@@ -107,7 +106,7 @@ export function topicAttributes(operation: Operation, topic: string): Attributes
   }
 }
 
-/** Returns the attributes of an event that is published. */
+/** Returns the attributes of a published event. */
 export function sendAttributes(topic: string, key: string | undefined, envelope: ReceivedEnvelope): Attributes {
   return {
     ...topicAttributes('send', topic),
@@ -118,7 +117,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
   }
 }
 
-/** Returns the attributes of an event that was delivered, without its name, which its publisher chooses. */
+/** Returns the attributes of a delivered event, without its name, because its publisher chooses that. */
 function processAttributes(
   envelope: Envelope,
   { topic, partition, offset }: RecordPosition,

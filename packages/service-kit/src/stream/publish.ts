@@ -16,7 +16,7 @@ import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 
-/** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
+/** Publishes an envelope to a topic with a partition key. Resolves and throws as `PublishRecord` does. */
 export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
 /** An envelope of another publisher, and its bytes as received. */
@@ -25,10 +25,10 @@ export interface Forwarded {
   value: Uint8Array
 }
 
-/** Publishes another publisher's envelope under a partition key, unchanged and unsigned. Resolves and throws as `PublishRecord` does. */
+/** Publishes another publisher's envelope with a partition key, unchanged and unsigned. Resolves and throws as `PublishRecord` does. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
-/** Returns a function that forwards envelopes: in the trace that the envelope names, or else in that of the request that brought it. */
+/** Returns a function that forwards envelopes, in the trace of the envelope or else of the request. */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
     inTrace(topic, key, envelope, tracing, (traceparent) =>
@@ -36,7 +36,7 @@ export function createForward(publish: PublishRecord, tracing: Tracing | undefin
     )
 }
 
-/** Returns a function that publishes a service's own events: signed, and in the trace that the TraceId names. */
+/** Returns a function that publishes a service's own events, signed, in the trace of the TraceId. */
 export function createPublish(
   publish: PublishRecord,
   trust: Pick<Trust, 'sign'>,
@@ -50,7 +50,7 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace: with a span if the trace is recorded, otherwise with the `traceparent` that was received. */
+/** Publishes an event in its trace: with a span if the trace is recorded, otherwise with the received `traceparent`. */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -66,8 +66,8 @@ async function inTrace(
 }
 
 /**
- * Begins the span of a published event; undefined if its trace is not recorded. Usually this is the trace of the handled event or request.
- * An event of an earlier request with the same Idempotency-Key has another trace.
+ * Begins the span of a published event; undefined if its trace is not recorded. Usually this is the current trace. An event of an earlier request
+ * with the same Idempotency-Key has another trace.
  */
 function spanOf(
   topic: string,
@@ -76,7 +76,7 @@ function spanOf(
   tracing: Tracing,
 ): Span | undefined {
   const { span: outer, traceId: handledTrace } = handled() ?? {}
-  // An envelope without a TraceId gets one only when it is read from the log. Until then it is in the trace of its request.
+  // An envelope without a TraceId gets one when it is read from the log. Until then, it is in the trace of its request.
   const isSame = envelope.TraceId === undefined || handledTrace === envelope.TraceId
   const name = `send ${topic}`
   const options = () => ({ kind: 'producer', attributes: sendAttributes(topic, key, envelope) }) as const
@@ -87,9 +87,9 @@ function spanOf(
 }
 
 /**
- * Returns the `traceparent` of a record that has no span here: the received one, marked as not sampled. There is none if none was received:
- * everyone decides the same by the trace's id, and a header on each event would cost more than all recorded spans. A service that records
- * nothing passes the header on unchanged (https://www.w3.org/TR/trace-context/).
+ * Returns the received `traceparent`, marked as unsampled, for a record without a span. Undefined if none was received: all services decide by the
+ * trace's id, and a header on each event would cost more than all recorded spans. A service without traces forwards the header unchanged
+ * (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -107,14 +107,14 @@ function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): 
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 
 /**
- * Limits of a bulk publish. It becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, topic-settings.ts) limits a
- * batch, not a record. So all of a bulk publish must fit into one batch, in case all records go to one partition.
+ * The limits of a bulk publish. It becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, topic-settings.ts) limits a
+ * batch. If all records go to one partition, they must fit into one batch.
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 
 /**
- * Returns a publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has its own queue, so
- * that a topic that hangs does not delay the others.
+ * Returns a publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has its own queue, so one that hangs
+ * does not delay others.
  * @param watchOf returns the observer of a topic's batches
  */
 export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
@@ -138,17 +138,16 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
   return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
 }
 
-/** Returns the bytes of a record. The key counts twice: it is also sent among the headers. */
+/** Returns the size of a record in bytes. The key is also sent as a header, so it is counted twice. */
 function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
   const texts = [key, key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
 }
 
 /**
- * Returns the record of an envelope. Its value is the envelope; its headers have the service's signature and, for a reaction, when its cause
- * reached the log.
- * @param traceparent of the span that publishes it, in the trace that its TraceId names; undefined if the trace is not recorded
- * @throws {Error} the trust file does not list this event of the service
+ * Returns the record of an envelope. Its headers have the service's signature and, for a reaction, the time when its cause reached the log.
+ * @param traceparent of the publishing span, in the trace of the TraceId; undefined if the trace is not recorded
+ * @throws {Error} if the trust file does not list this event of the service
  */
 export function recordOf(
   topic: string,

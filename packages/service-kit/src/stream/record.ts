@@ -2,7 +2,7 @@ import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from
 import { spanContextIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
-/** Position of a record in the log. The offset is a decimal string, because Kafka's offsets have 64 bits. */
+/** The position of a record in the log. The offset is a decimal string, because Kafka's offsets have 64 bits. */
 export interface RecordPosition {
   topic: string
   partition: number
@@ -17,14 +17,14 @@ const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?
 /** The largest offset: a signed integer of 64 bits (Kafka protocol, INT64). */
 const lastOffset = 2n ** 63n - 1n
 
-/** Returns the position that a text names; undefined if it names none. */
+/** Returns the position in a text; undefined for an invalid text. */
 export function parsePosition(text: string | undefined): RecordPosition | undefined {
   const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
   if (!named || BigInt(named.offset) > lastOffset) return undefined
   return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
 }
 
-/** Returns whether both positions are in one partition and the first is the older. Records of different partitions have no order. */
+/** Returns true if both positions are in one partition and the first is older. Records of different partitions have no order. */
 export function precedes(first: RecordPosition, second: RecordPosition): boolean {
   return (
     first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
@@ -33,19 +33,19 @@ export function precedes(first: RecordPosition, second: RecordPosition): boolean
 
 // Names of record headers. Logs are kept for ever, so these names never change.
 
-/** Header of a replayed record: the position where its event first was, as text. See `originOf`. */
+/** The header of a replayed record with its origin, as text. See `originOf`. */
 export const replayedFrom = 'replayed-from'
 
-/** Header of a replayed record: the id of the record that failed first (`recordIdOf`). It is a claim, like `replayed-from`. */
+/** The header of a replayed record with the id of the first failed record (`recordIdOf`). Like `replayed-from`, it is only a claim. */
 export const replayedRecord = 'replayed-record'
 
 /**
- * Header of a reaction: when its cause reached the log, by the broker's clock, in milliseconds since 1970. Only metrics use it: on a topic
- * that outside publishers write, it may have any value.
+ * The header of a reaction with the time when its cause reached the log, by the broker's clock, in milliseconds since 1970. Only metrics use it,
+ * because outside publishers may write any value.
  */
 export const causedAt = 'caused-at'
 
-/** Headers of a dead letter (docs/operations.md). */
+/** The headers of a dead letter (docs/operations.md). */
 export const deadLetterHeaders = {
   id: 'deadletter-id',
   reason: 'deadletter-reason',
@@ -55,18 +55,18 @@ export const deadLetterHeaders = {
   partition: 'deadletter-partition',
   offset: 'deadletter-offset',
   time: 'deadletter-time',
-  /** Position of the record that failed, as text, if it was a replayed one. */
+  /** The position of the failed record, as text, if it was a replayed one. */
   replayed: 'deadletter-replay',
-  /** A key that is not text, as it was delivered: URL-escaped (Go's url.QueryEscape). */
+  /** A binary key as delivered: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** Id and time (milliseconds since 1970) of the record that failed. Last-resort dead letters and those of 0.1.0 have neither. */
+  /** The id and time of the failed record, in milliseconds since 1970. Last-resort dead letters and those of 0.1.0 have neither. */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
-  /** In a dead letter without its event: the SHA-256 of the event's bytes in hex, or `unread` if even these were not read. */
+  /** Only in a dead letter without its event: the SHA-256 of the event's bytes in hex, or `unread` for an unread record. */
   cut: 'deadletter-cut',
 } as const
 
-/** Headers of a note on `<topic>.dead` that an event was replayed: position and id of the record that failed, and of the new one. */
+/** The headers of a note on `<topic>.dead`: the position and id of the failed record, and of the new one. */
 export const noteHeaders = {
   of: 'replay-of',
   ofRecord: 'replay-of-record',
@@ -76,13 +76,12 @@ export const noteHeaders = {
 } as const
 
 /**
- * Returns the position where an event first was, by the header `replayed-from`, which any publisher can set. A replay publishes an event to
- * its own topic and partition, and a log only grows. So the header is valid if it names an earlier position in the record's own partition;
- * otherwise it is ignored. A publisher can claim neither a partition that does not exist nor a future position.
+ * Returns the origin of an event, by the header `replayed-from`, which any publisher can set. A replay publishes an event to its own topic and
+ * partition. So the header is valid only if it names an earlier position in the record's own partition. Otherwise it is ignored.
  *
- * A forger can name an earlier event. Only events of 0.1.0 have ids that derive from a position (ADR 32). A faulty record's
- * dead letter then has the other event's id. But it also names its own record, and the list joins only what a note on the dead-letter
- * topic joins, where publishers cannot write (operations/dead-letters/entries.ts).
+ * A forger can name an earlier event. Only events of 0.1.0 have ids that derive from a position (ADR 32), and only their dead letters get the other
+ * event's id. But a dead letter also names its own record. The list joins records only by notes on the dead-letter topic, which publishers cannot
+ * write (operations/dead-letters/entries.ts).
  */
 export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
   const origin = parsePosition(header)
@@ -90,15 +89,15 @@ export function originOf(position: RecordPosition, header: string | undefined): 
 }
 
 /**
- * Returns the moment that a setting names (`Stream__PositionIdsBefore`), in milliseconds since 1970: events that reached the log before it
- * keep the ids that 0.1.0 derived from their positions. An empty setting means that the log has no such events.
+ * Returns the time in a setting (`Stream__PositionIdsBefore`), in milliseconds since 1970. Earlier events keep the ids that 0.1.0 derived from their
+ * positions. An empty setting means that the log has no such events.
  */
 export function momentOf(positionIdsBefore: string): number {
   return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))
 }
 
 /**
- * Returns what the missing ids of a record's envelope derive from (ADR 32).
+ * Returns the source of the missing ids of a record's envelope (ADR 32).
  * @param positionIdsBefore see `momentOf`
  */
 export function idSourceOf(
@@ -124,25 +123,25 @@ export function keyBytes(escaped: string | undefined): Buffer | undefined {
 export interface Delivery extends Evidence {
   entryId: string
   position: RecordPosition
-  /** When it reached the log, or what its publisher says, as its topic is set: milliseconds since 1970. */
+  /** The time of arrival, or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
   arrivedAt: number
-  /** Position where the event first was. It differs from `position` if the record is a replayed dead letter. */
+  /** The origin of the event. It differs from `position` if the record is a replay. */
   origin: RecordPosition
-  /** Id of the record that failed first, as a replayed record claims. */
+  /** The id of the first failed record, as a replayed record claims. */
   replayedRecord?: string | undefined
   /** The partition key, if it is text. */
   key: string | undefined
-  /** The key as it was delivered, URL-escaped. */
+  /** The key as delivered, URL-escaped. */
   escapedKey: string | undefined
-  /** Only a valid one. */
+  /** The header, if it is valid. */
   traceparent: string | undefined
-  /** When the cause of a reaction reached the log, in milliseconds since 1970; see the header `causedAt`. */
+  /** The time when the cause of a reaction reached the log, in milliseconds since 1970; see the header `causedAt`. */
   causedAt: number | undefined
   /** Empty for a tombstone. */
   value: Uint8Array
 }
 
-/** An entry of Dapr's raw bulk delivery: `event` is the record's value in base64, or null for a tombstone. */
+/** An entry of Dapr's raw bulk delivery. `event` is the record's value in base64, or null for a tombstone. */
 export interface BulkEntry {
   entryId: string
   event: string | null
@@ -151,17 +150,18 @@ export interface BulkEntry {
 
 /**
  * Returns the position of the record in an entry of a bulk delivery.
- * @throws {Error} the sidecar does not name it: then not even a dead letter can be written about the record
+ * @throws {Error} if the sidecar does not name it. Then even a dead letter about the record is impossible
  */
 export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata
-  if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
+  if (partition === undefined || offset === undefined)
+    throw new Error('the sidecar delivered a record without its partition or offset')
   return { topic, partition: Number(partition), offset }
 }
 
 /**
- * Reads one entry of a bulk delivery. Record headers arrive among the metadata, with URL-escaped values. The component
- * removes headers with the names of Dapr's own `__*` (`excludeHeaderMetaRegex`), so a publisher cannot pretend another position.
+ * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers with Dapr's own names `__*`
+ * (`excludeHeaderMetaRegex`), so a publisher cannot fake a position.
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   const { entryId, event, metadata } = entry
@@ -178,7 +178,7 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
     causedAt: momentIn(metadata[causedAt]),
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),
-    // The sidecar does not report whose clock `arrivedAt` is from (append-times.ts).
+    // The sidecar does not report whether the broker set `arrivedAt` (append-times.ts).
     appendedAt: Number.NaN,
     value: Buffer.from(event ?? '', 'base64'),
   }
@@ -192,7 +192,7 @@ function momentIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{13}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns a text that the component escaped, as Go's url.QueryEscape does. Undefined if there is none, or it is not UTF-8. */
+/** Returns a text that the component escaped with Go's url.QueryEscape; undefined if it is missing or not UTF-8. */
 function unescaped(escaped: string | undefined): string | undefined {
   if (!escaped) return undefined
   try {
@@ -202,10 +202,10 @@ function unescaped(escaped: string | undefined): string | undefined {
   }
 }
 
-/** Limits the bytes that are parsed at a time, because a parsed event takes many times its size in memory. */
+/** The number of bytes that are parsed at a time, because a parsed event takes many times its size in memory. */
 const maxSliceBytes = 2 * 1024 * 1024
 
-/** Cuts a list, in order, so that the values of a slice stay below the limit. A larger value is a slice of its own. */
+/** Cuts a list, in order, so that the values of a slice stay below the limit. A larger value gets its own slice. */
 export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
   const cut: T[][] = []
   let bytes = 0

@@ -2,58 +2,57 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
 import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 
-/** Settings of a topic, by Kafka's names. */
+/** The settings of a topic, by Kafka's names. */
 export type TopicSettings = Readonly<Record<string, string>>
 
-/** What the system relies on in a topic of events. */
+/** The required settings of a topic with events. */
 export const eventSettings: TopicSettings = {
-  // Far above any event. A delivery has no limit in bytes but this times its count (app-channel.ts).
+  // Far above any event. Deliveries have a limit in records, not in bytes (app-channel.ts).
   'max.message.bytes': '262144',
-  // The limit is for what a broker stores: a compressed batch within it could be of any size once it is delivered.
+  // The limit applies to stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',
-  // The broker's clock, so that a span of time means the same whoever published.
+  // The broker's clock, so that times of all publishers are comparable.
   'message.timestamp.type': 'LogAppendTime',
-  // The log is the truth that a store is rebuilt from. A broker's own defaults may limit it, or keep one record of each key.
+  // Stores are rebuilt from the log, so it must be complete. A broker's defaults may delete old events, or keep one record of each key.
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
 }
 
-/** What it relies on in a topic of dead letters. */
+/** The required settings of a topic with dead letters. */
 export const deadLetterSettings: TopicSettings = {
-  // A dead letter holds the whole event, and in its headers what is wrong with it and where it was.
+  // A dead letter holds the whole event. Its headers have the fault and the position.
   'max.message.bytes': '1048576',
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
 }
 
-/** Returns what the system relies on in a topic, by its name. */
+/** Returns the required settings of a topic, by its name. */
 export const settingsOf = (topic: string): TopicSettings =>
   topic.endsWith(deadLetterTopic('')) ? deadLetterSettings : eventSettings
 
-/** A setting as a broker has it. */
+/** A setting of a broker. */
 interface Actual {
   name: string
   value?: string | null | undefined
   configSource: number
 }
 
-/** Kafka's numbers of a topic among resources, and of a setting that was made for the topic itself. */
+/** Kafka's numbers of the resource type topic, and of a setting that was made for the topic itself. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
 /** Kafka's error for a topic that does not exist (UNKNOWN_TOPIC_OR_PARTITION). */
 const unknownTopic = 3
 
-/** From so many brokers on, a topic can do with one of them less. */
+/** The number of brokers from which a topic survives the loss of one broker. */
 const cluster = 3
 
 /**
- * Compares topics with what the system relies on (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with
- * what follows from it and the command that ends it. Changes nothing. Takes the right to describe the topics' settings; without it the
- * only line says so.
- * @param wanted settings by topic; topics that do not exist are left out
- * @throws what the client throws
+ * Compares topics with the required settings (docs/publishing.md#what-the-log-must-be-like). Returns a line for each difference, with its consequence
+ * and the command that fixes it. It needs the right to describe the topics' settings; without the right, it returns a line about that.
+ * @param wanted settings by topic; missing topics are left out
+ * @throws the client's errors
  */
 export async function settingDifferences(
   admin: Admin,
@@ -118,7 +117,7 @@ function configDifferences(topic: string, configs: Actual[], wanted: TopicSettin
   })
 }
 
-/** Returns what follows from another value than the one relied on; undefined where nothing does. */
+/** Returns the consequence of another value than the required one; undefined if there is no consequence. */
 function consequenceOf(
   topic: string,
   { name, value, configSource }: Actual & { value: string },
@@ -127,18 +126,18 @@ function consequenceOf(
   const isMore = Number(value) > Number(should)
   switch (name) {
     case 'message.timestamp.type':
-      return 'publishers choose the times of records, which lag, FROM= and TO= follow; Trust__SignedSince holds for no such record'
+      return 'publishers choose the times of records, which affects lag, FROM= and TO=; Trust__SignedSince ignores such records'
     case 'compression.type':
       return 'a small batch may be of any size once a service reads it'
     case 'max.message.bytes':
       if (settingsOf(topic) === deadLetterSettings)
         return isMore ? undefined : 'a larger dead letter is retried without end'
-      return isMore ? 'a delivery may exceed what a service takes' : 'larger events are refused'
+      return isMore ? 'a delivery may exceed the limit of a service' : 'larger events are refused'
     case 'cleanup.policy':
       return 'Kafka keeps one event of each key, and refuses events without one'
     case 'retention.ms':
     case 'retention.bytes':
-      // What was set for the topic is a decision (./orderflow retention); what a broker has for all is none.
+      // A setting of the topic itself is a decision (./orderflow retention); a broker's default is not.
       return configSource === ownSetting
         ? undefined
         : "the broker's default deletes events, and a rebuild reaches less far"

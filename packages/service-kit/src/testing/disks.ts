@@ -6,36 +6,35 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory. It can be full without filling the disk of the machine. */
+/** A file system in memory, which can be full while the machine's disk is not. */
 export interface Disk {
   path: string
-  /** Leaves no free byte. */
   fill(): Promise<void>
   /** Makes room again. */
   relieve(): Promise<void>
 }
 
 const roomy = '75%'
-/** More than programs write while the command `mount` starts, in bytes. */
+/** The margin for other programs' writes while the command `mount` starts, in bytes. */
 const margin = 64 * 1024 * 1024
 
 /**
  * Mounts a tmpfs on a folder.
- * @param size in the words of `mount`, until the disk is relieved: by default three quarters of the machine's memory
- * @throws {Error} in one line, where this user may not mount it
+ * @param size in the syntax of `mount`, until the disk is relieved. The default is three quarters of the machine's memory
+ * @throws {Error} in one line, if this user may not mount it
  */
 export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
   const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
-  /** What fills the disk: a file without a name. */
+  /** The file without a name that fills the disk. */
   let filler: number | undefined
   return {
     path,
     async fill() {
       filler ??= nameless(path)
       const { blocks, bfree, bsize } = await statfs(path)
-      // The kernel refuses a size below what is used, and others may write until then. The filler takes the margin.
+      // The kernel refuses a size below the used space, and others may write meanwhile. The filler takes the margin.
       await resize(String((blocks - bfree) * bsize + margin))
       fillUp(filler)
     },
@@ -54,7 +53,7 @@ function nameless(folder: string): number {
   return descriptor
 }
 
-/** Writes until the disk has no free byte. */
+/** Writes until the disk is full. */
 function fillUp(descriptor: number): void {
   const zeros = Buffer.alloc(64 * 1024)
   try {
@@ -69,7 +68,7 @@ function throwBriefly(error: unknown): never {
   throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error })
 }
 
-/** Unmounts every disk at or below a folder: at once, or when the last process that uses it ends. */
+/** Unmounts every disk at or below a folder, at once or when the last process that uses it ends. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
   const paths = mounts.map((line) => line.split(' ')[1]?.replaceAll('\\040', ' ') ?? '')

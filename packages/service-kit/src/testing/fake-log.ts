@@ -1,12 +1,12 @@
 import { type LogReader, type LogRecord, mergeByTime } from '../operations/log-reader.ts'
 import type { RecordPosition } from '../stream/record.ts'
 
-/** What a test puts into the log. */
+/** A record that a test puts into the log. */
 export interface FakeRecord {
   topic: string
   partition?: number
   timestamp?: number
-  /** The same as `timestamp`, when left out. */
+  /** The default is `timestamp`. */
   appendedAt?: number
   key?: string | Uint8Array | undefined
   value?: string | Uint8Array
@@ -62,7 +62,7 @@ export class FakeLog implements LogReader {
     })
   }
 
-  /** Two records of a partition at a time. */
+  /** Yields two records of a partition at a time. */
   async *read(topic: string, spans: { partition: number; start: bigint; end: bigint }[]) {
     const cursors = spans.map((span) => ({ ...span }))
     yield* mergeByTime(cursors, async (empty) =>

@@ -1,13 +1,13 @@
 import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 
-/** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
+/** A sidecar in memory for unit tests, with etags as in Dapr, and failures on demand. */
 export class FakeSidecar implements Sidecar {
-  /** Writing to memory costs nothing: no test waits. */
+  /** Writing to memory is fast, so tests need not wait. */
   readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
   readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
-  /** Thrown by the next calls of that name, one each. */
+  /** The errors that the next calls of each name throw, one each. */
   readonly failures: Record<keyof FakeSidecar['calls'], Error[]> = {
     publish: [],
     read: [],
@@ -15,9 +15,9 @@ export class FakeSidecar implements Sidecar {
     transact: [],
     save: [],
   }
-  /** Keys that bulk reads do not find, as Dapr's may not where a connection breaks. */
+  /** Keys that bulk reads leave out, as Dapr's may do if a connection breaks. */
   readonly overlooked = new Set<string>()
-  /** Runs before writes are looked at: another writer's chance. */
+  /** Runs before writes are checked, as another writer. */
   beforeWrite: () => void = () => {}
   readonly #storeType: string
   #version = 0
@@ -48,7 +48,7 @@ export class FakeSidecar implements Sidecar {
     return structuredClone(this.documents.get(key))
   }
 
-  /** The next `count` reads see the same and answer at the same moment: as when replicas decide at once. */
+  /** Makes the next `count` reads see the same state and answer at the same time, as if replicas decided at once. */
   readTogether(count: number): void {
     this.#together = count
   }
@@ -88,13 +88,13 @@ export class FakeSidecar implements Sidecar {
     return {}
   }
 
-  /** Writes as another replica's unit of work would: every transaction of theirs moves the fence. */
+  /** Writes as another replica's unit of work would: every transaction changes the fence. */
   writeElsewhere(key: string, value: unknown): void {
     this.set(key, value)
     this.set('fence', crypto.randomUUID())
   }
 
-  /** The chunks of the list, in the order in which they were begun. */
+  /** Returns the keys of the list's chunks, in the order of their beginning. */
   chunkKeys(): string[] {
     return [...this.documents.keys()].filter((key) => /^list\/\d+\/\d+$/.test(key))
   }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Serves an app on a free port for the time of one test. */
+/** Serves an app on a free port during one test. */
 export async function withServer<T>(app: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer(app).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -19,14 +19,14 @@ export interface Answer<T> {
   body: T
 }
 
-/** Sends a request, and answers what came back as JSON. */
+/** Sends a request, and returns the answer as JSON. */
 export async function send<T>(url: string, init: RequestInit = {}): Promise<Answer<T>> {
   const response = await fetch(url, init)
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: (text ? JSON.parse(text) : undefined) as T }
 }
 
-/** As `send`, a POST of JSON. */
+/** Sends a POST of JSON, as `send`. */
 export function post<T>(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
   return send(url, {
     method: 'POST',

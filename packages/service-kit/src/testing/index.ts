@@ -1,5 +1,4 @@
-// For tests of services: a sidecar and a log in memory, a log's lines, a small disk, an app that listens, a client of it, who publishes
-// what, and how it is signed.
+// Helpers for tests of services: a sidecar and a log in memory, captured log lines, small disks, an HTTP client, publishers and signatures.
 export { createSigner, signatureHeader } from '../trust/trust.ts'
 export * from './captured-log.ts'
 export * from './disks.ts'

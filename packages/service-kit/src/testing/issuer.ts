@@ -2,17 +2,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
-/** An issuer of tokens that a test speaks for: discovery, keys, and whatever claims it wants signed. */
+/** An issuer of tokens for a test, with discovery, keys and any claims. */
 export interface TestIssuer {
-  /** As tokens have it in `iss`. */
+  /** The issuer as in the tokens' `iss`. */
   url: string
-  /** How often its keys were asked for. */
+  /** The number of requests for its keys. */
   readonly keyRequests: number
-  /** Signs claims with the newest key; those of a usual access token where none are given. `undefined` leaves one out. */
+  /** Signs claims with the newest key. The defaults are those of a usual access token; `undefined` leaves one out. */
   token(claims?: { [claim: string]: unknown }): Promise<string>
-  /** Signs with a new key from now on; the old one is shown no more. */
+  /** Signs with a new key from now on, and no longer shows the old one. */
   rotate(): Promise<void>
-  /** Answers 503 to all, until it is told otherwise. */
+  /** Answers 503 to all requests while `isFailing` is true. */
   fail(isFailing: boolean): void
   stop(): Promise<void>
 }

@@ -8,9 +8,9 @@ interface App {
 }
 
 /**
- * Returns an application that may publish an event: the service that publishes it; else an outside application, which is one that
- * trust.json lists for the event, or an unlisted one.
- * @throws {Error} if trust.json accepts only listed applications, and lists none for the event
+ * Returns an application that may publish an event: the service that publishes it, or an application that trust.json lists for it, or an
+ * unlisted one.
+ * @throws {Error} if trust.json accepts only listed applications, and none is listed for the event
  */
 export function publisherOf(event: string): App {
   const { services } = read<Publishers>('publishers.json')

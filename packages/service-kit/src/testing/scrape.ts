@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { withServer } from './http.ts'
 
-/** The samples of a scrape, by metric with its labels, as they are written. */
+/** The samples of a scrape, by metric name with labels. */
 export type Samples = Map<string, number>
 
 /** Scrapes a service's metrics once. */
@@ -9,7 +9,7 @@ export function scrape(listener: RequestListener): Promise<Samples> {
   return withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
 }
 
-/** Reads the text format of OpenMetrics. */
+/** Returns the samples of a text in the OpenMetrics format. */
 export function samplesIn(text: string): Samples {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(

@@ -1,36 +1,36 @@
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 
-/** A request that a service refuses, and how it tells. */
+/** A request that a service refuses, with its expected answer. */
 export interface BadRequest {
   path: string
   init?: RequestInit
   status: number
-  /** What the answer names: pointers of `errors`, in order. */
+  /** The expected pointers of `errors`, in order. */
   pointers?: string[]
-  /** What its detail says. */
+  /** Matches the expected detail. */
   tells: RegExp
 }
 
-/** An event as a publisher outside the platform sends it. */
+/** An event as an outside publisher sends it. */
 export interface SubjectEvent {
   topic: string
-  /** Undefined for an event that has no key. */
+  /** Undefined for an event without a key. */
   key: string | undefined
-  /** Full, so that it is the same event when it comes again. */
+  /** The full envelope, so that a repeated delivery is the same event. */
   envelope: { Id: string; Payload: object }
 }
 
-/** Returns an event under the key that services.json declares for the topic. */
+/** Returns an event with the key that services.json declares for the topic. */
 export function underKey(topic: string, envelope: SubjectEvent['envelope']): SubjectEvent {
   return { topic, key: keyOf(envelope, keyFields(envelope, topic)), envelope }
 }
 
-/** What only a service itself can say to the specs that hold for each of them (packages/test-kit). */
+/** A service's own data for the specs that apply to every service (packages/test-kit). */
 export interface Subject {
-  /** Requests that it alone refuses, by what is wrong with them. What any service refuses follows from its routes. */
+  /** Requests that only this service refuses, by the error in them. Requests that every service refuses are derived from its routes. */
   badRequests?: Record<string, BadRequest>
-  /** An event that it reacts to, of something that nobody has heard of yet. */
+  /** Returns a new event that the service reacts to, about a new object. */
   event(): SubjectEvent
-  /** What its API shows of the event once nothing about it changes any more; undefined until then. */
+  /** Returns the final effect of the event in the service's API; undefined until then. */
   effectOf(url: string, event: SubjectEvent): Promise<unknown>
 }

@@ -3,22 +3,22 @@ import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
-/** The settings of whom a service trusts. */
+/** The settings of trust. */
 export interface TrustSettings {
-  /** The file of what applications outside may publish, relative to the service's folder. */
+  /** The file with the rights of outside applications, relative to the service's folder. */
   File: string
-  /** The file of what each service publishes, by AppId: generated from services.json, relative to the service's folder. */
+  /** The file with the events of each service, by AppId, relative to the service's folder. It is generated from services.json. */
   Publishers: string
-  /** Separated by commas: the first one signs. Empty where nobody else can write the stream, as on loopback. From the environment only. */
+  /** Keys separated by commas; the first one signs. Empty if only this stack can write the stream, as on loopback. From the environment only. */
   SigningKeys: string
-  /** A date-time. What reached the log before needs no signature; empty when all of it is signed. */
+  /** A date-time. Earlier records in the log need no signature. Empty if all records are signed. */
   SignedSince: string
 }
 
 /**
- * Reads whom to trust. It reads once, so a change takes a restart.
+ * Reads the rights of publishers. A change needs a restart.
  * @param root the service's folder
- * @throws {TrustFileError} when the file cannot be read or is invalid
+ * @throws {TrustFileError} if the file is unreadable or invalid
  */
 export function readTrust(root: URL, { File, Publishers: generated, SigningKeys, SignedSince }: TrustSettings): Trust {
   const publishers = readPublishers(root, generated)
@@ -35,7 +35,7 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
 export type Listing = 'service' | 'listed' | 'unlisted'
 
 /**
- * Returns a function from an AppId, in lower case, to the listing of its publisher. It is for display only: `Trust` decides what to accept.
+ * Returns a function from an AppId, in lower case, to the kind of its publisher. It is for display only: `Trust` decides what to accept.
  * @param root the service's folder
  */
 export function readListing(
@@ -57,10 +57,10 @@ function readPublishers(root: URL, generated: string): Publishers {
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
-// A test checks it against its meta-schema, so that this need not happen at each start.
+// A test validates the schema against its meta-schema.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
-/** The file cannot be read, or is invalid. `problems` has a line for each, beginning with the setting that names the file. */
+/** Thrown if the file is unreadable or invalid. `problems` has a line for each problem, which begins with the setting that names the file. */
 export class TrustFileError extends Error {
   readonly code = 'trust-file'
   readonly problems: string[]
@@ -72,8 +72,8 @@ export class TrustFileError extends Error {
 }
 
 /**
- * Reads what applications outside may publish.
- * @param publishers what our own services publish, which the file cannot change
+ * Reads the rights of outside applications.
+ * @param publishers the events of our own services, which the file cannot change
  * @throws {TrustFileError}
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
@@ -91,7 +91,7 @@ function read(file: URL): unknown {
   }
 }
 
-/** Returns what a schema cannot check: which services, topics and events exist. */
+/** Returns the problems that a schema cannot find: unknown services, topics and events. */
 function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Publishers): string[] {
   const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
   const events = new Set<string>(eventNames)
@@ -101,24 +101,26 @@ function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Pu
     const own = names.get(id.toLowerCase())
     const isTwice = seen.size === seen.add(id.toLowerCase()).size
     return [
-      ...(own ? [`${at}: is ${own}; what our own services publish stands in services.json`] : []),
+      ...(own ? [`${at}: is ${own}, one of our own services; declare its events in services.json`] : []),
       ...(isTwice ? [`${at}: is listed twice`] : []),
-      ...([...names.values()].includes(name) && !own ? [`${at}/name: is that of a service of ours`] : []),
+      ...([...names.values()].includes(name) && !own ? [`${at}/name: is the name of one of our services`] : []),
       ...Object.entries(topics).flatMap(([topic, said]) =>
         outside.includes(topic)
           ? said
               .filter((event) => !events.has(event))
-              .map((event) => `${at}/topics/${topic}: ${event} is no event; there are ${[...events].join(', ')}`)
-          : [`${at}/topics/${topic}: is not for others to write (outside, in services.json): ${outside.join(', ')}`],
+              .map((event) => `${at}/topics/${topic}: unknown event ${event}; use one of ${[...events].join(', ')}`)
+          : [
+              `${at}/topics/${topic}: outside applications may not write this topic; services.json allows (outside): ${outside.join(', ')}`,
+            ],
       ),
     ]
   })
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // An error of a property's name: the error of its object reports it, too.
+  // The error of the object also reports an error of a property's name.
   if (propertyName !== undefined) return []
-  if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is no AppId, which is a GUID`]
+  if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]
   if (keyword === 'required') return [`${instancePath}/${params.missingProperty}: is missing`]
   if (keyword === 'enum') return [`${instancePath}: must be one of ${params.allowedValues.join(', ')}`]

@@ -4,19 +4,19 @@ import type { ReceivedEnvelope } from '@orderflow/envelope'
 /** Names of events by topic. */
 type Topics = Record<string, string[]>
 
-/** components/trust/publishers.json: what our own services publish, by AppId, and the topics that others may write, too. */
+/** The content of components/trust/publishers.json: the events of our own services, by AppId, and the topics that outside applications may write. */
 export interface Publishers {
   outside: string[]
   services: Record<string, { name: string; publishes: Topics }>
 }
 
-/** components/trust/trust.json: what applications outside may say, by AppId (trust.schema.json). */
+/** The content of components/trust/trust.json: the rights of outside applications, by AppId (trust.schema.json). */
 export interface TrustFile {
   unlisted: 'accept' | 'reject'
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** An event that its AppId may not publish, or that another application wrote. `message` states what is wrong, and how to fix it. */
+/** Thrown for an event that its AppId may not publish, or that another application wrote. `message` contains the problem and its fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
   constructor(message: string) {
@@ -25,62 +25,62 @@ export class UntrustedError extends Error {
   }
 }
 
-/** What a record has besides its envelope to prove who wrote it. */
+/** The evidence of a record's publisher, in addition to its envelope. */
 export interface Evidence {
   /** The envelope as bytes. */
   value: Uint8Array
-  /** Its header of that name. */
+  /** The record's header of that name. */
   signature: string | undefined
-  /** When the broker appended it to the log: milliseconds since the epoch. NaN when that is unknown, or its publisher chose its time. */
+  /** The time when the broker appended the record, in milliseconds since 1970. NaN if it is unknown, or the publisher set the time. */
   appendedAt: number
 }
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-/** Who brought an envelope, as his API key proves: the key's name, and its tenant, empty for none. */
+/** The sender of an envelope, as the API key proves: the key's name, and its tenant, which may be empty. */
 interface Speaker {
   key?: string
   tenant: { id: string }
 }
 
-/** Who may say what on the stream. Ids of envelopes are in lower case, as `parseEnvelope` leaves them. */
+/** The rights of publishers. Ids of envelopes are in lower case, as `parseEnvelope` returns them. */
 export interface Trust {
   /**
-   * What holds whatever the file says: nobody but a service of ours speaks as one, what it says is what it publishes, and no other
-   * application writes the topics that are our own.
+   * Applies the rules that trust.json cannot change. Only one of our services publishes as itself, and only its own events. Other applications may
+   * not write our own topics.
    * @throws {UntrustedError}
    */
   requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
   /**
-   * That, and that the file lets the publisher say it.
+   * Applies these rules, and the publisher's rights in trust.json.
    * @throws {UntrustedError}
    */
   requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
   /**
-   * Whether a service may hand an envelope of somebody else's on to a topic: never one that speaks as a service of ours. Where callers are
-   * asked who they are, its application is listed, with the key that sent it, and names no tenant but those that the file or the key has;
-   * where nobody is asked, it may say what it may say on the stream.
-   * @param caller undefined where nobody is asked
+   * Checks an envelope that a caller sends through a service. It must not be in the name of one of our services. With authentication, its application
+   * must be listed with the caller's key, and its TenantID allowed by the file or the key. Without authentication, the same rules apply as on the
+   * stream.
+   * @param caller undefined without authentication
    * @throws {UntrustedError}
    */
   requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
   /**
-   * The signature of what one of our services publishes; undefined when no key is set.
-   * @throws {Error} no receiver would take it, since publishers.json does not have it
+   * Returns the signature of an event of one of our services; undefined if no key is set.
+   * @throws {Error} if publishers.json does not list the event, so that receivers would reject it
    */
   sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
-  /** An operator's signature of an event that speaks as a service of ours, when a key is set. */
+  /** Returns an operator's signature of an event in the name of one of our services, if a key is set. */
   vouch(envelope: Claim, value: Uint8Array): string | undefined
-  /** Whether something that the broker appended then had to be signed. */
+  /** Returns true if a record that the broker appended at this time needs a signature. */
   asksForSignature(appendedAt: number): boolean
 }
 
 export interface TrustOptions {
   publishers: Publishers
   file: TrustFile
-  /** Undefined when no key is set: then nobody is asked for a signature. */
+  /** Undefined if no key is set. Signatures are optional then. */
   signer: Signer | undefined
-  /** What arrived before needs no signature: milliseconds since the epoch. */
+  /** The time before which records need no signature, in milliseconds since 1970. */
   signedSince: number
 }
 
@@ -95,33 +95,33 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     tenants: tenants && new Set(tenants),
   }))
 
-  // Not earlier than that: a record without a time is asked, too.
+  // Written as a negation, so that a record without a time also needs a signature.
   const asksForSignature = (appendedAt: number) => signer !== undefined && !(appendedAt < signedSince)
 
   const publishes = ({ AppId, Name }: Claim, topic: string) => services.get(AppId)?.publishes.get(topic)?.has(Name)
 
-  /** Whether a service of ours says it; otherwise another application does, which may speak for itself there. */
+  /** Returns true if one of our services wrote the event. Otherwise, another application may have written it for itself. */
   function isOurs(topic: string, claim: Claim, { value, signature, appendedAt }: Evidence): boolean {
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
     if (!service) {
-      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, whose AppId is another`)
+      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, which has another AppId`)
       if (!outside.has(topic)) throw new UntrustedError(`only ${ownersOf(topic)} publishes to ${topic}`)
       return false
     }
     const { name } = service
-    if (AppName !== name) throw new UntrustedError(`its AppId is that of ${name}, and its AppName another`)
+    if (AppName !== name) throw new UntrustedError(`its AppId is that of ${name}, but its AppName is not`)
     if (!publishes(claim, topic))
       throw new UntrustedError(`its AppId is that of ${name}, which ${doesNot(topic, Name)}`)
     if (asksForSignature(appendedAt) && !signer?.isBy(value, signature)) {
       throw new UntrustedError(
-        `its AppId is that of ${name}, which did not sign it: somebody else wrote it, or the keys differ (Trust__SigningKeys)`,
+        `its AppId is that of ${name}, but the signature is missing or wrong: another application wrote it, or the keys differ (Trust__SigningKeys)`,
       )
     }
     return true
   }
 
-  /** @param mustBe whether it has to be listed, whatever the file says of those that are not */
+  /** @param mustBe true if the publisher must be listed, even if the file accepts unlisted ones */
   function requireListed(
     topic: string,
     { AppId, AppName, Name, TenantID = '' }: Claim,
@@ -136,13 +136,13 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     const { name, topics, tenants } = publisher
     const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedy}`)
     if (AppName !== name) throw refuse('with another AppName')
-    if (!topics.get(topic)?.has(Name)) throw refuse(`and ${doesNot(topic, Name)} by it`)
+    if (!topics.get(topic)?.has(Name)) throw refuse(`but ${doesNot(topic, Name)} according to it`)
     if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
   }
 
   function ownersOf(topic: string): string {
     const owners = [...services.values()].filter((service) => service.publishes.has(topic))
-    return owners.length > 0 ? owners.map(({ name }) => name).join(' or ') : 'a service of ours'
+    return owners.length > 0 ? owners.map(({ name }) => name).join(' or ') : 'one of our services'
   }
 
   return {
@@ -156,17 +156,17 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     requireAdmitted(topic, claim, caller) {
       const { AppId, TenantID = '' } = claim
       const service = services.get(AppId)
-      if (service) throw new UntrustedError(`its AppId is that of ${service.name}, which speaks for itself`)
+      if (service) throw new UntrustedError(`its AppId is that of ${service.name}, which publishes its own events`)
       isOurs(topic, claim, unsigned)
       requireListed(topic, claim, remedyAtGateway, caller !== undefined)
       if (!caller) return
       const { apiKey, tenants } = listed.get(AppId) ?? {}
       const refuse = (why: string) =>
         new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedyAtGateway}`)
-      if (apiKey === undefined) throw refuse('without an apiKey that may speak for it')
+      if (apiKey === undefined) throw refuse('without an apiKey that may send its events')
       if (caller.key !== apiKey) throw refuse('with another apiKey than the one that sent this')
       if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
-        throw new UntrustedError('its TenantID is not that of the key that sent this: write the tenant of the key')
+        throw new UntrustedError('its TenantID is not that of the API key: use the tenant of the key')
       }
       const isNamed = tenants?.has(TenantID) || TenantID === caller.tenant.id
       if (!isNamed) throw refuse('without its TenantID among tenants')
@@ -176,7 +176,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       if (publishes(claim, topic)) return signer?.sign(value)
       const { AppId, AppName, Name } = claim
       throw new Error(
-        `${AppName} (${AppId}) ${doesNot(topic, Name)} by components/trust/publishers.json: say so in services.json, then make generate`,
+        `${AppName} (${AppId}) ${doesNot(topic, Name)} according to components/trust/publishers.json: add the event to services.json, then run make generate`,
       )
     },
 
@@ -184,11 +184,11 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 }
 
-/** Of an event that came without a signature, now. */
+/** The evidence of a new event without a signature. */
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
-const remedyOnStream = 'if it should be taken in, change that, restart the services and replay its dead letter'
-const remedyAtGateway = 'if it should be taken in, change that, restart the services and send it again'
+const remedyOnStream = 'to accept it, change that, restart the services and replay its dead letter'
+const remedyAtGateway = 'to accept it, change that, restart the services and send it again'
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 
@@ -206,20 +206,20 @@ export const signatureHeader = 'signature'
 /** 32 bytes in base64url. */
 const form = /^[\w-]{43}$/
 
-/** A header's text when it has the form of a signature: nobody else's is handed on. */
+/** Returns a header's text if it has the form of a signature. Other texts are not forwarded. */
 export function signatureIn(text: string | undefined): string | undefined {
   return text !== undefined && form.test(text) ? text : undefined
 }
 
-/** What the services of an installation prove to each other by: all of them have the same keys (docs/adr/0021). */
+/** The signatures of an installation's services, which share all keys (docs/adr/0021). */
 interface Signer {
-  /** HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
+  /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
   sign(value: Uint8Array): string | undefined
-  /** Whether one of the keys made the signature. */
+  /** Returns true if one of the keys made the signature. */
   isBy(value: Uint8Array, signature: string | undefined): boolean
 }
 
-/** @param keys the first one signs, and all of them are accepted, so that one can be replaced by another */
+/** Creates a signer. @param keys the first one signs, and all of them are accepted, so that keys can be replaced */
 export function createSigner(keys: readonly string[]): Signer {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
   const [first] = secrets

@@ -22,8 +22,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content. express.json
  * would replace invalid bytes with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
  * @param kind by default a small JSON body
- * @throws {HttpProblem} (the middleware) 413. 415 for a wrong type, charset or encoding. 503 if memory is short. 400
- * for invalid JSON, a duplicate key, or a number that parsing would change
+ * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory
+ * is short
  */
 export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
   readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))

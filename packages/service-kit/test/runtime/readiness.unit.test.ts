@@ -12,7 +12,7 @@ describe('readiness', () => {
   it('lacks a store when nobody has tried that kind', async () => {
     expect(await createReadiness(new FakeSidecar('state.redis'), streamIsThere)()).to.deep.equal({
       store:
-        'services here are not tried with a store of type state.redis; take state.sqlite, state.postgresql or state.mongodb',
+        'the store type state.redis is not tested with these services; use state.sqlite, state.postgresql or state.mongodb',
     })
   })
 

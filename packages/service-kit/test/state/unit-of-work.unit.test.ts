@@ -186,7 +186,7 @@ describe('unit of work', () => {
     const sidecar = new FakeSidecar('state.redis')
     const error = await write(createUnitOfWork(sidecar, list())).catch((thrown: unknown) => thrown)
     const message =
-      'write state: services here are not tried with a store of type state.redis; take state.sqlite, state.postgresql or state.mongodb'
+      'write state: the store type state.redis is not tested with these services; use state.sqlite, state.postgresql or state.mongodb'
     expect(error).to.be.instanceOf(SidecarError).and.include({ message })
     expect(sidecar.calls).to.deep.equal({ publish: 0, read: 0, readOne: 0, transact: 0, save: 0 })
   })

@@ -52,7 +52,7 @@ describe('the sidecar’s listener', () => {
         method: 'POST',
       })
       expect([response.status, await response.text()]).to.deep.equal([503, ''])
-      const hint = 'the sidecar asked for an unknown path; check components/subscriptions.*.yaml'
+      const hint = 'the sidecar called an unknown path; check components/subscriptions.*.yaml'
       expect(records).to.have.lengthOf(1)
       expect(records[0]).to.include({ level: 'error', path: '/subscriptions/other', msg: hint })
     })

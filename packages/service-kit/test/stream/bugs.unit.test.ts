@@ -219,7 +219,7 @@ describe('an error that nobody foresaw', () => {
       }
       const samples = await scrape(metrics.listener)
       expect(samples.get('orderflow_record_deliveries{topic="orderevents"}')).to.equal(30)
-      const named = records.filter(({ msg }) => msg === 'this record is delivered again and again')
+      const named = records.filter(({ msg }) => msg === 'this record is delivered repeatedly, because the platform fails; see /readyz')
       expect(named.map(({ offset }) => offset)).to.deep.equal(['3', '4'])
       expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })

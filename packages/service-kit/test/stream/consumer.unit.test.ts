@@ -438,7 +438,7 @@ describe('consumer', () => {
     expect(statuses).to.deep.equal(['SUCCESS', 'RETRY', 'SUCCESS', 'RETRY', 'SUCCESS'])
     expect(sidecar.published).to.deep.equal([])
     expect(lines()).to.have.lengthOf(1)
-    expect(lines()[0]).to.include({ level: 50, topic: 'orderevents', msg: 'batch will be delivered again in part' })
+    expect(lines()[0]).to.include({ level: 50, topic: 'orderevents', msg: 'a part of the batch will be delivered again' })
     expect(lines()[0].err.message).to.contain('down')
   })
 
@@ -501,7 +501,7 @@ describe('consumer', () => {
     await consume(entry(envelope))
     expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'handler-error' })
     expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(
-      /^the reaction is not a valid event: EnvelopeError: not-an-envelope: \/AppId must be a GUID/,
+      /^the handler made an invalid event: EnvelopeError: not-an-envelope: \/AppId must be a GUID/,
     )
   })
 

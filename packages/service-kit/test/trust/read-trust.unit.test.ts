@@ -124,7 +124,7 @@ describe('the trust file', () => {
     [
       'a name for an AppId',
       { unlisted: 'accept', publishers: { legacy: entry } },
-      [/\/publishers\/legacy: is no AppId/],
+      [/\/publishers\/legacy: is not an AppId/],
     ],
     [
       'an application that may say nothing',
@@ -134,12 +134,12 @@ describe('the trust file', () => {
     [
       'a service of ours',
       { unlisted: 'accept', publishers: { [service.toUpperCase()]: entry } },
-      [/: is a-service; what our own services publish stands in services\.json$/],
+      [/: is a-service, one of our own services; declare its events in services\.json$/],
     ],
     [
       'the name of a service of ours',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, name: 'a-service' } } },
-      [/\/name: is that of a service of ours$/],
+      [/\/name: is the name of one of our services$/],
     ],
     [
       'an application twice',
@@ -149,12 +149,12 @@ describe('the trust file', () => {
     [
       'a topic that is ours',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { ours: ['OrderCreated'] } } } },
-      [/\/topics\/ours: is not for others to write \(outside, in services\.json\): orderevents$/],
+      [/\/topics\/ours: outside applications may not write this topic; services\.json allows \(outside\): orderevents$/],
     ],
     [
       'an event that there is not',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
-      [/\/topics\/orderevents: OrderCraeted is no event; there are .*OrderCreated/],
+      [/\/topics\/orderevents: unknown event OrderCraeted; use one of .*OrderCreated/],
     ],
   ]
   for (const [what, content, problems] of wrong) {

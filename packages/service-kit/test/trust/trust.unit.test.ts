@@ -80,9 +80,9 @@ describe('what a service hands on for others', () => {
 
   it('is never what speaks as a service of ours, or goes where others may not write, whoever asks for it', () => {
     for (const sender of [undefined, caller]) {
-      expect(whyKept(claims.shop, sender)).to.contain('which speaks for itself')
-      expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which speaks for itself')
-      expect(whyKept({ ...said, AppName: 'shop' }, sender)).to.contain('whose AppId is another')
+      expect(whyKept(claims.shop, sender)).to.contain('which publishes its own events')
+      expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which publishes its own events')
+      expect(whyKept({ ...said, AppName: 'shop' }, sender)).to.contain('which has another AppId')
       expect(whyKept(said, sender, entry, 'payments')).to.contain('only bank publishes to payments')
     }
   })
@@ -137,10 +137,10 @@ describe('trust', () => {
       { ...claims.shop, Name: 'Paid' },
       'does not',
     ],
-    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'and its AppName another'],
-    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, whose AppId is another'],
+    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'but its AppName is not'],
+    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, which has another AppId'],
     ['a topic that is ours alone', 'payments', { ...claims.legacy, Name: 'Paid' }, 'only bank publishes to payments'],
-    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only a service of ours publishes to rumours'],
+    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
   ]
   for (const [what, topic, claim, why] of forged) {
     it(`refuses ${what}, whatever the file says`, () => {
@@ -195,7 +195,7 @@ describe('trust', () => {
 
   it('takes the names of JavaScript for names like any other', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
-      expect(whyNot(name, claims.legacy)).to.contain('only a service of ours')
+      expect(whyNot(name, claims.legacy)).to.contain('only one of our services')
       expect(whyNot('sales', { ...claims.legacy, Name: name })).to.contain('does not publish')
       expect(whyNot('sales', { ...claims.shop, Name: name })).to.contain('does not publish')
     }
@@ -272,7 +272,7 @@ describe('trust', () => {
         ['sales', { ...claims.shop, Name: 'Paid' }],
         ['sales', claims.stranger],
       ] as const) {
-        expect(() => trust().sign(topic, claim, value)).to.throw('services.json, then make generate')
+        expect(() => trust().sign(topic, claim, value)).to.throw('services.json, then run make generate')
       }
     })
 

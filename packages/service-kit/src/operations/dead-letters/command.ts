@@ -133,7 +133,7 @@ dead-letters show ID [--values]         Show one entry; --values also shows pers
 dead-letters replay ID|GROUP|all [--dry-run]   Publish events again to their topics, unless they would fail again
 dead-letters replay ID --edit | --file FILE    Replay an event that you edit in $EDITOR or in a file
 dead-letters replay ID --attempt POSITION      Replay only this failed attempt, if it is the newest
-Flags also take a word: --flag=yes, 1 or true; --flag=no, 0 or false`
+Flags also take a word. yes, 1 and true set them; no, 0 and false do not.`
 
 type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
@@ -236,6 +236,6 @@ async function editEvent(
   rmSync(folder, { recursive: true })
   if (error || status !== 0)
     throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to an installed editor' })
-  if (after.equals(before)) throw new OperationError('the event was not changed, so it is not replayed')
+  if (after.equals(before)) throw new OperationError('the event is unchanged, so it is not replayed')
   return after
 }
