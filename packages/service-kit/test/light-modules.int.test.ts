@@ -26,15 +26,15 @@ async function broughtBy(...modules: string[]): Promise<{ files: number; package
   return JSON.parse(stdout)
 }
 
-describe('what takes 30 MB and more, Kafka’s client and Dapr’s protocol', () => {
+describe('large modules, such as Kafka’s client and Dapr’s protocol', () => {
   const light = ['@orderflow/service-kit', '@orderflow/service-kit/log', '@orderflow/service-kit/trust']
-  it(`does not come with ${light.join(', ')}`, async () => {
+  it(`${light.join(', ')} do not load them`, async () => {
     const { files, packages } = await broughtBy(...light)
     expect(files).to.be.above(5)
     expect(packages).to.deep.equal([])
   })
 
-  it('comes with whoever uses it', async () => {
+  it('modules that use them load them', async () => {
     expect((await broughtBy('@orderflow/service-kit/operations')).packages).to.include('@platformatic/kafka')
     expect((await broughtBy('@orderflow/service-kit/sidecar')).packages).to.include.members([
       '@grpc/grpc-js',

@@ -167,17 +167,14 @@ function denied(topics: readonly string[], use: keyof TopicUse, uses: ReadonlyMa
 function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['describeGroups']>>): string | undefined {
   const group = groups.get(name)
   const isRebalancing = group?.state === 'PreparingRebalance' || group?.state === 'CompletingRebalance'
-  return isRebalancing || group?.members.size
-    ? undefined
-    : `consumer group ${name} has no members: nothing is consumed`
+  return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
 /** Returns the reason for an error. Errors of the protocol have names; for any other error, no answer came. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
   if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `this user may not describe ${asked}`
-  if (names.includes('SASL_AUTHENTICATION_FAILED'))
-    return 'the broker does not accept the user and its password'
+  if (names.includes('SASL_AUTHENTICATION_FAILED')) return 'the broker does not accept the user and its password'
   if (names.length === 0) return 'the broker does not answer'
   return `${asked} cannot be described: ${names.at(-1)}`
 }

@@ -192,10 +192,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       )
     })
     metrics.deadLetter(fault.code)
-    log.warn(
-      { ...delivery.position, reason: fault.code, detail: fault.detail },
-      'event dead-lettered',
-    )
+    log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
   /** Publishes a dead letter, or the minimal one if the topic refuses it. Otherwise the record would come again for ever. */

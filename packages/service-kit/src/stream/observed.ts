@@ -32,8 +32,8 @@ export interface ObservedDelivery {
 }
 
 /**
- * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId. The delivery has a span in its own trace, to which the
- * spans of the events link. daprd makes no span for a bulk delivery of raw payloads (1.18).
+ * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId. The delivery has a span in its own
+ * trace, and the other spans link to it. daprd makes no span for a bulk delivery of raw payloads (1.18).
  */
 export function observeDelivery(
   entries: readonly BulkEntry[],

@@ -28,20 +28,20 @@ function problemsAfter(change: (content: Json) => void): readonly string[] {
 }
 
 describe('services.json', () => {
-  it('has a schema that is valid itself', () => {
+  it('matches its own JSON Schema’s meta-schema', () => {
     const schema = JSON.parse(
       readFileSync(new URL('../../src/application/application.schema.json', import.meta.url), 'utf8'),
     )
     expect(new Ajv({ strict: false }).validateSchema(schema)).to.equal(true)
   })
 
-  it('is read with its defaults', () => {
+  it('fills in the defaults of missing fields', () => {
     const { topics, reactions } = parseApplication(text, 'services.json')
     expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId']])
     expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([['OrderId', 30]])
   })
 
-  it('names a topic in camel case where it has no constant, and takes a composite key', () => {
+  it('derives the constant of a topic in camel case, and accepts a composite key', () => {
     const content = JSON.parse(text)
     content.topics.orderevents = { key: ['OrderId', 'CustomerName'] }
     content.topics['stock-events.v2'] = { key: 'Sku' }
@@ -51,7 +51,7 @@ describe('services.json', () => {
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
   })
 
-  it('takes the events of a topic from services and from outside applications', () => {
+  it('returns the events of a topic, from services and from outside applications', () => {
     const content = JSON.parse(text)
     content.topics.orderevents.outside = ['OrderCreated']
     content.services['order-service'].produces = { orderevents: ['OrderCancelled'] }
@@ -106,12 +106,12 @@ describe('services.json', () => {
       '/services/payment-service/produces/paymentevents: OrderCreated is also an event of orderevents; an event has one topic',
     ],
     [
-      'an event of two topics, of which outside applications write one',
+      'an outside event that is in two topics',
       (all) => (all.topics.paymentevents.outside = ['OrderCreated']),
       '/topics/paymentevents/outside: OrderCreated is also an event of orderevents; an event has one topic',
     ],
     [
-      'a topic that is open without an event',
+      'a topic with a wrong type of outside',
       (all) => (all.topics.paymentevents.outside = true),
       '/topics/paymentevents/outside: must be array',
     ],
@@ -149,12 +149,12 @@ describe('services.json', () => {
     ],
   ]
   for (const [what, change, problem] of cases) {
-    it(`is refused with ${what}`, () => {
+    it(`refuses a file with ${what}`, () => {
       expect(problemsAfter(change)).to.include(problem)
     })
   }
 
-  it('is refused with an event that has no schema, and lists the schemas', () => {
+  it('refuses an event without a schema, and lists the schemas', () => {
     const [problem] = problemsAfter((all) => all.services['order-service'].produces.orderevents.push('OrderShipped'))
     expect(problemsAfter((all) => all.topics.orderevents.outside.push('OrderShipped'))[0]).to.match(
       /^\/topics\/orderevents\/outside: OrderShipped has no schema; add /,
@@ -164,7 +164,7 @@ describe('services.json', () => {
       .and.contain('OrderCancelled, OrderCreated')
   })
 
-  it('is refused with its path where it cannot be read or is not JSON', () => {
+  it('reports the path of a file that is unreadable or not JSON', () => {
     expect(() => readApplication('/no/services.json'))
       .to.throw(ApplicationError)
       .with.property('message')

@@ -8,7 +8,7 @@ const shop = { name: 'shop', scopes: ['orders:read'], tenant: 'acme' }
 const none = () => {}
 
 describe('API keys', () => {
-  it('are 256 random bits behind a public prefix, and only their hash is kept', () => {
+  it('createApiKey returns 256 random bits after a public prefix, and stores only their hash', () => {
     const { key, record } = createApiKey(shop, new Date(0))
     expect(key).to.match(new RegExp(`^ofk_${record.prefix}_[\\w-]{43}$`))
     expect(Buffer.from(key.split('_').slice(2).join('_'), 'base64url')).to.have.length(32)
@@ -18,7 +18,7 @@ describe('API keys', () => {
     expect(createApiKey(shop, new Date(0)).key).not.to.equal(key)
   })
 
-  it('tell whose they are; several of one name count side by side', () => {
+  it('find returns the caller of a key, even if several keys have one name', () => {
     const [first, second] = [createApiKey(shop, new Date()), createApiKey(shop, new Date())]
     const keys = openApiKeys(JSON.stringify([first.record, second.record]), none)
     for (const { key, record } of [first, second]) {
@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   })
 
-  it('that are unknown, or wrong in one letter, are nobody’s', () => {
+  it('find returns nothing for an unknown key, or one that differs in a character', () => {
     const { key, record } = createApiKey(shop, new Date())
     const keys = openApiKeys(JSON.stringify([record]), none)
     const last = key.endsWith('A') ? 'B' : 'A'
@@ -40,7 +40,7 @@ describe('API keys', () => {
     }
   })
 
-  describe('of a file', () => {
+  describe('a file of API keys', () => {
     let folder: string
     let file: string
     const write = (records: unknown) => writeFileSync(file, JSON.stringify(records))
@@ -54,7 +54,7 @@ describe('API keys', () => {
       while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50))
     }
 
-    it('count from the moment they are written, and no more once they are revoked', async () => {
+    it('makes new keys valid at once, and revoked keys invalid', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([])
       const keys = openApiKeys(file, none)
@@ -69,7 +69,7 @@ describe('API keys', () => {
       }
     })
 
-    it('stay valid while the file is there and cannot be parsed, and each problem is reported once', async () => {
+    it('keeps its keys valid while its text is not JSON, and reports each problem once', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([record])
       const problems: string[] = []
@@ -82,22 +82,19 @@ describe('API keys', () => {
           expect(problems).to.have.length(index + 1)
           expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)
         }
-        expect(problems[0])
-          .to.include(file)
-          .and.include('the last valid API keys stay in use')
-          .and.include('next: ')
+        expect(problems[0]).to.include(file).and.include('the last valid API keys stay in use').and.include('next: ')
       } finally {
         keys.close()
       }
     })
 
     const unreadable: Record<string, () => void> = {
-      removed: () => {},
+      missing: () => {},
       'replaced by a folder': () => mkdirSync(file),
       'replaced by a link to itself': () => symlinkSync(file, file),
     }
     for (const [what, replace] of Object.entries(unreadable)) {
-      it(`are refused once the file is ${what}, which is reported once, and are accepted when it is back`, async () => {
+      it(`refuses its keys once the file is ${what}, reports it once, and accepts them again after its return`, async () => {
         const { key, record } = createApiKey(shop, new Date())
         write([record])
         const problems: string[] = []
@@ -118,7 +115,7 @@ describe('API keys', () => {
       })
     }
 
-    it('are refused at the start in words for what is wrong', () => {
+    it('stops a start with an error that describes the problem', () => {
       expect(() => openApiKeys(join(folder, 'none'), none)).to.throw(ApiKeysError, 'no such file')
       write({})
       expect(() => openApiKeys(file, none)).to.throw(ApiKeysError, 'must be array')

@@ -14,8 +14,8 @@ const problems = (auth: Partial<AuthSettings['Auth']>, Host = '127.0.0.1') =>
   authProblems({ Auth: { ...usual, ...auth }, Web: { Host } })
 const named = (...args: Parameters<typeof problems>) => problems(...args).map((problem) => problem.split(':')[0])
 
-describe('who may use a listener', () => {
-  it('is anybody on loopback, and nobody was named for beyond', () => {
+describe('authProblems', () => {
+  it('accepts the mode loopback only for a listener on loopback', () => {
     for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
       expect(problems({}, host), host).to.deep.equal([])
     for (const host of ['0.0.0.0', '::', '10.0.0.1', 'shop.example.com', '127.evil.example']) {
@@ -24,17 +24,17 @@ describe('who may use a listener', () => {
     expect(problems({}, '0.0.0.0')[0]).to.match(/closed.*Auth__Issuer.*Auth__ApiKeys.*or set open, if all/)
   })
 
-  it('is anybody at all when that is said, and who has a token or a key when it is closed', () => {
+  it('accepts any listener in the modes open and closed', () => {
     expect(problems({ Mode: 'open' }, '0.0.0.0')).to.deep.equal([])
     expect(problems(tokens, '0.0.0.0')).to.deep.equal([])
     expect(problems({ Mode: 'closed', ApiKeys: '[]' }, '0.0.0.0')).to.deep.equal([])
   })
 
-  it('is not nobody', () => {
+  it('refuses the mode closed without tokens and keys', () => {
     expect(named({ Mode: 'closed' })).to.deep.equal(['Auth__Issuer', 'Auth__ApiKeys'])
   })
 
-  it('is told by an issuer whose keys nobody can put others in the place of, for an audience', () => {
+  it('requires an audience, and an issuer with https or on this machine', () => {
     expect(named({ ...tokens, Audience: '' })).to.deep.equal(['Auth__Audience'])
     for (const Issuer of ['http://login.example.com', 'login.example.com', 'ftp://localhost']) {
       expect(named({ ...tokens, Issuer }), Issuer).to.deep.equal(['Auth__Issuer'])
@@ -44,7 +44,7 @@ describe('who may use a listener', () => {
     }
   })
 
-  it('is not told by what counts for nothing', () => {
+  it('refuses settings of authentication that have no effect', () => {
     expect(named({ Issuer: tokens.Issuer, ApiKeys: '[]' })).to.deep.equal(['Auth__Issuer', 'Auth__ApiKeys'])
     expect(named({ Mode: 'open', ApiKeys: '[]' })).to.deep.equal(['Auth__ApiKeys'])
   })

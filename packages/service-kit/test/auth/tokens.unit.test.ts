@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createIssuer, createTokenVerifier, IssuerError, TokenError, type VerifyToken } from '../../src/auth/tokens.ts'
 import { startIssuer, type TestIssuer } from '../../src/testing/issuer.ts'
 
-describe('tokens', () => {
+describe('the verifier of tokens', () => {
   let issuer: TestIssuer
   let verify: VerifyToken
   let clock: number
@@ -32,7 +32,7 @@ describe('tokens', () => {
     return (error as TokenError).message
   }
 
-  it('tell who sends it, for which tenant, and what it may do', async () => {
+  it('returns the caller, the tenant and the scopes of a token', async () => {
     const caller = await verify(await issuer.token({ sub: 'ada', org: 'acme', scope: 'orders:read orders:write' }))
     expect(caller).to.deep.equal({
       id: `${issuer.url}|ada`,
@@ -41,13 +41,13 @@ describe('tokens', () => {
     })
   })
 
-  it('may have their scopes in scp, as a text or a list, and no tenant', async () => {
+  it('accepts scopes in scp, as a text or a list, and a missing tenant', async () => {
     const [text, list] = await Promise.all([issuer.token({ scp: 'a:read b:read' }), issuer.token({ scp: ['a:read'] })])
     expect((await verify(text)).scopes).to.deep.equal(new Set(['a:read', 'b:read']))
     expect(await verify(list)).to.deep.include({ scopes: new Set(['a:read']), tenant: { id: '', userId: 'ada' } })
   })
 
-  it('are refused in words for what is wrong with them', async () => {
+  it('explains why it refuses a token', async () => {
     expect(await refusal(await issuer.token({ exp: seconds(-31) }))).to.contain('has expired')
     expect(await refusal(await issuer.token({ aud: 'another' }))).to.contain('audience is not orderflow')
     expect(await refusal(await issuer.token({ iss: 'https://elsewhere.example' }))).to.contain('another issuer')
@@ -60,7 +60,7 @@ describe('tokens', () => {
     expect(await refusal(`${head}.${body}.${'A'.repeat(86)}`)).to.contain('signature is wrong')
   })
 
-  it('are refused when they are signed by nobody, or with a secret', async () => {
+  it('refuses tokens without a signature, or signed with a shared secret', async () => {
     const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
     const claims = encode({ iss: issuer.url, aud: 'orderflow', sub: 'ada', exp: seconds(60) })
     for (const alg of ['none', 'HS256']) {
@@ -70,18 +70,18 @@ describe('tokens', () => {
     }
   })
 
-  it('count for half a minute longer than they say, for a clock that is late', async () => {
+  it('accepts tokens until half a minute after their end, for clocks that differ', async () => {
     expect((await verify(await issuer.token({ exp: seconds(-29) }))).id).to.contain('ada')
   })
 
-  it('that were verified are known for a minute, and not beyond their end', async () => {
+  it('caches verified tokens for a minute, but not beyond their end', async () => {
     const token = await issuer.token({ exp: seconds(10) })
     await verify(token)
     clock += 41_000
     expect(await refusal(token)).to.contain('has expired')
   })
 
-  it('that are signed with a new key count at once, and those of the old one no more after a minute', async () => {
+  it('accepts a new signing key at once, and refuses the old one after a minute', async () => {
     const old = await issuer.token({ exp: seconds(3_600) })
     await verify(old)
     await issuer.rotate()
@@ -91,13 +91,13 @@ describe('tokens', () => {
     expect((error as Error).message).to.contain('the issuer does not have')
   })
 
-  it('ask for the keys once', async () => {
+  it('reads the keys of the issuer once', async () => {
     await Promise.all([verify(await issuer.token({ jti: '1' })), verify(await issuer.token({ jti: '2' }))])
     await verify(await issuer.token({ jti: '3' }))
     expect(issuer.keyRequests).to.equal(1)
   })
 
-  it('cannot be judged while the issuer is away that was never asked; afterwards they can', async () => {
+  it('reports an outage of the issuer before it has read the keys, and recovers', async () => {
     issuer.fail(true)
     const error = await verify(await issuer.token()).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(IssuerError)
@@ -105,7 +105,7 @@ describe('tokens', () => {
     expect((await verify(await issuer.token())).id).to.contain('ada')
   })
 
-  it('are judged by the keys known last while the issuer is away', async () => {
+  it('uses the last keys while the issuer is unreachable', async () => {
     await verify(await issuer.token({ jti: '1' }))
     issuer.fail(true)
     expect((await verify(await issuer.token({ jti: '2' }))).id).to.contain('ada')

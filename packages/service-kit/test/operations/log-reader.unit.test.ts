@@ -32,8 +32,8 @@ async function merged(sources: number[][], sizes: Iterator<number>): Promise<Ite
 
 const times = fc.array(fc.nat(20), { maxLength: 12 })
 
-describe('merging partitions by time', () => {
-  it('gives every record once, each partition in its order, whatever the timestamps', async () => {
+describe('mergeByTime', () => {
+  it('returns every record once and keeps the order of each partition, with any timestamps', async () => {
     const property = fc.asyncProperty(
       fc.array(times, { maxLength: 4 }),
       fc.infiniteStream(fc.nat()),
@@ -49,7 +49,7 @@ describe('merging partitions by time', () => {
     await fc.assert(property)
   })
 
-  it('gives them by time when each partition is', async () => {
+  it('returns records by time if each partition is in order', async () => {
     const sorted = times.map((some) => some.toSorted((a, b) => a - b))
     const property = fc.asyncProperty(
       fc.array(sorted, { maxLength: 4 }),

@@ -3,7 +3,7 @@ import { rebuildCommand } from '../../src/operations/operate.ts'
 import { OperationError } from '../../src/operations/terminal.ts'
 import { openTrust } from '../support/open-trust.ts'
 
-describe('rebuild', () => {
+describe('rebuildCommand', () => {
   /** Arguments are read before the log is opened, so nothing listens at this address. */
   const options = {
     ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
@@ -15,7 +15,7 @@ describe('rebuild', () => {
     throw error
   }
 
-  it('refuses a moment on a day that does not exist, instead of beginning on another day', async () => {
+  it('refuses a day that does not exist', async () => {
     for (const option of ['from', 'to']) {
       expect(await refusalOf(`--${option}`, '2026-11-31T00:00Z')).to.equal(
         `--${option} must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter`,
@@ -23,13 +23,13 @@ describe('rebuild', () => {
     }
   })
 
-  it('refuses a moment without an offset, at 24:00, or in a leap second, and says what to write', async () => {
+  it('refuses a moment without an offset, at 24:00, or in a leap second, and explains the format', async () => {
     expect(await refusalOf('--from', '2026-11-21T10:00')).to.match(/add Z or an offset/)
     expect(await refusalOf('--from', '2026-11-21T24:00Z')).to.match(/00:00 of the next day/)
     expect(await refusalOf('--from', '2016-12-31T23:59:60Z')).to.match(/leap second/)
   })
 
-  it('reads the moments before it looks for the topic', async () => {
+  it('checks the moments before it looks for the topic', async () => {
     expect(await refusalOf('--from', '2026-11-21T10:00Z', '--topic', 'nowhere')).to.match(
       /rebuilds nothing from nowhere/,
     )

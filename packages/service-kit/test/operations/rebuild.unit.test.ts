@@ -31,7 +31,7 @@ const created = (total: number, changes: object = {}) =>
     ...changes,
   })
 
-describe('a rebuild from a topic', () => {
+describe('rebuildTopic', () => {
   let log: FakeLog
   let seen: Created[]
   let waits: string[]
@@ -82,7 +82,7 @@ describe('a rebuild from a topic', () => {
     log.append({ ...event, topic: deadLetterTopic('orderevents') })
   }
 
-  it('hands over all events in the order of arrival and counts what came of them', async () => {
+  it('passes all events to the handlers in the order of arrival, and counts the outcomes', async () => {
     for (const [index, total] of [1, 2, 3, 4].entries()) {
       log.append({ topic: 'orderevents', partition: index % 3, timestamp: total, value: created(total) })
     }
@@ -95,7 +95,7 @@ describe('a rebuild from a topic', () => {
     expect(totals()).to.deep.equal([1, 2, 3, 4])
   })
 
-  it('reads what arrived between two moments, and no more', async () => {
+  it('reads only the records that arrived between two moments', async () => {
     for (let time = 1; time <= 6; time += 1) {
       log.append({ topic: 'orderevents', timestamp: time, value: created(time) })
     }
@@ -103,13 +103,13 @@ describe('a rebuild from a topic', () => {
     expect(totals()).to.deep.equal([3, 4])
   })
 
-  it('takes an amount that an earlier release accepted and that new events may not have', async () => {
+  it('accepts amounts that an earlier release allowed', async () => {
     append(created(1).replace('"Total":1', '"Total":999999999999.999999'))
     await rebuild()
     expect(totals()).to.deep.equal([1e12])
   })
 
-  it('skips what the service dead-lettered, and not what another one did', async () => {
+  it('skips events that this service dead-lettered, but not those of another service', async () => {
     deadLetter(append(created(1)), 'order-service')
     deadLetter(append(created(2)), 'payment-service')
     const counts = await rebuild()
@@ -117,7 +117,7 @@ describe('a rebuild from a topic', () => {
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('takes a dead letter that was replayed, unless that failed too, with the ids of the first record', async () => {
+  it('applies a replayed event with its first ids, unless it failed again', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
@@ -135,7 +135,7 @@ describe('a rebuild from a topic', () => {
     expect(seen[0]?.Id).to.equal(replayed)
   })
 
-  describe('after its topic was created again', () => {
+  describe('after the topic was created again', () => {
     /** Removes the records of the topic, as its deletion does; dead letters stay. */
     function createAgain(): void {
       const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
@@ -161,14 +161,14 @@ describe('a rebuild from a topic', () => {
     })
 
     for (const value of [created(1), '']) {
-      it(`applies it beside a dead letter of 0.1.0 ${value ? 'too' : 'that is without its event'}`, async () => {
+      it(`applies a good event at the position of a dead letter of 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
         deadLetterOfOld(value, 1_000)
         log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
         expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
       })
     }
 
-    it('leaves aside what 0.1.0 dead-lettered', async () => {
+    it('skips events that 0.1.0 dead-lettered', async () => {
       const value = created(1)
       log.append({ topic: 'orderevents', timestamp: 900, value })
       deadLetterOfOld(value, 1_000)
@@ -176,7 +176,7 @@ describe('a rebuild from a topic', () => {
     })
   })
 
-  it('gives events that 0.1.0 handled the ids that are stored and announced, and later ones those of their content', async () => {
+  it('keeps the stored ids of events that 0.1.0 handled, and derives later ids from the content', async () => {
     const reduced = created(1)
     for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
     log.append({
@@ -195,7 +195,7 @@ describe('a rebuild from a topic', () => {
     ])
   })
 
-  it('takes no event that only pretends to be ours, and asks of all others nothing that was decided when they came', async () => {
+  it('rejects forged events of our services, and repeats no other decision about trust', async () => {
     const own = randomUUID()
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
@@ -222,7 +222,7 @@ describe('a rebuild from a topic', () => {
     expect(counts).to.deep.include({ read: 6, applied: 3, faulty: { untrusted: 3 } })
   })
 
-  it('counts what is faulty and goes on', async () => {
+  it('counts invalid records and continues', async () => {
     append('{')
     append('')
     append(created(-1))
@@ -238,7 +238,7 @@ describe('a rebuild from a topic', () => {
     expect(applied).to.equal(1)
   })
 
-  it('waits for a store that is away', async () => {
+  it('waits for an unavailable store', async () => {
     append(created(1))
     const calm = take
     take = async () => {
@@ -251,7 +251,7 @@ describe('a rebuild from a topic', () => {
     expect(waits).to.deep.equal(['write state: down'])
   })
 
-  it('tells how far it is, and ends at what was the end when it began', async () => {
+  it('reports its progress, and ends at the first end of the log', async () => {
     for (let count = 0; count < 1_200; count += 1) append(created(count))
     const told: string[] = []
     await rebuild({}, ({ read }, left) => {
@@ -264,7 +264,7 @@ describe('a rebuild from a topic', () => {
     expect(totals()).not.to.include(9_999)
   })
 
-  it('gives up a store that stays away for a minute, and says so', async () => {
+  it('gives up after a store was unavailable for a minute, and reports it', async () => {
     append(created(1))
     take = () => Promise.reject(new SidecarError('write state', new Error('down')))
     let error: unknown

@@ -11,7 +11,7 @@ import { portOf } from './support/port.ts'
 const max = 3
 
 for (const scheme of ['http', 'https'] as const) {
-  describe(`a listener of ${scheme} that keeps ${max} connections`, () => {
+  describe(`limitConnections for ${scheme} with ${max} connections`, () => {
     let tls: { cert?: Buffer; key?: Buffer } = {}
     let listener: Listener
     let clients: Socket[]
@@ -75,14 +75,14 @@ for (const scheme of ['http', 'https'] as const) {
     const isOpen = (client: Socket) => client.readyState === 'open'
     const goneOf = (...few: Socket[]) => few.map((client) => !isOpen(client))
 
-    it('closes the one that said nothing for longest when another comes', async () => {
+    it('closes the connection that was silent for longest when another one comes', async () => {
       const [first, second, third] = [await open(), await open(), await open()]
       const fourth = await ask()
       await until(() => !isOpen(first))
       expect(goneOf(second, third, fourth)).to.deep.equal([false, false, false])
     })
 
-    it('keeps one that was in use just now before one that came later and was silent since', async () => {
+    it('keeps a recently used connection, and closes a newer one that was silent since', async () => {
       const [first, second] = [await open(), await open(), await open()]
       await ask(first)
       await ask()
@@ -90,7 +90,7 @@ for (const scheme of ['http', 'https'] as const) {
       expect(goneOf(first)).to.deep.equal([false])
     })
 
-    it('keeps those that wait for their answer, and closes one that is late with its headers or body', async () => {
+    it('keeps connections that wait for an answer, and closes one with late headers or a late body', async () => {
       for (const late of ['GET / HT', 'POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{']) {
         const busy = await waitingOne()
         const incomplete = await open(late)
@@ -102,7 +102,7 @@ for (const scheme of ['http', 'https'] as const) {
       }
     })
 
-    it('turns away who comes while all wait for their answer, and nobody else', async () => {
+    it('closes a new connection if all others wait for their answers', async () => {
       const busy = [await waitingOne(), await waitingOne(), await waitingOne()] as const
       const late = connect(portOf(listener.server), '127.0.0.1')
         .on('error', () => {})
@@ -116,7 +116,7 @@ for (const scheme of ['http', 'https'] as const) {
     })
 
     if (scheme === 'https') {
-      it('closes one that never begins with TLS', async () => {
+      it('closes a connection that never begins with TLS', async () => {
         const silent = connect(portOf(listener.server), '127.0.0.1')
           .on('error', () => {})
           .resume()

@@ -8,7 +8,7 @@ import { virtualTime } from '../support/virtual-time.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-describe('draining a server', () => {
+describe('drainable', () => {
   let server: Server
   let drain: () => Promise<void>
   let finish: () => void
@@ -46,7 +46,7 @@ describe('draining a server', () => {
     while (seen[what] < count) await turn()
   }
 
-  it('waits for the request in flight, whose answer says close', async () => {
+  it('waits for the current request, whose answer contains Connection: close', async () => {
     const { received } = open(request.replace('/', '/slow'))
     await until('requests')
     let drained = false
@@ -60,7 +60,7 @@ describe('draining a server', () => {
     await draining
   })
 
-  it('takes no new connections', async () => {
+  it('refuses new connections', async () => {
     const { port } = server.address() as AddressInfo
     open('')
     await until('connections')
@@ -70,7 +70,7 @@ describe('draining a server', () => {
     await draining
   })
 
-  it('answers on an idle connection for a moment longer, and says close', async () => {
+  it('answers requests on idle connections for a short time, with Connection: close', async () => {
     const { socket, received } = open(request)
     await until('answers')
     const draining = drain()
@@ -81,7 +81,7 @@ describe('draining a server', () => {
     await draining
   })
 
-  it('answers what arrived while the event loop was held up for as long as that moment', async () => {
+  it('answers a request that arrived while the event loop was blocked', async () => {
     const { socket, received } = open(request)
     await until('answers')
     const draining = drain()
@@ -92,7 +92,7 @@ describe('draining a server', () => {
     await draining
   })
 
-  it('closes connections that stay idle or have never said anything', async () => {
+  it('closes idle and unused connections', async () => {
     const [idle, silent] = [open(request), open('')]
     await until('answers')
     await until('connections', 2)
@@ -103,5 +103,5 @@ describe('draining a server', () => {
     expect(await silent.received).to.equal('')
   })
 
-  it('is done at once when nobody is connected', () => drain())
+  it('resolves at once without connections', () => drain())
 })

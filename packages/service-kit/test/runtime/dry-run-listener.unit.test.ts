@@ -9,7 +9,7 @@ const known = { authorization: `Bearer ${token}` }
 const none: DryRun = async () => expect.fail('it was tried')
 const metrics: RequestListener = ({ url }, response) => response.writeHead(url === '/metrics' ? 200 : 404).end()
 
-describe('asking a service what it would do', () => {
+describe('POST /dry-run', () => {
   const { log, records } = capturedLog()
   beforeEach(() => records.splice(0))
 
@@ -27,7 +27,7 @@ describe('asking a service what it would do', () => {
     })
   }
 
-  it('answers what it would do with the record, which may have 256 KiB', async () => {
+  it('answers with the verdict on a record of 256 KiB', async () => {
     const value = Buffer.alloc(256 * 1024, 'x').toString('base64')
     const dryRun: DryRun = async (record) => ({ result: 'unknown', why: String(JSON.stringify(record).length) })
     const { status, text } = await ask(known, { dryRun, body: JSON.stringify({ value }) })
@@ -38,26 +38,26 @@ describe('asking a service what it would do', () => {
   })
 
   for (const authorization of [undefined, '', 'Bearer', 'Bearer ', token, `Bearer ${token}x`, 'Bearer xxx']) {
-    it(`answers 401 with ${authorization === undefined ? 'no token' : `the header "${authorization}"`}, and reads nothing`, async () => {
+    it(`answers 401 with ${authorization === undefined ? 'no token' : `the header "${authorization}"`}, and does not read the body`, async () => {
       const body = '{'
       const { status, text } = await ask(authorization === undefined ? {} : { authorization }, { body })
       expect([status, text, records]).to.deep.equal([401, '', []])
     })
   }
 
-  it('is not there without a token that somebody could have, or for a service that reacts to nothing', async () => {
+  it('exists only for a service with reactions and a token', async () => {
     expect((await ask({ authorization: 'Bearer ' }, { own: '' })).status).to.equal(404)
     expect(withDryRun(metrics, { dryRun: undefined, token, log })).to.equal(metrics)
   })
 
-  it('leaves all else as it was', async () => {
+  it('leaves other paths unchanged', async () => {
     const other = (path: string, method: string) => ask({}, { path, method }).then(({ status }) => status)
     expect(await Promise.all([other('/metrics', 'GET'), other('/', 'POST'), other('/dry-run', 'GET')])).to.deep.equal([
       200, 404, 404,
     ])
   })
 
-  it('says what is wrong with a body by its status alone, and logs none of it', async () => {
+  it('answers an invalid body with a status only, and logs none of the body', async () => {
     const noRecord: DryRun = async () => {
       throw new NoRecordError()
     }
@@ -67,7 +67,7 @@ describe('asking a service what it would do', () => {
     expect(records).to.deep.equal([])
   })
 
-  it('logs what it could not do', async () => {
+  it('logs a failed dry run', async () => {
     const broken: DryRun = async () => {
       throw new RangeError('broken')
     }

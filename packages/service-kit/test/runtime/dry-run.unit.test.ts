@@ -29,7 +29,7 @@ class TooOddError extends Error {
   readonly code = 'too-odd'
 }
 
-describe('what a service would do with a record', () => {
+describe('a dry run', () => {
   let sidecar: FakeSidecar
   beforeEach(() => {
     sidecar = new FakeSidecar()
@@ -74,7 +74,7 @@ describe('what a service would do with a record', () => {
       mask: createMask(),
     })(record(document))
 
-  it('is what it would store and publish, without doing either, and without what is personal', async () => {
+  it('reports the writes and events of a record, hides personal data and executes nothing', async () => {
     const tried = await dryRun(created())
     expect(tried).to.deep.include({
       result: 'changes',
@@ -87,17 +87,17 @@ describe('what a service would do with a record', () => {
     expect([sidecar.documents.size, sidecar.published.length, sidecar.calls.transact]).to.deep.equal([0, 0, 0])
   })
 
-  it('is nothing for what it knows already', async () => {
+  it('reports no effect for a known event', async () => {
     sidecar.documents.set(`thing/${OrderId}`, { value: { id: OrderId }, etag: '1' })
     expect(await dryRun(created())).to.deep.equal({ result: 'no-effect', why: 'duplicate', publishes: [] })
   })
 
-  it('is nothing for an event that it does not handle', async () => {
+  it('reports no effect for an unhandled event', async () => {
     const tried = await dryRun({ ...created({}), Name: 'StockCounted' })
     expect(tried).to.deep.equal({ result: 'no-effect', why: 'not-handled', publishes: [] })
   })
 
-  it('is a dead letter with the reason and all problems, as if it were delivered', async () => {
+  it('reports a dead letter with its reason and all problems', async () => {
     const invalid = await dryRun(created({ OrderId }))
     expect(invalid).to.include({ result: 'dead-letter', reason: 'invalid-payload' })
     expect(invalid.result === 'dead-letter' && invalid.faults.map(({ pointer }) => pointer)).to.deep.equal([
@@ -113,7 +113,7 @@ describe('what a service would do with a record', () => {
     expect(await dryRun(created(), 'it is not listed')).to.include({ result: 'dead-letter', reason: 'untrusted' })
   })
 
-  it('is not known while its store is away', async () => {
+  it('fails while the store is unavailable', async () => {
     const away = new SidecarError('read state', 'gone')
     for (const calls of ['read', 'readOne'] as const) sidecar.failures[calls].push(away)
     expect((await dryRun(created())).result).to.equal('unknown')

@@ -5,14 +5,14 @@ import { SettingsError } from '../../src/runtime/settings.ts'
 import { contractMask } from '../../src/telemetry/mask.ts'
 import { TrustFileError } from '../../src/trust/read-trust.ts'
 
-describe('what keeps a service from starting', () => {
-  it('is told with its stack and its cause when nobody expected it', () => {
+describe('failureText', () => {
+  it('returns the stack and the cause of an unexpected error', () => {
     const text = failureText(new Error('no route table', { cause: new TypeError('x is undefined') }), contractMask)
     expect(text).to.match(/^Error: no route table\n {4}at .*run\.unit\.test\.ts/)
     expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
   })
 
-  it('is told without one when it is the environment: wrong settings, a wrong trust file, a taken port', () => {
+  it('returns the message alone for wrong settings, a wrong trust file or a used port', () => {
     expect(failureText(new SettingsError('file', ['PORT: must be integer']), contractMask)).to.equal(
       'settings are not usable (file):\n  - PORT: must be integer',
     )
@@ -25,7 +25,7 @@ describe('what keeps a service from starting', () => {
     )
   })
 
-  it('is told whatever was thrown', () => {
+  it('returns a text for any thrown value', () => {
     expect(failureText('a text', contractMask)).to.equal('a text')
   })
 })

@@ -22,8 +22,8 @@ function settingsWith(httpPort: number, channelPort = 0, Host = '127.0.0.1') {
 const answer: RequestListener = (_request, response) => response.end('ok')
 const app = { web: answer, channel: answer, metrics: answer }
 
-describe('the listeners', () => {
-  it('keep idle connections for longer than proxies and the sidecar do, who say so to the client', async () => {
+describe('openListeners', () => {
+  it('keeps idle connections for longer than proxies and the sidecar do', async () => {
     const listeners = await openListeners(app, settingsWith(0))
     expect(listeners).to.have.lengthOf(3)
     for (const { server, drain } of listeners) {
@@ -35,14 +35,14 @@ describe('the listeners', () => {
     }
   })
 
-  it('have limits for requests that do not arrive, and look for them often enough', () => {
+  it('limits the time of requests, and checks the limit often', () => {
     for (const limits of [publicBounds, channelTimeouts]) {
       expect(limits.headersTimeout).to.be.at.most(limits.requestTimeout)
       expect(limits.connectionsCheckingInterval).to.be.below(limits.headersTimeout)
     }
   })
 
-  it('answer 408 and close when headers or a body come too slowly', async () => {
+  it('answers 408 to slow headers or bodies and closes the connection', async () => {
     const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 }
     const never: RequestListener = (request, response) => request.on('end', () => response.end()).resume()
     const { server, drain } = await listen(never, limits, { host: '127.0.0.1', port: 0, variable: 'Web__HttpPort' })
@@ -54,7 +54,7 @@ describe('the listeners', () => {
     await drain()
   })
 
-  it('name the setting to change when a port is taken', async () => {
+  it('names the setting of a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
     const failure = await openListeners(app, settingsWith(portOf(other))).catch(String)
@@ -62,7 +62,7 @@ describe('the listeners', () => {
     expect(failure).to.contain('on 127.0.0.1 is in use: stop the program that uses it, or set Web__HttpPort')
   })
 
-  it('are closed again when one of them cannot be opened', async () => {
+  it('closes all listeners if one of them cannot be opened', async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
     const webPort = await freePort()
@@ -81,7 +81,7 @@ describe('the listeners', () => {
       )
     const statuses = (port: number) => Promise.all(loopbacks.map((host) => statusAt(host, port)))
 
-    it('answer on both loopbacks, on one port, and on neither once they are drained', async () => {
+    it('answers on both loopback addresses with one port, and closes both', async () => {
       const listeners = await openListeners(app, settingsWith(0, 0, 'localhost'))
       const ports = listeners.map(({ server }) => portOf(server))
       const before = await Promise.all(ports.map(statuses))
@@ -91,7 +91,7 @@ describe('the listeners', () => {
       expect(after).to.deep.equal(ports.map(() => ['ECONNREFUSED', 'ECONNREFUSED']))
     })
 
-    it('finish a request that came by ::1 before they are drained', async () => {
+    it('finishes a request on ::1 before it closes', async () => {
       let finish = () => {}
       let begun = () => {}
       const isBegun = new Promise<void>((resolve) => (begun = resolve))
@@ -111,7 +111,7 @@ describe('the listeners', () => {
       await drained
     })
 
-    it('count the connections of both loopbacks together', async () => {
+    it('counts the connections of both loopback addresses together', async () => {
       const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
       const { server, drain } = await listen(answer, { ...publicBounds, maxConnections: 1 }, address)
       const first = connect(portOf(server), '127.0.0.1')
@@ -126,20 +126,22 @@ describe('the listeners', () => {
       ['127.0.0.1', '::1'],
       ['::1', '127.0.0.1'],
     ] as const) {
-      it(`name the address and the setting when a port is taken on ${other} alone, and leave it free on ${free}`, async () => {
+      it(`names the address and the setting if a port is in use on ${other} alone, and leaves it free on ${free}`, async () => {
         const taken = createSocket()
         await new Promise<void>((done) => taken.listen(0, other, done))
         const { port } = taken.address() as { port: number }
         const failure = await openListeners(app, settingsWith(port, 0, 'localhost')).catch(String)
         const rest = await statusAt(free === '::1' ? '[::1]' : free, port)
         taken.close()
-        expect(failure).to.contain(`port ${port} on ${other} is in use: stop the program that uses it, or set Web__HttpPort`)
+        expect(failure).to.contain(
+          `port ${port} on ${other} is in use: stop the program that uses it, or set Web__HttpPort`,
+        )
         expect(rest).to.equal('ECONNREFUSED')
       })
     }
   })
 
-  it('do without an address that this machine does not have, such as ::1 without IPv6', async () => {
+  it('ignores an address that is missing on this machine, such as ::1 without IPv6', async () => {
     // Set aside for documentation (RFC 3849), so no machine has it.
     const absent = '2001:db8::1'
     const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }

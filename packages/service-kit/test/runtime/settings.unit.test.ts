@@ -55,8 +55,8 @@ function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[
   throw new Error('the settings were accepted')
 }
 
-describe('settings', () => {
-  it('come from the file, with the environment over it and the tokens from Dapr’s variables', () => {
+describe('readSettings', () => {
+  it('reads the file, then the environment, with Dapr’s variables for tokens', () => {
     const loaded = load({
       ...tokens,
       Web__HttpPort: '8080',
@@ -72,14 +72,14 @@ describe('settings', () => {
     expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
   })
 
-  it('take the port of a hosting platform, unless their own says another: a PORT may be left over in a shell', () => {
+  it('uses the platform’s PORT, unless our own variable is set', () => {
     expect(load({ ...tokens, PORT: '8080' }).Web.HttpPort).to.equal(8080)
     expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
     expect(load({ ...tokens, PORT: 'eighty', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
     expect(load({ ...tokens, APP_API_TOKEN: 'a', AppChannel__Token: 'b' }).AppChannel.Token).to.equal('b')
   })
 
-  it('name the variable that a wrong value came from, by either name', () => {
+  it('names the variable of a wrong value, by either name', () => {
     expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
     expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
     expect(problemsOf({ ...tokens, PORT: '1', Web__HttpPort: 'x' })).to.deep.equal([
@@ -89,7 +89,7 @@ describe('settings', () => {
     expect(problemsOf(tokens, { ...settings, Web })).to.deep.equal(['Web__HttpPort: must be integer, in plain digits'])
   })
 
-  it('say what a stream that asks for a password lacks, and what it may be', () => {
+  it('names missing and allowed values for a stream with a password', () => {
     expect(problemsOf({ ...tokens, Stream__AuthType: 'password', Stream__SaslUsername: 'u' })).to.deep.equal([
       'Stream__SaslPassword: is missing; set this variable',
     ])
@@ -102,7 +102,7 @@ describe('settings', () => {
     ])
   })
 
-  it('take keys that are long enough, several separated by commas, and a moment with an offset', () => {
+  it('accepts long keys separated by commas, and a moment with an offset', () => {
     const [key, other] = ['k'.repeat(32), 'o'.repeat(44)]
     for (const SigningKeys of ['', key, `${key},${other}`]) {
       expect(load({ ...tokens, Trust__SigningKeys: SigningKeys }).Trust.SigningKeys).to.equal(SigningKeys)
@@ -120,7 +120,7 @@ describe('settings', () => {
     }
   })
 
-  it('refuse a moment on a day that does not exist, and say how to correct it', () => {
+  it('refuses a day that does not exist, and explains the correction', () => {
     for (const name of ['Trust__SignedSince', 'Stream__PositionIdsBefore']) {
       expect(problemsOf({ ...tokens, [name]: '2026-02-30T10:00Z' })).to.deep.equal([
         `${name}: must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter`,
@@ -128,7 +128,7 @@ describe('settings', () => {
     }
   })
 
-  it('name every problem with the variable that fixes it', () => {
+  it('names every problem and the variable that fixes it', () => {
     expect(
       problemsOf({ ...tokens, Web__HttpPort: 'eighty', Policy__ApproveUpTo: '', Web__HtpPort: '1' }),
     ).to.have.members([
@@ -138,7 +138,7 @@ describe('settings', () => {
     ])
   })
 
-  it('name what is wrong of where traces go, where the SDK would go on with something else', () => {
+  it('names wrong variables of traces, which the SDK would ignore', () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector', Telemetry__TracePage: 'javascript:alert(1)' }
     expect(problemsOf({ ...tokens, ...traced }).map((problem) => problem.split(':')[0])).to.have.members([
       'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -146,7 +146,7 @@ describe('settings', () => {
     ])
   })
 
-  it('take a number from the environment only in plain digits', () => {
+  it('accepts a number from the environment only in plain digits', () => {
     expect(load({ ...tokens, Policy__ApproveUpTo: '-0.50' })).to.have.nested.property('Policy.ApproveUpTo', -0.5)
     for (const text of ['Infinity', '1e400', '1e3', '0x10', ' 1', '.5', 'true', '9'.repeat(400)]) {
       const problems = problemsOf({ ...tokens, Policy__ApproveUpTo: text })
@@ -154,7 +154,7 @@ describe('settings', () => {
     }
   })
 
-  it('take no null from the file, where a value was forgotten', () => {
+  it('refuses a null in the file', () => {
     const Web = { ...settings.Web, Host: null, HttpPort: null }
     expect(problemsOf(tokens, { ...settings, Web, Policy: { ApproveUpTo: null } })).to.have.members([
       'Web__Host: must be string',
@@ -163,25 +163,25 @@ describe('settings', () => {
     ])
   })
 
-  it('do without no token, since the sidecar’s listener must not be open to anyone', () => {
+  it('requires tokens, because the sidecar’s listener must not be open', () => {
     expect(problemsOf({})).to.deep.equal([
       'APP_API_TOKEN: is missing; set this variable',
       'DAPR_API_TOKEN: is missing; set this variable',
     ])
   })
 
-  it('take names of components separated by commas, and nothing between two commas', () => {
+  it('accepts names of components separated by commas, but no empty name', () => {
     expect(load({ ...tokens, Stream__PubSub: 'pubsub,pubsub-1' }).Stream.PubSub).to.equal('pubsub,pubsub-1')
     for (const text of ['', 'pubsub,', 'pubsub, pubsub-1']) {
       expect(problemsOf({ ...tokens, Stream__PubSub: text }), text).to.have.lengthOf(1)
     }
   })
 
-  it('have the application’s id as envelopes have it, in lower case', () => {
+  it('converts the application’s id to lower case, as in envelopes', () => {
     expect(load({ ...tokens, App__Id: settings.App.Id.toUpperCase() }).App.Id).to.equal(settings.App.Id)
   })
 
-  it('say which section the file lacks', () => {
+  it('names a section that is missing in the file', () => {
     expect(problemsOf(tokens, { ...settings, Policy: undefined })).to.deep.equal([
       'Policy: is missing; set this variable',
     ])

@@ -16,7 +16,7 @@ const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
 /** The number of clients that are answered without a queue. A client that sends its next request late is not busy (connections.ts). */
 const clients = 32
 
-describe('a service that is told to stop', () => {
+describe('a service that receives SIGTERM', () => {
   let folder: string
   let service: ChildProcessByStdio<null, Readable, Readable>
   let complaint: Promise<string>
@@ -66,7 +66,7 @@ describe('a service that is told to stop', () => {
   }
 
   for (const listener of ['http', 'https', 'channel'] as const) {
-    it(`breaks none of ${clients} busy connections on ${listener}, half of them by ::1, and ends by itself`, async () => {
+    it(`finishes the requests of ${clients} busy connections on ${listener}, half of them on ::1, and ends`, async () => {
       const busy = Array.from({ length: clients }, (_, index) =>
         busyClient(index % 2 === 0 ? urls[listener] : urls[listener].replace('127.0.0.1', '[::1]')),
       )
@@ -79,7 +79,7 @@ describe('a service that is told to stop', () => {
     })
   }
 
-  it('is not kept by connections that say nothing, nor by idle ones', async () => {
+  it('ends despite silent and idle connections', async () => {
     const silent = connect(Number(new URL(urls.http).port), '127.0.0.1')
     const idle = connect(Number(new URL(urls.https).port), '127.0.0.1')
     for (const socket of [silent, idle]) socket.on('error', () => {})
@@ -89,7 +89,7 @@ describe('a service that is told to stop', () => {
     expect(status).to.equal(0)
   })
 
-  it('answers what it has begun, and tells the client to go', async () => {
+  it('answers started requests with Connection: close', async () => {
     const slow = fetch(`${urls.http}/slow`)
     await told('"begun"')
     const stopped = stop()

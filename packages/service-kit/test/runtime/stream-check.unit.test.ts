@@ -11,7 +11,7 @@ interface Transactions {
 const idle = { mayBeginTransactions: async () => false, close: async () => {} }
 const settings = { Brokers: 'a:1', AuthType: 'none' } as StreamSettings
 
-describe('what keeps a service from its stream', () => {
+describe('createStreamCheck', () => {
   const calls = { opened: 0, described: 0, asked: 0, closed: 0 }
   beforeEach(() => Object.assign(calls, { opened: 0, described: 0, asked: 0, closed: 0 }))
   const time = virtualTime()
@@ -51,18 +51,18 @@ describe('what keeps a service from its stream', () => {
     new AggregateError([Object.assign(new Error('x'), { errors: [{}, refusal(apiId)] })])
   const refusal = (apiId: string) => Object.assign(new Error('The group is s3cret'), { apiId })
 
-  it('is nothing when the group has members', async () => {
+  it('reports no problem if the group has members', async () => {
     expect(await check(async () => ['Stable', 3])()).to.equal(undefined)
   })
 
   for (const state of ['PreparingRebalance', 'CompletingRebalance']) {
-    it(`is not a rebalance (${state}), in which all replicas are at once`, async () => {
+    it(`accepts a rebalancing group (${state}), because all replicas take part`, async () => {
       expect(await check(async () => [state, 0])()).to.equal(undefined)
     })
   }
 
   for (const state of ['Empty', 'Dead']) {
-    it(`is that nobody consumes, when the group is ${state}`, async () => {
+    it(`reports that nothing is consumed if the group is ${state}`, async () => {
       expect(await check(async () => [state, 0])()).to.equal(
         'consumer group a-service has no members: nothing is consumed',
       )
@@ -76,13 +76,13 @@ describe('what keeps a service from its stream', () => {
     'consumer group a-service cannot be described: COORDINATOR_NOT_AVAILABLE': kafkaError('COORDINATOR_NOT_AVAILABLE'),
   }
   for (const [words, error] of Object.entries(failures)) {
-    it(`is told as "${words}"`, async () => {
+    it(`reports the error “${words}”`, async () => {
       expect(await check(() => Promise.reject(error))()).to.equal(words)
       expect(calls.closed).to.equal(1)
     })
   }
 
-  it('is only the broker for a service that consumes nothing', async () => {
+  it('checks only the broker for a service that consumes nothing', async () => {
     const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
       createStreamCheck(
         settings,
@@ -102,17 +102,17 @@ describe('what keeps a service from its stream', () => {
     'this user may not write topic in.dead': { 'in.dead': { read: false, write: false } },
   }
   for (const [words, uses] of Object.entries(denials)) {
-    it(`is told as "${words}"`, async () => {
+    it(`reports the denial “${words}”`, async () => {
       expect(await check(async () => ['Stable', 1], uses)()).to.equal(words)
     })
   }
 
-  it('is nothing when a topic is denied only for what the service does not do', async () => {
+  it('ignores rights that the service does not need', async () => {
     const uses = { in: { read: true, write: false }, out: { read: false, write: true } }
     expect(await check(async () => ['Stable', 1], uses)()).to.equal(undefined)
   })
 
-  it('is nothing when the broker does not say what may be done, as one without rights does', async () => {
+  it('accepts a broker that does not report rights', async () => {
     const open = async () => ({
       ...idle,
       topicUses: async () => new Map(),
@@ -122,7 +122,7 @@ describe('what keeps a service from its stream', () => {
     expect(await silent()).to.equal(undefined)
   })
 
-  it('is told within three seconds by a broker that hangs', async () => {
+  it('reports a hanging broker within three seconds', async () => {
     let answer: string | undefined
     check(() => new Promise(() => {}))().then((told) => (answer = told))
     await time.pass(2_000)
@@ -136,7 +136,7 @@ describe('what keeps a service from its stream', () => {
     const warn = (warning: string) => void warnings.push(warning)
     beforeEach(() => warnings.splice(0))
 
-    it('a check warns once when Kafka lets the service begin one, and the service is ready', async () => {
+    it('warns once if Kafka lets the service begin transactions, and reports it as ready', async () => {
       const ask = check(async () => ['Stable', 1], {}, { mayBegin: async () => true, warn })
       for (let turn = 0; turn < 3; turn += 1) {
         expect(await ask()).to.equal(undefined)
@@ -146,7 +146,7 @@ describe('what keeps a service from its stream', () => {
       expect(warnings[0]).to.match(/begin transactions.*\.\/orderflow acls/)
     })
 
-    it('a check gives no warning when Kafka denies them, and does not ask again', async () => {
+    it('asks once and gives no warning if Kafka denies transactions', async () => {
       let asked = 0
       const mayBegin = async () => {
         asked += 1
@@ -159,7 +159,7 @@ describe('what keeps a service from its stream', () => {
       expect([asked, warnings]).to.deep.equal([1, []])
     })
 
-    it('a check asks until Kafka answers, and the service is ready meanwhile', async () => {
+    it('asks until Kafka answers, and reports the service as ready meanwhile', async () => {
       const answers = [() => Promise.reject(new Error('cut off')), async () => undefined, async () => true]
       const ask = check(
         async () => ['Stable', 1],
@@ -175,11 +175,11 @@ describe('what keeps a service from its stream', () => {
     })
   })
 
-  it('is the missing setting when no broker is named', async () => {
+  it('names the setting if no broker is configured', async () => {
     expect(await createStreamCheck({ ...settings, Brokers: '' }, use)()).to.match(/set Stream__Brokers/)
   })
 
-  it('is asked once by callers at the same time, and again when the answer is old', async () => {
+  it('shares one check among concurrent callers, and repeats it when the result is old', async () => {
     let members = 1
     const ask = check(async () => ['Stable', members])
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([undefined, undefined, undefined])

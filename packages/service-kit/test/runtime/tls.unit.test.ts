@@ -5,7 +5,7 @@ import { type Listener, listen } from '../../src/runtime/listener.ts'
 import { portOf } from './support/port.ts'
 
 for (const keyType of ['ec', 'rsa'] as const) {
-  describe(`the listener of https, with a key of ${keyType.toUpperCase()}`, () => {
+  describe(`the https listener with an ${keyType.toUpperCase()} key`, () => {
     let listener: Listener
     before(async () => {
       const { cert, private: key } = await generate(undefined, { keyType })
@@ -27,7 +27,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
       })
     }
 
-    it('speaks TLS 1.3 with whoever can, and 1.2', async () => {
+    it('accepts TLS 1.3 and 1.2, and prefers 1.3', async () => {
       expect(await offered({})).to.equal('TLSv1.3 TLS_AES_128_GCM_SHA256')
       const signature = keyType === 'ec' ? 'ECDSA' : 'RSA'
       expect(await offered({ maxVersion: 'TLSv1.2' })).to.equal(
@@ -42,20 +42,20 @@ for (const keyType of ['ec', 'rsa'] as const) {
 
     // At level 0 a client offers what OpenSSL holds to be too weak.
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
-      it(`does not speak ${version}`, async () => {
+      it(`refuses the version ${version}`, async () => {
         const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' }
         expect(await offered(old)).to.equal('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')
       })
     }
 
     for (const cipher of ['AES128-GCM-SHA256', 'ECDHE-RSA-AES128-SHA256', 'ECDHE-ECDSA-AES256-SHA384', 'AES128-SHA']) {
-      it(`does not take ${cipher}, without forward secrecy or authenticated encryption`, async () => {
+      it(`refuses ${cipher}, which lacks forward secrecy or authenticated encryption`, async () => {
         const weak = { maxVersion: 'TLSv1.2' as const, ciphers: `${cipher}:@SECLEVEL=0` }
         expect(await offered(weak)).to.match(/HANDSHAKE_FAILURE$/)
       })
     }
 
-    it('does not begin anew on a connection because a client wants to', async () => {
+    it('refuses a renegotiation by a client', async () => {
       const port = portOf(listener.server)
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
       await new Promise((resolve) => socket.once('secureConnect', resolve))

@@ -53,7 +53,7 @@ describe('a service with a collector of traces', () => {
     return performance.now() - stoppedAt
   }
 
-  it('has sent it all by the time it ends, with the key that it takes', async () => {
+  it('sends all spans before it ends, with the collector’s key', async () => {
     const received: { path: string | undefined; key: unknown; body: string }[] = []
     const collector = await listening(async (request, response) => {
       const { url: path, headers } = request
@@ -71,7 +71,7 @@ describe('a service with a collector of traces', () => {
     expect(await output).not.to.contain('a-secret')
   })
 
-  it('ends in time when that hangs', async () => {
+  it('ends in time if the collector hangs', async () => {
     const collector = await listening()
     const took = await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${portOf(collector)}` })
     collector.closeAllConnections()
@@ -79,7 +79,7 @@ describe('a service with a collector of traces', () => {
     expect(took).to.be.at.least(900)
   })
 
-  it('goes on when that is away, and says so', async () => {
+  it('continues if the collector is unreachable, and logs it', async () => {
     const away = `http://127.0.0.1:${await freePort()}`
     const soon = { OTEL_BSP_SCHEDULE_DELAY: '1', OTEL_EXPORTER_OTLP_TIMEOUT: '100' }
     await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: away, ...soon }, 1_000)
@@ -88,7 +88,7 @@ describe('a service with a collector of traces', () => {
     expect(told[0]).not.to.contain('traceId')
   })
 
-  it('is not started with a collector that is none, which it says', async () => {
+  it('refuses to start with an invalid collector, and names the setting', async () => {
     const failure = await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }).catch((error: Error) => error.message)
     expect(failure).to.contain('  - OTEL_EXPORTER_OTLP_ENDPOINT: must be a URL of http or https, such as http')
   })

@@ -6,8 +6,8 @@ const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
 /** Whose settings it has. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
-describe('an error that nobody caught', () => {
-  it('ends the service with its stack, and with nothing personal that hangs on it', () => {
+describe('an uncaught error', () => {
+  it('ends the service with its stack, and without personal data on it', () => {
     const env = { PATH: process.env.PATH, APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
     const { status, stdout, stderr } = spawnSync(process.execPath, [buggyService, folder], { env, encoding: 'utf8' })
     expect(status, stdout).to.equal(1)

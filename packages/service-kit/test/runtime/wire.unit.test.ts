@@ -6,7 +6,7 @@ import { thingId, thingsApp } from '../web/support/things.ts'
 import { portOf } from './support/port.ts'
 
 /** What Node's parser and Express make of bytes that no honest client sends: each is refused or harmless, and ends. */
-describe('what comes over the wire', () => {
+describe('the public listener', () => {
   let listener: Listener
   before(async () => {
     const limits = { AddressPerMinute: 1_000_000, CallerPerMinute: 0, TenantPerMinute: 0 }
@@ -34,8 +34,8 @@ describe('what comes over the wire', () => {
   const json = 'Content-Type: application/json'
   const thing = JSON.stringify({ orderId: thingId, amount: 1 })
 
-  describe('and has no end', () => {
-    it('is refused as soon as its headers are longer than 16 KiB, in one line or in thousands', async () => {
+  describe('for an endless request', () => {
+    it('refuses headers longer than 16 KiB, in one line or in many', async () => {
       const long = `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17 * 1024)}`
       const many = `GET /v1/things HTTP/1.1\r\nHost: a\r\n${'A: b\r\n'.repeat(3_000)}`
       const path = `GET /v1/things?${'x'.repeat(17 * 1024)}`
@@ -44,13 +44,13 @@ describe('what comes over the wire', () => {
       }
     })
 
-    it('is refused as soon as what stands beside or behind its chunks is longer than 16 KiB', async () => {
+    it('refuses more than 16 KiB of chunk extensions or trailers', async () => {
       const chunked = request('POST /v1/things HTTP/1.1', [json, 'Transfer-Encoding: chunked'])
       expect(statusesOf(await answerTo(chunked, `1;${'x'.repeat(17 * 1024)}`))).to.deep.equal(['413'])
       expect(statusesOf(await answerTo(chunked, `0\r\n${'A: b\r\n'.repeat(3_000)}`))).to.deep.equal(['431'])
     })
 
-    it('is refused as soon as its body is longer than 64 KiB, however much it says', async () => {
+    it('refuses a body longer than 64 KiB, with any announced length', async () => {
       for (const headers of [['Content-Length: 99999999999'], ['Transfer-Encoding: chunked']]) {
         const chunk = headers[0]?.includes('chunked') ? `${(65_537).toString(16)}\r\n${'x'.repeat(65_537)}` : '{'
         const socket = connect(portOf(listener.server), '127.0.0.1')
@@ -62,7 +62,7 @@ describe('what comes over the wire', () => {
     })
   })
 
-  describe('and might end elsewhere for a proxy in front', () => {
+  describe('for a request that a proxy may read differently', () => {
     const smuggled = 'GET /v1/things?limit=7 HTTP/1.1\r\nHost: a\r\n\r\n'
     const ambiguous: Record<string, string[]> = {
       'has a length and chunks': ['Content-Length: 5', 'Transfer-Encoding: chunked'],
@@ -71,43 +71,43 @@ describe('what comes over the wire', () => {
       'has a list of lengths': ['Content-Length: 5, 5'],
       'has a length with a sign': ['Content-Length: +5'],
       'has a length in another form': ['Content-Length: 0x5'],
-      'has chunks under another name': ['Transfer-Encoding: xchunked'],
-      'has chunks that are not the last': ['Transfer-Encoding: chunked, identity'],
+      'has an unknown transfer encoding': ['Transfer-Encoding: xchunked'],
+      'has a transfer encoding after chunked': ['Transfer-Encoding: chunked, identity'],
       'has a space before a colon': ['Content-Length : 5'],
       'folds a line': ['X: a', ' b', 'Content-Length: 5'],
       'has a null in a header': ['X: a\0b', 'Content-Length: 5'],
-      'has a line break of its own kind': ['X: a\nContent-Length: 5'],
+      'has a line feed without a carriage return': ['X: a\nContent-Length: 5'],
       'has a carriage return alone': ['X: a\rContent-Length: 5'],
     }
     for (const [what, headers] of Object.entries(ambiguous)) {
-      it(`is refused, with all that follows, when it ${what}`, async () => {
+      it(`refuses the request and everything after it if it ${what}`, async () => {
         const answer = await answerTo(request('POST /v1/things HTTP/1.1', [json, ...headers], `0\r\n\r\n${smuggled}`))
         expect(statusesOf(answer)).to.deep.equal(['400'])
       })
     }
 
     for (const size of ['FFFFFFFFFFFFFFFFF', '-1', '0x1', '1 ', '']) {
-      it(`is refused when a chunk is of size "${size}"`, async () => {
+      it(`refuses a chunk with the size "${size}"`, async () => {
         const chunked = request('POST /v1/things HTTP/1.1', [json, 'Transfer-Encoding: chunked'], `${size}\r\n{\r\n`)
         expect(statusesOf(await answerTo(chunked))).to.deep.equal(['400'])
       })
     }
 
-    it('ends where its chunks end: what follows is a request of its own', async () => {
+    it('treats bytes after the last chunk as a new request', async () => {
       const chunks = `${thing.length.toString(16)}\r\n${thing}\r\n0\r\n\r\n`
       const chunked = request('POST /v1/things HTTP/1.1', [json, 'Transfer-Encoding: chunked'], chunks)
       expect(statusesOf(await answerTo(chunked, last))).to.deep.equal(['201', '200'])
     })
   })
 
-  describe('in another form', () => {
-    it('of HTTP/1.0 or 0.9 is answered and closed', async () => {
+  describe('for another protocol', () => {
+    it('answers HTTP/1.0 and 0.9 and closes the connection', async () => {
       for (const version of [' HTTP/1.0', '']) {
         expect(await answerTo(`GET /v1/things${version}\r\n\r\n`)).to.match(/^HTTP\/1.1 200 .*"items":\[\]/s)
       }
     })
 
-    it('of HTTP/2, or none, is refused', async () => {
+    it('refuses HTTP/2 and invalid protocols', async () => {
       for (const line of [
         'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
@@ -117,11 +117,11 @@ describe('what comes over the wire', () => {
       }
     })
 
-    it('without a host is refused', async () => {
+    it('refuses a request without a host', async () => {
       expect(statusesOf(await answerTo('GET /v1/things HTTP/1.1\r\n\r\n'))).to.deep.equal(['400'])
     })
 
-    it('with a whole URL reaches the same operation by the same rules', async () => {
+    it('applies the same rules to a request with a whole URL', async () => {
       const answer = await answerTo(
         request('GET http://other.example/v1/things?limit=7 HTTP/1.1', ['Connection: close']),
       )
@@ -131,13 +131,13 @@ describe('what comes over the wire', () => {
       )
     })
 
-    it('opens no tunnel and changes no protocol', async () => {
+    it('refuses tunnels and changes of the protocol', async () => {
       expect(await answerTo(request('CONNECT other.example:443 HTTP/1.1'))).to.equal('')
       const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket']
       expect(statusesOf(await answerTo(request('GET /healthz HTTP/1.1', upgrade)))).to.deep.equal(['200'])
     })
 
-    it('that expects more than a go-ahead is refused', async () => {
+    it('refuses an Expect header other than 100-continue', async () => {
       const expecting = (what: string) =>
         request('POST /v1/things HTTP/1.1', [
           json,
@@ -150,17 +150,17 @@ describe('what comes over the wire', () => {
     })
   })
 
-  it('a hundred requests ahead of their answers is answered in their order', async () => {
+  it('answers a hundred pipelined requests in order', async () => {
     const pages = Array.from({ length: 100 }, (_, index) => index + 1)
     const answer = await answerTo(...pages.map((page) => request(`GET /v1/things?limit=${page} HTTP/1.1`)), last)
     expect([...answer.matchAll(/"next":"(\d+)"/g)].map(([, page]) => Number(page))).to.deep.equal(pages)
     expect(statusesOf(answer)).to.have.lengthOf(101)
   })
 
-  describe('twice where once is meant', () => {
+  describe('for a repeated input', () => {
     const get = (path: string) => answerTo(request(`GET ${path} HTTP/1.1`, ['Connection: close']))
 
-    it('is refused by name, as a parameter', async () => {
+    it('refuses a repeated parameter and names it', async () => {
       for (const name of ['limit', 'cursor']) {
         expect(await get(`/v1/things?${name}=1&${name}=2`)).to.match(
           new RegExp(`^HTTP/1.1 400 .*"pointer":"${name}"`, 's'),
@@ -168,7 +168,7 @@ describe('what comes over the wire', () => {
       }
     })
 
-    it('is refused by name, as a key', async () => {
+    it('refuses a repeated idempotency key and names it', async () => {
       const keys = [
         'Idempotency-Key: a',
         'Idempotency-Key: b',
@@ -181,7 +181,7 @@ describe('what comes over the wire', () => {
     })
   })
 
-  it('a parameter that every object has a property of is refused as unknown', async () => {
+  it('refuses unknown parameters with names that every object has', async () => {
     const names = [
       '__proto__=1',
       'constructor=1',
@@ -192,7 +192,7 @@ describe('what comes over the wire', () => {
     ]
     for (const name of names) {
       const answer = await answerTo(request(`GET /v1/things?${name} HTTP/1.1`, ['Connection: close']))
-      expect(answer, name).to.match(/^HTTP\/1.1 400 .*there are limit, cursor/s)
+      expect(answer, name).to.match(/^HTTP\/1.1 400 .*the parameters are: limit, cursor/s)
     }
   })
 })

@@ -23,17 +23,17 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
     ...options,
   })
 
-describe('group commit', () => {
+describe('createBatcher', () => {
   const time = virtualTime()
 
-  it('shares one flush among items that arrive together, and answers each its own', async () => {
+  it('flushes items that arrive together in one batch, and returns each its own result', async () => {
     const batches: number[][] = []
     const add = batcherOf({ flush: recordingIn(batches) })
     expect(await Promise.all([add(1), add(2), add(3)])).to.deep.equal([2, 4, 6])
     expect(batches).to.deep.equal([[1, 2, 3]])
   })
 
-  it('tells who watches it how many wait, and of each batch how long its first item waited and how long it took', async () => {
+  it('reports the number of waiting items, the wait of the first item and the time of each batch', async () => {
     let waiting = () => Number.NaN
     const told: number[][] = []
     const add = batcherOf({
@@ -63,7 +63,7 @@ describe('group commit', () => {
     ])
   })
 
-  it('keeps one flush in flight and the order of arrival', async () => {
+  it('runs one flush at a time and keeps the order of arrival', async () => {
     const batches: number[][] = []
     let inFlight = 0
     const add = batcherOf({
@@ -82,7 +82,7 @@ describe('group commit', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
-  it('keeps as many flushes in flight as it may, and one after a failure until that works again', async () => {
+  it('runs as many flushes as allowed, and only one after a failure until it succeeds', async () => {
     const ends: (() => void)[] = []
     let failing = false
     const add = batcherOf({
@@ -114,7 +114,7 @@ describe('group commit', () => {
     expect(statuses).to.deep.equal(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
-  it('waits with the next flush for company, unless it is full or the batcher was idle', async () => {
+  it('waits before the next flush, unless it is full or the batcher was idle', async () => {
     const batches: number[][] = []
     const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })
     await add(1)
@@ -129,7 +129,7 @@ describe('group commit', () => {
     expect(batches).to.deep.equal([[1], [2], [3, 4], [5]])
   })
 
-  it('ends a batch before it grows over its bytes, yet takes a single larger item', async () => {
+  it('limits the bytes of a batch, but accepts a single larger item', async () => {
     const batches: number[][] = []
     const add = batcherOf({
       sizeOf: (item) => item,
@@ -140,7 +140,7 @@ describe('group commit', () => {
     expect(batches).to.deep.equal([[6, 4], [1], [50], [2]])
   })
 
-  it('refuses an item when too many wait, without touching those', async () => {
+  it('refuses an item if too many wait, and keeps the others', async () => {
     const add = batcherOf({ maxWaiting: 2 })
     const accepted = [add(1), add(2)]
     const refused = await add(3).catch((error: unknown) => error)
@@ -148,7 +148,7 @@ describe('group commit', () => {
     expect(await Promise.all(accepted)).to.deep.equal([2, 4])
   })
 
-  it('fails the whole batch when the flush throws, and goes on with the next', async () => {
+  it('fails the whole batch if the flush throws, and continues with the next', async () => {
     let failing = true
     const add = batcherOf({
       async flush(items) {
@@ -162,7 +162,7 @@ describe('group commit', () => {
     expect(await add(4)).to.equal(8)
   })
 
-  it('tries with a single item after a failure, then with twice as many each time', async () => {
+  it('tries a single item after a failure, then doubles the number', async () => {
     const sizes: number[] = []
     const add = batcherOf({
       async flush(items) {
@@ -179,7 +179,7 @@ describe('group commit', () => {
     expect(sizes).to.deep.equal([2, 1, 1, 2, 4])
   })
 
-  it('tries no oftener than it flushes, however fast it fails', async () => {
+  it('keeps the interval of flushes even if they fail fast', async () => {
     let flushes = 0
     const add = batcherOf({
       minIntervalMs: 20,
@@ -199,7 +199,7 @@ describe('group commit', () => {
     await later
   })
 
-  it('does not look further for the item that is refused when an outage comes between', async () => {
+  it('stops the search for a refused item during an outage', async () => {
     let flushes = 0
     const add = batcherOf({
       isRefusal: (error) => (error as Error).message === 'refused',
@@ -215,7 +215,7 @@ describe('group commit', () => {
     expect(flushes).to.equal(2)
   })
 
-  it('finds the item that is refused by halving, and serves the others', async () => {
+  it('finds the refused item by halving, and stores the others', async () => {
     let flushes = 0
     const add = batcherOf({
       isRefusal: () => true,
@@ -234,7 +234,7 @@ describe('group commit', () => {
     expect(flushes).to.be.at.most(7)
   })
 
-  it('does not begin what has waited for more than five seconds', async () => {
+  it('does not begin items that waited more than five seconds', async () => {
     let done = () => {}
     const add = batcherOf({
       maxItems: 1,
@@ -254,7 +254,7 @@ describe('group commit', () => {
     expect(await second).to.be.instanceOf(OverloadError)
   })
 
-  it('answers all that waited too long, however small the next batch is', async () => {
+  it('fails all late items, even with small batches', async () => {
     let done = () => {}
     const add = batcherOf({
       flush: () =>
@@ -272,7 +272,7 @@ describe('group commit', () => {
     expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
   })
 
-  it('answers what waited too long while a flush hangs', async () => {
+  it('fails late items while a flush hangs', async () => {
     const add = batcherOf({ flush: () => new Promise(() => {}) })
     add(1)
     await turn()
@@ -286,7 +286,7 @@ describe('group commit', () => {
     expect(answer).to.be.instanceOf(OverloadError)
   })
 
-  it('leaves no timer when it is idle', async () => {
+  it('stops its timer when it is idle', async () => {
     const set = mock.method(globalThis, 'setInterval')
     const clear = mock.method(globalThis, 'clearInterval')
     await batcherOf({})(1)
@@ -296,12 +296,12 @@ describe('group commit', () => {
     )
   })
 
-  it('answers an item that becomes late while it is looked at', async () => {
+  it('fails an item that becomes late during the check', async () => {
     time.passAtEachLook(4_000)
     expect(await batcherOf({})(1)).to.equal(2)
   })
 
-  it('works on behalf of those whose items a flush has, and of nobody who began another', async () => {
+  it('runs a flush for the spans of its items only', async () => {
     const { tracing, spans } = recordedSpans()
     const begin = () => tracing.begin('waiting', newTraceId(), undefined, { kind: 'server' })
     const [first, second, third] = [begin(), begin(), begin()]

@@ -21,7 +21,7 @@ const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateT
   daprProto.Dapr.method
 
 /** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
-describe('sidecar client', () => {
+describe('createSidecar', () => {
   const handlers: Record<string, Handler> = {}
   let traceparent: unknown
   let token: unknown
@@ -70,7 +70,7 @@ describe('sidecar client', () => {
   })
   after(() => server.forceShutdown())
 
-  it('says what is not ready: itself, or the store behind it', async () => {
+  it('reports an unhealthy sidecar, or an unavailable store', async () => {
     handlers.GetBulkState = () => ({ items: [] })
     expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
     handlers.GetBulkState = () => {
@@ -88,13 +88,13 @@ describe('sidecar client', () => {
     Object.assign(new Error(details), { code, details }) as ServiceError
   const event = { topic: 't', key: 'k', value: Buffer.from('{}'), headers: { traceparent: 'x' } }
 
-  it('reads what is there, with its etag, and shows the token', async () => {
+  it('reads existing documents with their etags, and sends the token', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{"b":1}'), etag: '7' }, { key: 'c' }] })
     expect([...(await sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
     expect(token).to.equal('dapr-token')
   })
 
-  it('has the sidecar go on with the trace of what is handled, below a span of the call', async () => {
+  it('passes the current trace to the sidecar, below a span of the call', async () => {
     const { tracing, spans } = recordedSpans()
     const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
     handlers.GetState = () => ({})
@@ -121,24 +121,24 @@ describe('sidecar client', () => {
     expect(spans()).to.have.lengthOf(2)
   })
 
-  it('reads one document, or learns that there is none', async () => {
+  it('reads one document, and returns undefined for a missing one', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"b":1}'), etag: '7' })
     expect(await sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
     handlers.GetState = () => ({})
     expect(await sidecar.readOne('a')).to.equal(undefined)
   })
 
-  it('does not take a key that could not be read for one that is absent', async () => {
+  it('fails for an unreadable key instead of reporting it as absent', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
 
-  it('does not take a document that is not JSON for an error of whoever reads it', async () => {
+  it('reports a document that is not JSON as an error of the store', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
 
-  it('does not say what it holds either, which may be personal', async () => {
+  it('hides the content of such a document, which may be personal', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"Name": SECRET}'), etag: '1' })
     const error = await sidecar.readOne('a').catch((thrown: unknown) => thrown)
     expect(inspect(error, { depth: null, showHidden: true }))
@@ -146,7 +146,7 @@ describe('sidecar client', () => {
       .and.not.to.contain('SECRET')
   })
 
-  it('saves each document on its own condition', async () => {
+  it('saves each document with its own guard', async () => {
     let request: unknown
     handlers.SaveState = (given) => {
       request = given
@@ -170,7 +170,7 @@ describe('sidecar client', () => {
     ])
   })
 
-  it('tells the type of the store, and that a component is not there', async () => {
+  it('returns the type of the store, and fails for an unknown component', async () => {
     const other = { name: 'env-secrets', type: 'secretstores.local.env' }
     handlers.GetMetadata = () => ({ registeredComponents: [other, { name: 'statestore', type: 'state.sqlite' }] })
     expect(await sidecar.storeType()).to.equal('state.sqlite')
@@ -178,7 +178,7 @@ describe('sidecar client', () => {
     expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')
   })
 
-  it('publishes each event under its own key and headers, and notices when one failed', async () => {
+  it('publishes each event with its own key and headers, and detects a failed one', async () => {
     let seen: { metadata: object; entries: { metadata: object }[] } | undefined
     handlers.BulkPublishEventAlpha1 = (request) => {
       seen = request as typeof seen
@@ -191,7 +191,7 @@ describe('sidecar client', () => {
     expect(await failure(sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
   })
 
-  it('publishes through the next component after an outage, not after a refusal', async () => {
+  it('publishes through the next component after an outage, but not after a refusal', async () => {
     const through: string[] = []
     let answer: () => unknown = () => ({})
     handlers.BulkPublishEventAlpha1 = (request) => {
@@ -215,7 +215,7 @@ describe('sidecar client', () => {
     expect(through).to.deep.equal([first, first, first, second, second, first])
   })
 
-  it('tells a lost race, a refusal and an outage apart', async () => {
+  it('distinguishes a lost race, a refusal and an outage', async () => {
     const write = () => failure(sidecar.transact([{ key: 'a', value: '1', guard: 'absent' }]))
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],

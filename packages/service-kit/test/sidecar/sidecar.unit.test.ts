@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { createIdleSidecar } from '../../src/sidecar/sidecar.ts'
 
-describe('the sidecar of a service that publishes and keeps nothing', () => {
-  it('is asked how it is, and nothing else', async () => {
+describe('createIdleSidecar', () => {
+  it('asks the sidecar only for its health', async () => {
     let status = 204
     const asked: (string | undefined)[] = []
     const server = createServer(({ url }, response) => {

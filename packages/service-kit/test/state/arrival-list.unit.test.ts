@@ -10,7 +10,7 @@ let clock = begun
 const now = () => new Date(clock)
 
 for (const type of ['state.sqlite', 'state.postgresql']) {
-  describe(`list of arrivals on ${type}`, () => {
+  describe(`createArrivalLists on ${type}`, () => {
     let sidecar: FakeSidecar
     beforeEach(() => {
       clock = begun
@@ -41,17 +41,17 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       return seen
     }
 
-    it('pages through everything, newest first, each once', async () => {
+    it('lists all entries once, newest first, across pages', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       expect(await all(7)).to.deep.equal(Array.from({ length: 150 }, (_, index) => `${149 - index}`))
     })
 
-    it('is empty before anything arrived', async () => {
+    it('returns an empty page before the first entry', async () => {
       expect(await page(10)).to.deep.equal({ items: [], next: null })
     })
 
-    it('goes on with the next older chunk after a page that ends with one', async () => {
+    it('continues with the next older chunk after a page at the end of a chunk', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
       const { items, next } = await page(6)
@@ -59,14 +59,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, next ?? '')).items).to.deep.equal(['63', '62'])
     })
 
-    it('leaves out an entry whose document is gone', async () => {
+    it('leaves out an entry whose document is missing', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) await add(commit, id)
       sidecar.documents.delete('b')
       expect((await page(2)).items).to.deep.equal(['c', 'a'])
     })
 
-    it('has full pages, and no longer ones, where most documents are gone', async () => {
+    it('fills pages to their limit if most documents are missing', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       for (let id = 0; id < 150; id += 1) if (id % 5 !== 0) sidecar.documents.delete(`${id}`)
@@ -74,7 +74,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(7)).items).to.have.length(7)
     })
 
-    it('ends where a chunk is missing, and goes on in the shards of others', async () => {
+    it('ends a shard at a missing chunk, and continues in the other shards', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'oldest')
       clock += 1
@@ -88,7 +88,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(shown.slice(0, 2).concat(shown.slice(-2))).to.deep.equal(['149', '148', '127', 'others'])
     })
 
-    it('is empty when all that its hint leads to is lost, and begins anew', async () => {
+    it('starts again with an empty list if the chunks of its hint are lost', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       for (const key of sidecar.chunkKeys()) sidecar.documents.delete(key)
@@ -97,7 +97,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['next'])
     })
 
-    it('ends with a null cursor exactly at the oldest entry', async () => {
+    it('returns a null cursor at the oldest entry', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c', 'd']) await add(commit, id)
       expect(await page(4)).to.deep.equal({ items: ['d', 'c', 'b', 'a'], next: null })
@@ -112,7 +112,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, first.next ?? '')).items).to.deep.equal(['b', 'a'])
     })
 
-    it('shows an id once that two writers listed at the same time, at its last place', async () => {
+    it('lists an id once, at its last slot, if two writers listed it at the same time', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'a')
       await add(other, 'b')
@@ -120,7 +120,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items.toSorted()).to.deep.equal(['a', 'b'])
     })
 
-    it('is in the order of the writers’ clocks', async () => {
+    it('orders entries by the writers’ clocks', async () => {
       const writers = Array.from({ length: 8 }, writer)
       const ids = Array.from({ length: 800 }, (_, id) => `${id}`)
       for (const id of ids) {
@@ -130,7 +130,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(100)).to.deep.equal(ids.toReversed())
     })
 
-    it('is in that order also where one writer lists far more than another, in pages of any length', async () => {
+    it('orders entries by time if one writer lists many more than another, in pages of any length', async () => {
       const [busy, idle] = [writer(), writer()]
       const ids = Array.from({ length: 300 }, (_, id) => `${id}`)
       for (const id of ids) {
@@ -140,7 +140,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       for (const limit of [7, 100, 300]) expect(await all(limit), `${limit}`).to.deep.equal(ids.toReversed())
     })
 
-    it('is in the order of arrival at each writer, also when its clock is put back', async () => {
+    it('keeps the order of each writer’s arrivals if its clock is set back', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
         await add(commit, id)
@@ -149,7 +149,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
     })
 
-    it('gives writers that begin at the same time a shard each, and more of them than there are shards room', async () => {
+    it('gives each concurrent writer its own shard, and lets further writers share shards', async () => {
       const writers = Array.from({ length: 24 }, writer)
       const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
       for (let round = 0; round < 200; round += 1) {
@@ -158,7 +158,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await all(200)).toSorted()).to.deep.equal(ids.toSorted())
     })
 
-    it('has a writer that comes later go on in an idle shard, so that a page needs no more reads', async () => {
+    it('gives a later writer an idle shard, so that a page needs no more reads', async () => {
       for (let restart = 0; restart < 10; restart += 1) {
         await add(writer(), `${restart}`)
         clock += 60_000
@@ -167,7 +167,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(3)).to.deep.equal(Array.from({ length: 10 }, (_, restart) => `${9 - restart}`))
     })
 
-    it('reads a page in as many calls however long the list is', async () => {
+    it('reads a page with the same number of calls for any length of the list', async () => {
       const commit = writer()
       const callsOfPage = async () => {
         const before = sidecar.calls.read
@@ -180,28 +180,28 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await callsOfPage()).to.equal(short)
     })
 
-    it('finds what stands beyond a hint that is far behind', async () => {
+    it('finds entries beyond an old hint', async () => {
       const commit = writer()
       for (let id = 0; id < 1_000; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 0)
       expect((await page(2)).items).to.deep.equal(['999', '998'])
     })
 
-    it('passes over a hint whose chunk was never begun', async () => {
+    it('skips a hint whose chunk was never begun', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 2)
       expect((await page(2)).items).to.deep.equal(['69', '68'])
     })
 
-    it('begins with the first entry, not with a transaction that lists none', async () => {
+    it('creates the list with the first entry', async () => {
       const commit = writer()
       await commit({ key: 'x', bytes: 10, decide: (view) => view.write(1) })
       await add(commit, 'a')
       expect((await page(10)).items).to.deep.equal(['a'])
     })
 
-    it('begins anew in a store that was emptied', async () => {
+    it('starts again in a store that was emptied', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       sidecar.documents.clear()
@@ -209,7 +209,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
     })
 
-    it('adds to no chunk of another writer, in a store that was emptied and filled again', async () => {
+    it('adds to no other writer’s chunk in a store that was emptied and filled again', async () => {
       const writers = Array.from({ length: shardCount }, writer)
       for (const [index, commit] of writers.entries()) await add(commit, `old ${index}`)
       sidecar.documents.clear()
@@ -221,7 +221,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(items).to.have.length(100 + shardCount)
     })
 
-    it('goes on where a store ends that was put back to an earlier time', async () => {
+    it('continues at the end of a restored store', async () => {
       const commit = writer()
       for (let id = 0; id < 10; id += 1) await add(commit, `${id}`)
       const earlier = new Map(sidecar.documents)
@@ -233,7 +233,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['later', '9'])
     })
 
-    it('refuses a cursor that is not its own', async () => {
+    it('refuses a cursor of another list', async () => {
       const encoded = (text: string) => Buffer.from(text).toString('base64url')
       const commit = writer()
       for (const id of ['a', 'b', 'c']) await add(commit, id)
@@ -257,14 +257,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       }
     })
 
-    it('keeps its chunks small', async () => {
+    it('limits the size of its chunks', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       const lengths = sidecar.chunkKeys().map((key) => Object(sidecar.documents.get(key)?.value).ids.length)
       expect(lengths).to.deep.equal([64, 64, 22])
     })
 
-    it('goes on with its chunk however seldom it lists something', async () => {
+    it('continues its chunk after a long time without entries', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
         clock += 60_000
@@ -278,8 +278,8 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
   })
 }
 
-describe('a list of a million entries by eight writers', () => {
-  it('is read page by page, 100 entries in at most five calls', async () => {
+describe('a list with a million entries by eight writers', () => {
+  it('needs at most five calls for each page of 100 entries', async () => {
     const sidecar = new FakeSidecar()
     const chunks = 1_000_000 / 64 / 8
     for (let shard = 0; shard < 8; shard += 1) {

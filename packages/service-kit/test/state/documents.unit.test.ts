@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createDocuments, type Documents } from '../../src/state/documents.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-describe('documents', () => {
+describe('createDocuments', () => {
   let sidecar: FakeSidecar
   let documents: Documents
   beforeEach(() => {
@@ -10,7 +10,7 @@ describe('documents', () => {
     documents = createDocuments(sidecar, () => new Date())('')
   })
 
-  it('are read in one call by all who ask at the same time, each of whom gets what it asked for and exists', async () => {
+  it('reads in one call for concurrent callers, and returns each its own existing documents', async () => {
     for (const key of ['a', 'b', 'c']) sidecar.set(key, `value of ${key}`)
     const asked: string[][] = []
     const read = sidecar.read.bind(sidecar)
@@ -33,7 +33,7 @@ describe('documents', () => {
     ])
   })
 
-  it('that a bulk read leaves out are asked for one by one', async () => {
+  it('reads keys alone that a bulk read leaves out', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, key)
     sidecar.overlooked.add('b')
     const [one, both] = await Promise.all([documents.read(['b', 'nothing']), documents.read(['a', 'b'])])
@@ -42,14 +42,14 @@ describe('documents', () => {
     expect(sidecar.calls.readOne).to.equal(3)
   })
 
-  it('are not taken for absent by who cannot ask for them', async () => {
+  it('fails if it cannot confirm that a document is absent', async () => {
     sidecar.failures.readOne.push(new Error('connection lost'))
     const answers = await Promise.allSettled([documents.read(['a']), documents.read(['b'])])
     expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
     expect(answers[0]).to.have.nested.property('reason.message', 'connection lost')
   })
 
-  it('are read with at most 2,000 keys in one call', async () => {
+  it('reads at most 2,000 keys in one call', async () => {
     const keys = (from: number) => Array.from({ length: 1_000 }, (_, index) => `${from + index}`)
     await Promise.all([0, 1_000, 2_000].map((from) => documents.read(keys(from))))
     expect(sidecar.calls.read).to.equal(2)
@@ -69,7 +69,7 @@ describe('documents', () => {
     })
   }
 
-  it('are listed in the order of their arrival by the change that writes them', async () => {
+  it('lists documents in the order of arrival, with the change that writes them', async () => {
     for (const id of ['a', 'b', 'c']) await store(id)
     const first = await documents.page({ cursor: undefined, limit: 2 }, load)
     expect(first.items).to.deep.equal(['name of c', 'name of b'])
@@ -77,7 +77,7 @@ describe('documents', () => {
     expect(second).to.deep.equal({ items: ['name of a'], next: null })
   })
 
-  it('are on their page when a bulk read overlooks them', async () => {
+  it('lists documents that a bulk read leaves out', async () => {
     for (const id of ['a', 'b', 'c']) await store(id)
     sidecar.overlooked.add('b')
     const { items } = await documents.page({ cursor: undefined, limit: 3 }, load)

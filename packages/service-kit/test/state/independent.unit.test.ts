@@ -6,7 +6,7 @@ import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const lost = () => new SidecarError('save state', new Error('connection lost'))
 
-describe('independent unit of work', () => {
+describe('createIndependent', () => {
   let sidecar: FakeSidecar
   let change: UnitOfWork
   /** The keys of each bulk save. */
@@ -36,7 +36,7 @@ describe('independent unit of work', () => {
     }
   }
 
-  it('saves each document on its own condition, and reads nothing back', async () => {
+  it('saves each document with its own guard, and does not read it again', async () => {
     await Promise.all([write('a', 1), write('b', 1)])
     expect(saves).to.deep.equal([['a', 'b']])
     // Two of them find a shard for the list, once.
@@ -45,7 +45,7 @@ describe('independent unit of work', () => {
     expect(sidecar.calls).to.include({ read: 4, save: 2 })
   })
 
-  it('does again only what another writer was faster with', async () => {
+  it('repeats only the works that lost a race', async () => {
     sidecar.beforeWrite = () => {
       sidecar.beforeWrite = () => {}
       sidecar.set('b', 'of another')
@@ -55,7 +55,7 @@ describe('independent unit of work', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('takes for done what can be seen after a failure, and does the rest again', async () => {
+  it('keeps the writes that succeeded before a failure, and repeats the others', async () => {
     nextSave(async (save, writes) => {
       await save(writes.slice(0, 1))
       throw lost()
@@ -66,7 +66,7 @@ describe('independent unit of work', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('does not write twice what was written and not answered', async () => {
+  it('does not repeat a write that succeeded without an answer', async () => {
     nextSave(async (save, writes) => {
       await save(writes)
       throw lost()
@@ -75,7 +75,7 @@ describe('independent unit of work', () => {
     expect(saves).to.deep.equal([['a']])
   })
 
-  it('fails what it cannot save after some attempts, and answers for the rest', async () => {
+  it('fails the writes that do not succeed after some attempts, and answers the others', async () => {
     const save = sidecar.save
     sidecar.save = async (writes) => {
       await save(writes.filter(({ key }) => key !== 'b'))
@@ -86,7 +86,7 @@ describe('independent unit of work', () => {
     expect(saves).to.have.length(8)
   })
 
-  it('fails the batch when nobody can tell what was written', async () => {
+  it('fails the batch if the result of a write is unknown', async () => {
     nextSave(async () => {
       sidecar.failures.read.push(lost())
       throw lost()
@@ -107,7 +107,7 @@ describe('independent unit of work', () => {
     expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
-  describe('has who saw what another work of the batch left stand and fall with that', () => {
+  describe('for a work that reads another work’s change, which is lost', () => {
     beforeEach(() => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
@@ -116,17 +116,17 @@ describe('independent unit of work', () => {
     })
     const first = () => write('a', 'ours', (view) => void (view.get('a') ?? view.write('ours')))
 
-    it('when it wrote nothing', async () => {
+    it('repeats the work if it wrote nothing', async () => {
       const look = () => change({ key: 'a', bytes: 10, decide: (view) => view.get('a') })
       expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
     })
 
-    it('when it saw it beside its own', async () => {
+    it('repeats the work if it read the change next to its own document', async () => {
       const look = () => change({ key: 'b', beside: ['a'], bytes: 10, decide: (view) => view.get('a') })
       expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
     })
 
-    it('when it threw', async () => {
+    it('repeats the work if it threw', async () => {
       const refuse = () =>
         change({
           key: 'a',
@@ -147,7 +147,7 @@ describe('independent unit of work', () => {
     expect(documents).to.deep.equal(['a', 'b'])
   })
 
-  it('stores no document whose chunk it could not store, and lists it elsewhere', async () => {
+  it('stores no document of a chunk that was not stored, and lists it again elsewhere', async () => {
     nextSave(async () => {
       throw lost()
     })
@@ -156,7 +156,7 @@ describe('independent unit of work', () => {
     expect(sidecar.documents.get(`list/${shard}/${n}`)?.value).to.have.nested.property(`ids[${index}]`, 'a')
   })
 
-  it('has several batches under way, and each listed in a slot of its own', async () => {
+  it('runs several batches at the same time, and gives each entry its own slot', async () => {
     const list = (key: string) => write(key, '', (view) => view.write({ listed: view.list(key) }))
     const keys = Array.from({ length: 1_000 }, (_, index) => `${index}`)
     let [waiting, most] = [0, 0]

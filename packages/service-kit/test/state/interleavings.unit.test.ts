@@ -7,7 +7,7 @@ import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/un
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 /** Counterexamples that tools/docs/model finds when a guard is taken away, and no other test meets. */
-describe('units of work and the list, in the interleavings that the models find', () => {
+describe('the unit of work and the list, in interleavings from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
   beforeEach(() => {
@@ -38,7 +38,7 @@ describe('units of work and the list, in the interleavings that the models find'
   }
   const lost = () => new SidecarError('save state', new Error('connection lost'))
 
-  it('two processes that begin the same chunk lose no entry (BeginCreateOnly)', async () => {
+  it('two processes that begin the same chunk keep all entries (BeginCreateOnly)', async () => {
     await leaveIdleShard()
     const chunks: string[] = []
     const save = sidecar.save.bind(sidecar)
@@ -57,7 +57,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a chunk that may not have been begun is begun again, and leaves no hole (KnowBegun)', async () => {
+  it('a process begins a chunk again if its beginning is uncertain, and leaves no gap (KnowBegun)', async () => {
     await leaveIdleShard()
     const save = sidecar.save.bind(sidecar)
     sidecar.save = async () => {
@@ -70,7 +70,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(await listed()).to.deep.equal(['a', 'b'])
   })
 
-  it('an entry stays in its chunk when a document beside its own is not saved (ChunkOnlyGrows)', async () => {
+  it('an entry stays in its chunk if another document was not saved (ChunkOnlyGrows)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -85,7 +85,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a chunk whose write was not answered is left alone, so one that lands late takes nothing away (LeaveUnknown)', async () => {
+  it('a process leaves a chunk after an unanswered write, so a late write removes nothing (LeaveUnknown)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -101,7 +101,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('batches under way at the same time write their process’s chunk one after the other (OneChunkWrite)', async () => {
+  it('concurrent batches write the chunk of their process in sequence (OneChunkWrite)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -126,7 +126,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  describe('whose first work writes and loses the race, so that its second one', () => {
+  describe('after the first work of a batch lost its race', () => {
     /** The first work creates `a`, the second sees that; another replica is faster. */
     async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
       const change = process()
@@ -139,11 +139,11 @@ describe('units of work and the list, in the interleavings that the models find'
       return second
     }
 
-    it('looks again at what is there (RedoLookers)', async () => {
+    it('a later work of the batch that only read runs again (RedoLookers)', async () => {
       expect(await race((view) => view.get('a'))).to.deep.equal({ status: 'fulfilled', value: 'of another' })
     })
 
-    it('does not throw at what was never stored (RedoThrown)', async () => {
+    it('a later work of the batch that threw runs again (RedoThrown)', async () => {
       const second = await race((view) => {
         throw new Error(`not with ${view.get('a')}`)
       })
@@ -151,7 +151,7 @@ describe('units of work and the list, in the interleavings that the models find'
     })
   })
 
-  it('a cautious replica that writes last notices one that only its fence guards (CautiousGuards)', async () => {
+  it('a cautious replica detects a write that only its fence guards (CautiousGuards)', async () => {
     sidecar = new FakeSidecar('state.sqlite')
     const [cautious, other] = [process(), process()]
     const increment = (change: UnitOfWork) =>
@@ -173,7 +173,7 @@ describe('units of work and the list, in the interleavings that the models find'
     expect(sidecar.documents.get('a')?.value).to.equal(4)
   })
 
-  it('the fence is read before what it stands for (FenceFirst)', async () => {
+  it('a transaction reads the fence before the documents that it guards (FenceFirst)', async () => {
     sidecar = new FakeSidecar('state.sqlite')
     const asked: string[][] = []
     const read = sidecar.read.bind(sidecar)

@@ -35,7 +35,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       documentsOf(tenant).page({ cursor, limit: 100 }, load(tenant))
     const list = async (tenant: string) => (await page(tenant)).items
 
-    it('are another tenant’s business in nothing: key, list and what is read beside', async () => {
+    it('separates the keys, lists and reads of tenants', async () => {
       await documentsOf('a').change({ key: 'beside', bytes: 1, decide: (view) => view.write('a’s') })
       expect(await Promise.all([store('a', 'x'), store('b', 'x'), store('', 'x'), store('a', 'x')])).to.deep.equal([
         undefined,
@@ -51,7 +51,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await list('c')).to.deep.equal([])
     })
 
-    it('are listed in pages of their own however tenants take turns', async () => {
+    it('keeps a list for each tenant, even if tenants alternate', async () => {
       const tenants = ['a', 'b', '']
       const ids = Array.from({ length: 200 }, (_, index) => `${index}`)
       for (const id of ids) await Promise.all(tenants.map((tenant) => store(tenant, id)))
@@ -65,14 +65,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       }
     })
 
-    it('go on in a list that another process began', async () => {
+    it('continues a list that another process began', async () => {
       await store('a', 'first')
       documentsOf = createDocuments(sidecar, () => new Date(Date.now() + 1))
       await store('a', 'second')
       expect(await list('a')).to.deep.equal(['second of a', 'first of a'])
     })
 
-    it('are listed anew in a store that was emptied, and filled again by another process', async () => {
+    it('lists documents again in a store that was emptied and filled by another process', async () => {
       const ids = Array.from({ length: 100 }, (_, index) => `${index}`)
       const process = () => createDocuments(sidecar, () => new Date())
       const add = (documents: DocumentsOf, id: string) => {
@@ -92,7 +92,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect([...items, ...rest.items].toSorted()).to.deep.equal(all.map((id) => `${id} of a`).toSorted())
     })
 
-    it('go on in their list while it is one of the thousand that were used last, and then in a new chunk of it', async () => {
+    it('continues the chunk of a list among the last thousand, and begins a new chunk for others', async () => {
       const tenants = Array.from({ length: 1_001 }, (_, index) => `tenant ${index}`)
       for (const tenant of tenants.slice(0, 1_000)) await store(tenant, 'x')
       const chunks = () => [...sidecar.documents.keys()].filter((key) => /list\/\d+\/\d+$/.test(key)).length
@@ -107,13 +107,13 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await list('tenant 1')).to.deep.equal(['y of tenant 1', 'x of tenant 1'])
     })
 
-    it('are found whatever a tenant is called', async () => {
+    it('works for tenants with any name', async () => {
       const names = ['a/b', 'a', '/', 'ä'.repeat(256), 'tenant/', '..', '__proto__']
       await Promise.all(names.map((name) => store(name, 'x')))
       for (const name of names) expect(await list(name)).to.deep.equal([`x of ${name}`])
     })
 
-    it('are those of all where tenants are nobody’s business', async () => {
+    it('shares documents of all tenants if the service does not separate them', async () => {
       documentsOf = createDocuments(sidecar, () => new Date(), true)
       await store('a', 'x')
       expect(await store('b', 'x')).to.equal('a')
@@ -123,8 +123,8 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
   })
 }
 
-describe('the space of a tenant', () => {
-  it('has the name under which documents are stored already', () => {
+describe('spaceOf', () => {
+  it('returns the prefix of documents that are already stored', () => {
     expect(spaceOf('acme')).to.equal('tenant/giszrYfBSKCiClunzV68qmjTahjnqtFlVUkD9SyoJ1c/')
     expect(spaceOf('')).to.equal('')
   })

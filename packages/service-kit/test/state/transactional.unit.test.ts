@@ -11,7 +11,7 @@ const replicaOn = (sidecar: FakeSidecar) =>
     createArrivalLists(() => new Date()),
   )
 
-describe('transactional unit of work', () => {
+describe('createTransactional', () => {
   let sidecar: FakeSidecar
   let change: UnitOfWork
   /** The keys of each transaction's writes whose outcome hangs on what was read. */
@@ -29,10 +29,10 @@ describe('transactional unit of work', () => {
   const increment = (key: string, by = change) =>
     by({ key, bytes: 10, decide: (view) => view.write((view.get<number>(key) ?? 0) + 1) })
 
-  describe('on a sidecar that asks for time between writes', () => {
+  describe('with a sidecar that needs time between writes', () => {
     const time = virtualTime()
 
-    it('leaves it between two transactions', async () => {
+    it('waits between two transactions', async () => {
       Object.assign(sidecar, { writeIntervalMs: 20 })
       change = replicaOn(sidecar)
       await increment('a')
@@ -45,7 +45,7 @@ describe('transactional unit of work', () => {
     })
   })
 
-  it('guards a whole transaction by its fence, and each document after another writer came between', async () => {
+  it('guards a whole transaction by its fence, and each document after a lost race', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, 0)
     await Promise.all([increment('a'), increment('b')])
     sidecar.beforeWrite = () => {
@@ -56,7 +56,7 @@ describe('transactional unit of work', () => {
     expect(guards).to.deep.equal([['fence'], ['fence'], ['a', 'b']])
   })
 
-  it('is not cautious after a failure that is no lost race', async () => {
+  it('does not become cautious after a failure other than a lost race', async () => {
     sidecar.set('a', 0)
     sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
     await increment('a').catch(() => {})
@@ -64,14 +64,14 @@ describe('transactional unit of work', () => {
     expect(guards).to.deep.equal([['fence'], ['fence']])
   })
 
-  it('guards a chunk of the list that it begins whatever the fence says, since it was not read with it', async () => {
+  it('always guards a new chunk of the list, because it was not read with the fence', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, 0)
     await change({ key: 'a', bytes: 10, decide: (view) => view.write(view.list('a')) })
     await change({ key: 'b', bytes: 10, decide: (view) => view.write(view.list('b')) })
     expect(guards).to.deep.equal([['fence', sidecar.chunkKeys()[0]], ['fence']])
   })
 
-  it('makes sure that a new document does not exist: a few by their guards, many by another bulk read', async () => {
+  it('confirms that new documents are absent, by guards for a few and by a bulk read for many', async () => {
     await Promise.all(['a', 'b', 'c', 'd'].map((key) => increment(key)))
     expect(guards).to.deep.equal([['fence', 'a', 'b', 'c', 'd']])
     const reads = sidecar.calls.read
@@ -91,7 +91,7 @@ describe('transactional unit of work', () => {
     expect(sidecar.documents.get('i')?.value).to.equal(42)
   })
 
-  it('loses no race to a replica that writes something else, once it is cautious', async () => {
+  it('loses no race against writes of other documents while it is cautious', async () => {
     sidecar.beforeWrite = () => sidecar.writeElsewhere('c', Math.random())
     await increment('a')
     const before = sidecar.calls.transact
@@ -101,7 +101,7 @@ describe('transactional unit of work', () => {
   })
 
   for (const first of ['it', 'the replica']) {
-    it(`and a replica that is not cautious notice each other while it is, when ${first} writes first`, async () => {
+    it(`detects changes of a replica that is not cautious, and is detected, if ${first} writes first`, async () => {
       const other = replicaOn(sidecar)
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
@@ -114,7 +114,7 @@ describe('transactional unit of work', () => {
     })
   }
 
-  it('fails the batch when the store is down, and nothing later', async () => {
+  it('fails the batch if the store is down, and succeeds later', async () => {
     sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
     const results = await Promise.allSettled([increment('a'), increment('b')])
     expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])

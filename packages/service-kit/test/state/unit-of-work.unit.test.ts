@@ -12,7 +12,7 @@ for (const [type, call] of [
   ['state.postgresql', 'save'],
   ['state.mongodb', 'save'],
 ] as const) {
-  describe(`unit of work on ${type}`, () => {
+  describe(`createUnitOfWork on ${type}`, () => {
     let sidecar: FakeSidecar
     let change: UnitOfWork
     beforeEach(() => {
@@ -33,13 +33,13 @@ for (const [type, call] of [
         },
       })
 
-    it('shows each piece of work what the one before it wrote, in one write', async () => {
+    it('shows a work the changes of the previous one, and writes once', async () => {
       expect(await Promise.all([increment('a'), increment('a'), increment('b')])).to.deep.equal([1, 2, 1])
       expect(sidecar.calls).to.include({ read: 1 + readsToBegin, [call]: 1 })
       expect(sidecar.documents.get('a')?.value).to.equal(2)
     })
 
-    it('shows what it names besides, and nothing else', async () => {
+    it('shows only the named documents', async () => {
       for (const key of ['a', 'b', 'c']) sidecar.set(key, key)
       const seen = await change({
         key: 'a',
@@ -51,7 +51,7 @@ for (const [type, call] of [
       expect(sidecar.calls.readOne).to.equal(0)
     })
 
-    it('shows a piece of work what it wrote itself, and what it names besides as it is', async () => {
+    it('shows a work its own change, and the other named documents unchanged', async () => {
       for (const key of ['a', 'b']) sidecar.set(key, 'of before')
       const seen = await change({
         key: 'a',
@@ -65,7 +65,7 @@ for (const [type, call] of [
       expect(seen).to.deep.equal(['ours', 'of before'])
     })
 
-    it('decides again when another writer was faster', async () => {
+    it('decides again after a lost race', async () => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
         sidecar.writeElsewhere('a', 41)
@@ -74,7 +74,7 @@ for (const [type, call] of [
       expect(sidecar.documents.get('a')?.value).to.equal(42)
     })
 
-    it('keeps what each of two replicas adds to the same document at the same moment', async () => {
+    it('keeps concurrent changes of two replicas to the same document', async () => {
       const add = (id: string, by: UnitOfWork) =>
         by({ key: 'a', bytes: 10, decide: (view) => view.write([...(view.get<string[]>('a') ?? []), id]) })
       sidecar.readTogether(2)
@@ -82,13 +82,13 @@ for (const [type, call] of [
       expect(sidecar.documents.get('a')?.value).to.have.members(['one', 'other'])
     })
 
-    it('writes nothing when nothing is to be written', async () => {
+    it('writes nothing if no work writes', async () => {
       expect(await change({ key: 'a', bytes: 10, decide: (view) => view.get('a') ?? 'nothing' })).to.equal('nothing')
       expect(sidecar.calls[call]).to.equal(0)
       expect(sidecar.documents.size).to.equal(0)
     })
 
-    describe('when a bulk read overlooks a document', () => {
+    describe('if a bulk read leaves out a document', () => {
       beforeEach(() => {
         for (const key of ['a', 'b']) {
           sidecar.set(key, 'of before')
@@ -103,13 +103,13 @@ for (const [type, call] of [
           decide: (view) => [key, ...beside].map((name) => view.get(name) ?? 'nothing'),
         })
 
-      it('does not take it for absent where it has nothing to write', async () => {
+      it('finds the document for a work that writes nothing', async () => {
         expect(await look('a')).to.deep.equal(['of before'])
         expect(await look('c', ['a', 'b'])).to.deep.equal(['nothing', 'of before', 'of before'])
         expect(sidecar.calls).to.include({ read: 2 * readsToBegin, readOne: 4, [call]: 0 })
       })
 
-      it('does not take it for absent where the work throws', async () => {
+      it('finds the document for a work that throws', async () => {
         const required = change({
           key: 'a',
           bytes: 10,
@@ -122,21 +122,21 @@ for (const [type, call] of [
         expect(sidecar.documents.get('a')?.value).to.equal('changed')
       })
 
-      it('fails who cannot ask for it', async () => {
+      it('fails the work if it cannot read the document alone', async () => {
         sidecar.failures.readOne.push(down())
         const error = await look('a').catch((error: unknown) => error)
         expect(error).to.be.an.instanceOf(SidecarError).with.property('failure', 'unavailable')
       })
     })
 
-    it('shares no write among more than it can take', async () => {
+    it('splits a batch that exceeds its limit', async () => {
       const mebibyte = 1024 * 1024
       const write = (key: string) => change({ key, bytes: 2 * mebibyte, decide: (view) => view.write('a document') })
       await Promise.all(['a', 'b', 'c'].map(write))
       expect(sidecar.calls[call]).to.equal(2)
     })
 
-    it('fails alone, without its writes, when its decide throws', async () => {
+    it('fails only the work that throws, and drops its writes', async () => {
       const broken = change({
         key: 'b',
         bytes: 10,
@@ -153,7 +153,7 @@ for (const [type, call] of [
         .and.not.include('b')
     })
 
-    it('fails alone when what it writes nests too deep to be serialised', async () => {
+    it('fails only the work whose document nests too deep', async () => {
       const deep = change({
         key: 'b',
         bytes: 10,
@@ -163,14 +163,14 @@ for (const [type, call] of [
       expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
     })
 
-    it('fails the batch when the store cannot be read, and nothing later', async () => {
+    it('fails the batch if the store is unreadable, and succeeds later', async () => {
       sidecar.failures.read.push(down())
       const results = await Promise.allSettled([increment('a'), increment('b')])
       expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
       expect(await increment('a')).to.equal(1)
     })
 
-    it('gives up after some lost races, and leaves it to be tried later', async () => {
+    it('gives up after some lost races, and succeeds later', async () => {
       sidecar.beforeWrite = () => sidecar.writeElsewhere('a', Math.random())
       const error = await increment('a').catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(SidecarError)
@@ -179,10 +179,10 @@ for (const [type, call] of [
   })
 }
 
-describe('unit of work', () => {
+describe('createUnitOfWork', () => {
   const write = (change: UnitOfWork) => change({ key: 'a', bytes: 10, decide: (view) => view.write(1) })
 
-  it('refuses a store that nobody has tried, and says which ones were', async () => {
+  it('refuses an untested store, and names the tested ones', async () => {
     const sidecar = new FakeSidecar('state.redis')
     const error = await write(createUnitOfWork(sidecar, list())).catch((thrown: unknown) => thrown)
     const message =
@@ -191,7 +191,7 @@ describe('unit of work', () => {
     expect(sidecar.calls).to.deep.equal({ publish: 0, read: 0, readOne: 0, transact: 0, save: 0 })
   })
 
-  it('asks again for the type of the store when the sidecar was not there yet', async () => {
+  it('asks for the store’s type again if the sidecar was unavailable', async () => {
     const sidecar = new FakeSidecar()
     const storeType = sidecar.storeType.bind(sidecar)
     sidecar.storeType = async () => {
@@ -204,7 +204,7 @@ describe('unit of work', () => {
     expect(sidecar.documents.get('a')?.value).to.equal(1)
   })
 
-  it('asks the sidecar once for the type of the store, for all works that begin at the same time', async () => {
+  it('asks for the store’s type once for concurrent works', async () => {
     const sidecar = new FakeSidecar()
     let [asked, isReady] = [0, false]
     sidecar.storeType = async () => {

@@ -7,7 +7,7 @@ import { withServer } from '../../src/testing/http.ts'
 const acknowledge: Consumer['deliver'] = async (entries) =>
   entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
 
-describe('the sidecar’s listener', () => {
+describe('createAppChannel', () => {
   const serve = <T>(
     consumer: Consumer['deliver'],
     use: (url: string, records: Record<string, unknown>[]) => Promise<T>,
@@ -30,12 +30,12 @@ describe('the sidecar’s listener', () => {
     expect([status, text]).to.deep.equal([200, '{"statuses":[{"entryId":"1","status":"SUCCESS"}]}'])
   })
 
-  it('takes a delivery of megabytes', async () => {
+  it('accepts a delivery of several megabytes', async () => {
     const event = 'x'.repeat(2 * 1024 * 1024)
     expect(await deliver(JSON.stringify({ entries: [{ entryId: '1', event }] }))).to.include({ status: 200 })
   })
 
-  it('tells Dapr that nothing is configured or subscribed by request', async () => {
+  it('answers Dapr that there is no configuration and no subscription', async () => {
     await serve(acknowledge, async (url) => {
       for (const [path, answer] of Object.entries({ '/dapr/config': {}, '/dapr/subscribe': [] })) {
         const response = await fetch(url + path, { headers: { 'dapr-api-token': 'app' } })
@@ -45,7 +45,7 @@ describe('the sidecar’s listener', () => {
     })
   })
 
-  it('answers 503 on a path that it does not know, which Dapr must not take for an acknowledgement, and logs it', async () => {
+  it('answers an unknown path with 503 and logs it, because Dapr would treat 404 as an acknowledgement', async () => {
     await serve(acknowledge, async (url, records) => {
       const response = await fetch(`${url}/subscriptions/other`, {
         headers: { 'dapr-api-token': 'app' },
@@ -59,7 +59,7 @@ describe('the sidecar’s listener', () => {
   })
 
   for (const token of [undefined, '', 'xxx', 'ap', 'app1']) {
-    it(`hands nothing over from whoever has ${token === undefined ? 'no token' : `the token "${token}"`}`, async () => {
+    it(`refuses a request with ${token === undefined ? 'no token' : `the token "${token}"`}`, async () => {
       const none: Consumer['deliver'] = () => expect.fail('the delivery was handed over')
       await serve(none, async (url, records) => {
         const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'dapr-api-token': token }) }
@@ -73,7 +73,7 @@ describe('the sidecar’s listener', () => {
     })
   }
 
-  it('logs what kept it from handling a delivery: the kind of mistake of an unreadable one, else the error', async () => {
+  it('logs the type of an unreadable delivery, and any other error', async () => {
     const message = 'a call of the sidecar failed'
     const unreadable = await deliver('GB-123456789')
     expect(unreadable.records[0]).to.include({ msg: message, reason: 'entity.parse.failed' })
@@ -85,14 +85,14 @@ describe('the sidecar’s listener', () => {
   const bad: Record<string, Parameters<typeof deliver>> = {
     'text that is not JSON': ['{"secret":"GB-123456789",}'],
     'a body without entries': ['{"secret":"GB-123456789"}'],
-    'entries that are no list': ['{"entries":{"secret":"GB-123456789"}}'],
-    null: ['null'],
+    'entries that are not a list': ['{"entries":{"secret":"GB-123456789"}}'],
+    'a null body': ['null'],
     'another content type': ['GB-123456789', acknowledge, 'text/plain'],
     'an unknown charset': ['GB-123456789', acknowledge, 'application/json; charset=latin1'],
     'a consumer that throws': ['{"entries":[]}', () => Promise.reject(new TypeError('a bug'))],
   }
   for (const [what, delivery] of Object.entries(bad)) {
-    it(`answers ${what} with an empty 500, so that it comes again, and one line in the log without the payload`, async () => {
+    it(`answers ${what} with an empty 500, and logs one line without the payload`, async () => {
       const { status, text, records } = await deliver(...delivery)
       expect([status, text]).to.deep.equal([500, ''])
       expect(records).to.have.lengthOf(1)

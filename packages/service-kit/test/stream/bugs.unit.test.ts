@@ -31,7 +31,7 @@ function orderEntry(offset: number, extra?: unknown): BulkEntry {
   return { entryId: `e${offset}`, event, metadata: { __partition: '0', __offset: String(offset) } }
 }
 
-describe('an error that nobody foresaw', () => {
+describe('unexpected errors', () => {
   let sidecar: FakeSidecar
   let records: Record<string, unknown>[]
   let metrics: ReturnType<typeof createMetrics>
@@ -70,14 +70,14 @@ describe('an error that nobody foresaw', () => {
     'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
   }
   for (const [what, extra] of Object.entries(wide)) {
-    it(`does not arise from a refused event with ${what}`, async () => {
+    it(`a refused event with ${what} causes no unexpected error`, async () => {
       const consumer = consumerOf(() => Promise.reject(broken))
       expect(await statuses(consumer, orderEntry(1, extra))).to.deep.equal(['SUCCESS'])
       expect(reasons()).to.deep.equal(['broken-rule'])
     })
   }
 
-  it('in the handler is tried once more, alone, and is forgotten when it passes', async () => {
+  it('an event is tried again alone after a bug in its handler, and a success is final', async () => {
     let running = 0
     const seen: number[] = []
     const consumer = consumerOf(async () => {
@@ -94,7 +94,7 @@ describe('an error that nobody foresaw', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('in the handler becomes a dead letter when it comes twice, and the log has where it was thrown', async () => {
+  it('an event becomes a dead letter after two bugs in its handler, and the log has the stack', async () => {
     let calls = 0
     const consumer = consumerOf(() => {
       calls += 1
@@ -108,7 +108,7 @@ describe('an error that nobody foresaw', () => {
     expect(JSON.stringify([records, sidecar.published.map(({ headers }) => headers)])).not.to.contain('SECRET')
   })
 
-  it('in our own code before the handler becomes a dead letter with the reason internal-error', async () => {
+  it('an event becomes a dead letter with the reason internal-error after a bug before the handler', async () => {
     const trust = {
       asksForSignature: () => false,
       requireTrusted: () => {
@@ -122,7 +122,7 @@ describe('an error that nobody foresaw', () => {
     expect(sidecar.published[0]?.value).to.have.property('byteLength').above(100)
   })
 
-  it('while the dead letter is made ends with one from the position alone', async () => {
+  it('a bug while the dead letter is made leads to one from the position alone', async () => {
     const publish: ConsumerOptions['publish'] = async (event) => {
       // As of a value that nothing can write: only what was made without the record gets out.
       if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
@@ -142,7 +142,7 @@ describe('an error that nobody foresaw', () => {
     })
   })
 
-  it('while an entry is read holds up no other entry', async () => {
+  it('a bug while an entry is read does not affect other entries', async () => {
     const unreadable = { ...orderEntry(1), event: 5 as unknown as string }
     const seen: unknown[] = []
     const consumer = consumerOf(async (event) => seen.push(event))
@@ -150,7 +150,7 @@ describe('an error that nobody foresaw', () => {
     expect([seen.length, reasons()]).to.deep.equal([1, ['internal-error']])
   })
 
-  it('waits while Kafka does not take the last dead letter, for whatever reason', async () => {
+  it('an event waits while Kafka refuses the last dead letter for any reason', async () => {
     const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
     const consumer = consumerOf(() => Promise.reject(broken))
     // The whole dead letter and the minimal one, twice, and the one from the position alone.
@@ -161,8 +161,8 @@ describe('an error that nobody foresaw', () => {
     expect(reasons()).to.deep.equal(['broken-rule'])
   })
 
-  describe('that every event meets', () => {
-    it('stops the topic after twenty dead letters, and fails readiness and the metric', async () => {
+  describe('bugs in many events', () => {
+    it('many bugs stop the topic after twenty dead letters, which readiness and the metric report', async () => {
       const consumer = consumerOf(() => Promise.reject(new TypeError('a bad deployment')))
       const entries = Array.from({ length: 100 }, (_, index) => orderEntry(index))
       const first = await statuses(consumer, ...entries)
@@ -174,7 +174,7 @@ describe('an error that nobody foresaw', () => {
       expect(samples.get('orderflow_topic_stopped{topic="orderevents"}')).to.equal(1)
     })
 
-    it('does not stop the topic while at most a twentieth of its events meet it', async () => {
+    it('twenty bugs do not stop the topic if they are at most a twentieth of the events', async () => {
       let calls = 0
       const consumer = consumerOf(async ({ Payload }) => {
         calls += 1
@@ -192,7 +192,7 @@ describe('an error that nobody foresaw', () => {
       expect([reasons().length, consumer.stoppedBy()]).to.deep.equal([150, undefined])
     })
 
-    it('counts only the last thousand events', async () => {
+    it('only bugs among the last thousand events can stop the topic', async () => {
       let isBroken = true
       const consumer = consumerOf(async () => {
         if (isBroken) throw new TypeError('a passing bug')
@@ -207,10 +207,10 @@ describe('an error that nobody foresaw', () => {
     })
   })
 
-  describe('is not what an outage is:', () => {
+  describe('outages, unlike bugs', () => {
     const down = () => Promise.reject(new SidecarError('write state', new Error('down')))
 
-    it('an outage is retried without limit, and names the record after ten deliveries', async () => {
+    it('an outage is retried without limit, and its record is named after ten deliveries', async () => {
       const consumer = consumerOf(down)
       for (let delivery = 1; delivery <= 30; delivery += 1) {
         expect(await statuses(consumer, orderEntry(3), orderEntry(4))).to.deep.equal(['RETRY', 'RETRY'])
@@ -219,12 +219,14 @@ describe('an error that nobody foresaw', () => {
       }
       const samples = await scrape(metrics.listener)
       expect(samples.get('orderflow_record_deliveries{topic="orderevents"}')).to.equal(30)
-      const named = records.filter(({ msg }) => msg === 'this record is delivered repeatedly, because the platform fails; see /readyz')
+      const named = records.filter(
+        ({ msg }) => msg === 'this record is delivered repeatedly, because the platform fails; see /readyz',
+      )
       expect(named.map(({ offset }) => offset)).to.deep.equal(['3', '4'])
       expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })
 
-    it('a record that was handled at last is no longer named', async () => {
+    it('a record is no longer named after it was handled', async () => {
       let isDown = true
       const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
@@ -234,7 +236,7 @@ describe('an error that nobody foresaw', () => {
       expect(consumer.redelivered()).to.deep.equal([])
     })
 
-    it('a record that went to another replica is no longer named after a minute', async () => {
+    it('a record is no longer named after a minute without delivery', async () => {
       const consumer = consumerOf(down)
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
       time += 59_000

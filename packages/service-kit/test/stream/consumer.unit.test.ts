@@ -48,7 +48,7 @@ function entry(value: object | string | null, key?: string): BulkEntry {
   return { entryId: `e${offset}`, event: value === null ? null : Buffer.from(text).toString('base64'), metadata }
 }
 
-describe('consumer', () => {
+describe('createConsumer', () => {
   let sidecar: FakeSidecar
   let handled: FullEvent<'OrderCreated'>[]
   let logged: string[]
@@ -86,7 +86,7 @@ describe('consumer', () => {
   }
   const lines = () => logged.map((line) => JSON.parse(line))
 
-  it('is one for each topic, whose dead letters are of that topic', async () => {
+  it('returns one consumer for each topic, with that topic’s dead letters', async () => {
     const consumers = createConsumers({ orderevents: handlers, paymentevents: {} }, options())
     expect(Object.keys(consumers)).to.deep.equal(['orderevents', 'paymentevents'])
     expect(await consumers.orderevents?.deliver([entry(envelope)])).to.deep.equal([
@@ -97,7 +97,7 @@ describe('consumer', () => {
     expect(sidecar.published.map(({ topic }) => topic)).to.deep.equal(['paymentevents.dead'])
   })
 
-  it('hands over every event of a batch, in order, with the ids that a reduced envelope lacks', async () => {
+  it('passes every event of a batch in order, with derived ids for a reduced envelope', async () => {
     expect(await consume(entry(envelope), entry(envelope, 'k'))).to.deep.equal(['SUCCESS', 'SUCCESS'])
     const [first, second] = handled
     expect(first?.Id).to.match(/^[0-9a-f-]{36}$/)
@@ -107,7 +107,7 @@ describe('consumer', () => {
     expect(handled[2]?.Id).to.equal(first?.Id)
   })
 
-  it('derives missing ids from value and key, as the contract says, also for a key that is not text', async () => {
+  it('derives missing ids from value and key by the contract, even for a binary key', async () => {
     for (const [escaped, key] of [
       [undefined, undefined],
       ['a+b%2Fc', Buffer.from('a b/c')],
@@ -122,7 +122,7 @@ describe('consumer', () => {
     }
   })
 
-  it('keeps the ids of positions for events that reached the log while 0.1.0 ran', async () => {
+  it('keeps ids of positions for events that reached the log during 0.1.0', async () => {
     const consumer = createConsumer('orderevents', handlers, { ...options(), positionIdsBefore: start + 2 })
     await consumer.deliver([timedEntry(envelope), timedEntry(envelope)])
     const [old, later] = handled
@@ -132,7 +132,7 @@ describe('consumer', () => {
     )
   })
 
-  describe('when somebody may not say what he says', () => {
+  describe('for an untrusted event', () => {
     const own = randomUUID()
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
@@ -154,7 +154,7 @@ describe('consumer', () => {
     const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
     const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
 
-    it('makes a dead letter of it that says what would fix it, and calls no handler', async () => {
+    it('makes a dead letter that explains the fix, and calls no handler', async () => {
       expect(await consumeTrusted(entry(envelope))).to.deep.equal(['untrusted'])
       const [deadLetter] = sidecar.published
       expect(deadLetter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
@@ -168,12 +168,12 @@ describe('consumer', () => {
     const appendedAsDated: AppendTimes = async (positions) =>
       new Map(positions.map((position) => [positionText(position), moment]))
 
-    it('asks for the signature of an event that its publisher dated back', async () => {
+    it('requires a signature if the publisher set an older date', async () => {
       expect(await consumeTrusted(dated(entry(ours)), dated(signed(entry(ours))))).to.deep.equal(['untrusted'])
       expect(handled).to.have.length(1)
     })
 
-    it('asks Kafka for the time of records only that need no signature if it is the broker’s', async () => {
+    it('asks Kafka for a record’s time only if a broker’s time would make its signature optional', async () => {
       const asked: string[] = []
       appendTimes = async (positions) => {
         for (const position of positions) asked.push(positionText(position))
@@ -185,7 +185,7 @@ describe('consumer', () => {
       expect(asked).to.deep.equal(['orderevents/2/3', 'orderevents/2/5'])
     })
 
-    it('has a delivery come again when Kafka does not tell whose times these are', async () => {
+    it('returns RETRY if Kafka does not report who set the times', async () => {
       appendTimes = async () => {
         throw new Error('connect ECONNREFUSED')
       }
@@ -195,7 +195,7 @@ describe('consumer', () => {
       expect([handled, sidecar.published]).to.deep.equal([[], []])
     })
 
-    it('asks for the signature of the very bytes, and for none of what came before services signed', async () => {
+    it('checks the signature of the exact bytes, but not for records before signing', async () => {
       const old = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T08:59:59Z')) })
       const young = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T09:00:00Z')) })
       const other = withHeaders(entry({ ...ours, Note: 1 }), { signature: signatureOf(entry(ours)) })
@@ -204,7 +204,7 @@ describe('consumer', () => {
       expect(handled).to.have.length(2)
     })
 
-    it('keeps the signature with a dead letter, and nothing else under its name', async () => {
+    it('keeps only a valid signature with a dead letter', async () => {
       handle = async () => {
         throw new Error('a bug')
       }
@@ -216,7 +216,7 @@ describe('consumer', () => {
       expect(signatures).to.deep.equal([record.metadata.signature, undefined])
     })
 
-    it('says first what is wrong with an event, and nothing of one that nobody here handles', async () => {
+    it('reports an invalid event before its publisher, and ignores an event without a handler', async () => {
       const wrong = { ...envelope, Payload: {} }
       expect(await consumeTrusted(entry({ ...envelope, Name: 'OrderShipped' }), entry(wrong))).to.deep.equal([
         'invalid-payload',
@@ -225,7 +225,7 @@ describe('consumer', () => {
   })
 
   for (const total of ['999999999999.999999', '12.50000000000000000001', '-1e-400']) {
-    it(`makes a dead letter of an amount of ${total}, which would change when it is read`, async () => {
+    it(`makes a dead letter of the amount ${total}, which parsing would change`, async () => {
       const text = JSON.stringify(envelope).replace(/"Total":[\d.]+/, `"Total":${total}`)
       await consume(entry(text))
       const [deadLetter] = sidecar.published
@@ -235,13 +235,13 @@ describe('consumer', () => {
     })
   }
 
-  it('leaves numbers that the contract does not name to the publisher, whatever their digits', async () => {
+  it('accepts numbers outside the contract with any digits', async () => {
     const text = JSON.stringify(envelope).replace('{', '{"Note":9007199254740993,')
     await consume(entry(text))
     expect(handled).to.have.length(1)
   })
 
-  describe('counts', () => {
+  describe('metrics of the consumer', () => {
     const arrival = Date.parse('2026-11-21T09:59:58Z')
     let metrics: Metrics
     beforeEach(() => {
@@ -257,7 +257,7 @@ describe('consumer', () => {
       return (name: string, labels: string) => samples.get(`orderflow_${name}{topic="orderevents"${labels}}`) ?? 0
     }
 
-    it('each event by what became of it', async () => {
+    it('counts each event by its outcome', async () => {
       const answers = [
         async () => true,
         async () => false,
@@ -272,7 +272,7 @@ describe('consumer', () => {
       expect(of('unhandled_events_total', ',event="other"')).to.equal(1)
     })
 
-    it('what comes again after it in its key as retried', async () => {
+    it('counts later events of the same key as retried', async () => {
       handle = async () => Promise.reject(new SidecarError('save', 'down'))
       const of = await counted(entry(envelope, 'a'), entry('{', 'a'))
       expect([of('events_total', ',outcome="retried"'), of('events_total', ',outcome="dead-letter"')]).to.deep.equal([
@@ -280,14 +280,14 @@ describe('consumer', () => {
       ])
     })
 
-    it('how long the oldest of a delivery was in the log', async () => {
+    it('measures the time of the oldest event in the log', async () => {
       const of = await counted(entry(envelope), arrived(entry(envelope)))
       expect(of('delivery_wait_seconds_sum', '')).to.equal(2)
       expect(of('delivery_size_events_sum', '')).to.equal(2)
       expect(of('events_in_flight', '')).to.equal(0)
     })
 
-    it('from the arrival of its cause how long a reaction took, and nothing where that is no moment', async () => {
+    it('measures a reaction from the arrival of its cause, and ignores an invalid time', async () => {
       const causes = [
         String(arrival - 1_000),
         String(arrival + 9_000),
@@ -303,7 +303,7 @@ describe('consumer', () => {
     })
   })
 
-  it('tells what a handler publishes when the event reached the log', async () => {
+  it('passes the event’s time of arrival to the events of its handler', async () => {
     const publish = createPublisher(sidecar)
     const reaction = { ...envelope, Id: randomUUID(), CorrelationId: randomUUID(), TraceId: '' } as unknown as Envelope
     handle = async () => {
@@ -316,14 +316,14 @@ describe('consumer', () => {
     expect(sidecar.published[0]?.headers['caused-at']).to.equal('1795000000123')
   })
 
-  it('lets events pass that it does not handle, whatever their payload', async () => {
+  it('ignores events without a handler, with any payload', async () => {
     expect(
       await consume(entry({ ...envelope, Name: 'OrderShipped' }), entry({ ...envelope, Name: 'PaymentApproved' })),
     ).to.deep.equal(['SUCCESS', 'SUCCESS'])
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
 
-  it('gives a replayed event the ids it had where it first stood', async () => {
+  it('gives a replayed event the ids of its first position', async () => {
     await consume(entry(envelope))
     const replayed = entry(envelope)
     replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
@@ -331,7 +331,7 @@ describe('consumer', () => {
     expect(handled[1]).to.deep.equal(handled[0])
   })
 
-  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
+  it('names the event and the record in the dead letter of a replayed event', async () => {
     await consume(timedEntry('{'))
     const replayed = timedEntry('{')
     replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
@@ -359,7 +359,7 @@ describe('consumer', () => {
     'orderevents/2/9223372036854775807',
     'orderevents/2/9999999999999999999',
   ]) {
-    it(`ignores "${header}", because no event can have been replayed from there`, async () => {
+    it(`ignores the header "${header}", because a replay cannot come from there`, async () => {
       const odd = entry('{')
       odd.metadata['replayed-from'] = encodeURIComponent(header)
       await consume(odd)
@@ -368,7 +368,7 @@ describe('consumer', () => {
     })
   }
 
-  it('turns one bad event into one dead letter and handles the others', async () => {
+  it('makes one dead letter of one bad event, and handles the others', async () => {
     const bad = JSON.stringify({ ...envelope, CreationDate: undefined, CreateDate: '2026-11-21T10:00:00Z' })
     expect(await consume(entry(envelope), entry(bad, 'a+b%2Fc'), entry(envelope))).to.deep.equal([
       'SUCCESS',
@@ -390,7 +390,7 @@ describe('consumer', () => {
     expect(deadLetter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
   })
 
-  it('gives the dead letter of one origin the same id whenever it is delivered', async () => {
+  it('gives dead letters of one origin the same id at every delivery', async () => {
     await consume(entry('{'))
     offset = 0
     await consume(entry('{'))
@@ -399,7 +399,7 @@ describe('consumer', () => {
     expect(new Set(ids).size).to.equal(1)
   })
 
-  it('dead-letters what contradicts the known, and what a bug in the handler cannot take', async () => {
+  it('makes dead letters of events that contradict the data, or that meet a bug', async () => {
     handle = async () => {
       throw Object.assign(new Error('known with another payload'), { code: 'broken-rule' })
     }
@@ -422,7 +422,7 @@ describe('consumer', () => {
     ])
   })
 
-  it('asks for an event again when the store or broker failed, and for all later ones of its key', async () => {
+  it('returns RETRY for an event and later ones of its key if the store or broker failed', async () => {
     let calls = 0
     handle = async () => {
       calls += 1
@@ -438,16 +438,20 @@ describe('consumer', () => {
     expect(statuses).to.deep.equal(['SUCCESS', 'RETRY', 'SUCCESS', 'RETRY', 'SUCCESS'])
     expect(sidecar.published).to.deep.equal([])
     expect(lines()).to.have.lengthOf(1)
-    expect(lines()[0]).to.include({ level: 50, topic: 'orderevents', msg: 'a part of the batch will be delivered again' })
+    expect(lines()[0]).to.include({
+      level: 50,
+      topic: 'orderevents',
+      msg: 'a part of the batch will be delivered again',
+    })
     expect(lines()[0].err.message).to.contain('down')
   })
 
-  it('asks for none again, and logs nothing, when all were handled', async () => {
+  it('returns SUCCESS for handled events, and logs nothing', async () => {
     expect(await consume(entry(envelope, 'k'), entry(envelope, 'k'))).to.deep.equal(['SUCCESS', 'SUCCESS'])
     expect(logged).to.deep.equal([])
   })
 
-  it('asks for a bad event again when its dead letter could not be published', async () => {
+  it('returns RETRY for a bad event whose dead letter could not be published', async () => {
     sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
     expect(await consume(entry('{'))).to.deep.equal(['RETRY'])
   })
@@ -463,11 +467,11 @@ describe('consumer', () => {
 
   const telling: Record<string, () => Error> = {
     'a bug': () => new TypeError('no SECRET-TAX-ID in tax-id'),
-    'a rule': () => Object.assign(new Error('broken by SECRET-TAX-ID'), { code: 'broken-rule' }),
+    'a broken rule': () => Object.assign(new Error('broken by SECRET-TAX-ID'), { code: 'broken-rule' }),
     'a store that refuses': () => new SidecarError('write', new Error('too long: SECRET-TAX-ID'), 'refused'),
   }
   for (const [what, thrown] of Object.entries(telling)) {
-    it(`tells of ${what} without what it says of the event: in the dead letter and in the log`, async () => {
+    it(`masks the event’s values in the message of ${what}, in the dead letter and in the log`, async () => {
       handle = async () => {
         throw thrown()
       }
@@ -481,7 +485,7 @@ describe('consumer', () => {
     })
   }
 
-  it('dead-letters an event whose document or record is refused for good', async () => {
+  it('makes a dead letter if a document or record is permanently refused', async () => {
     handle = async () => {
       throw new SidecarError('write state', new Error('message larger than max'), 'refused')
     }
@@ -489,7 +493,7 @@ describe('consumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['refused'])
   })
 
-  it('does not blame an event for a reaction that is not valid', async () => {
+  it('reports an invalid reaction as a bug of the handler', async () => {
     handle = async () => {
       createEnvelope({
         app: { id: 'no guid', name: '' },
@@ -505,7 +509,7 @@ describe('consumer', () => {
     )
   })
 
-  it('does not blame an event for a handler that throws before it returns a promise', async () => {
+  it('reports a synchronous error of a handler as its bug', async () => {
     handle = () => {
       throw new EnvelopeError({ code: 'invalid-payload', problems: [] })
     }
@@ -513,7 +517,7 @@ describe('consumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
   })
 
-  it('dead-letters a version that no schema describes, and names the versions that have one', async () => {
+  it('makes a dead letter of an unknown version, and names the known versions', async () => {
     await consume(entry({ ...envelope, Version: 99 }))
     expect(handled).to.deep.equal([])
     expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-version' })
@@ -521,26 +525,26 @@ describe('consumer', () => {
   })
 
   for (const Name of ['orderCreated', 'OrderCreate', 'Order_Created', 'ORDER-CREATED', 'OrderCraeted']) {
-    it(`dead-letters ${Name}, which was meant to be OrderCreated`, async () => {
+    it(`makes a dead letter of ${Name}, a misspelt OrderCreated`, async () => {
       await consume(entry({ ...envelope, Name }))
       expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-event' })
       expect(sidecar.published[0]?.headers['deadletter-detail']).to.contain('write OrderCreated')
     })
   }
 
-  it('logs an event without a handler once, not each of them', async () => {
+  it('logs an event type without a handler only once', async () => {
     await consume(...Array.from({ length: 5 }, () => entry({ ...envelope, Name: 'OrderShipped' })))
     const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'OrderShipped@1')
     expect(lines).to.have.length(1)
   })
 
-  it('ends an event whose dead letter is refused, with as much of it as the topic takes', async () => {
+  it('publishes a smaller dead letter if the topic refuses the first one', async () => {
     sidecar.failures.publish.push(new SidecarError('publish', new Error('message was too large'), 'refused'))
     expect(await consume(entry('{'))).to.deep.equal(['SUCCESS'])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])
   })
 
-  it('parses no more than two MiB at a time, in order', async () => {
+  it('parses at most two MiB at a time, in order', async () => {
     let inFlight = 0
     let most = 0
     handle = async (event) => {
@@ -562,7 +566,7 @@ describe('consumer', () => {
     expect(most).to.equal(4)
   })
 
-  it('dead-letters a tombstone, which is no event', async () => {
+  it('makes a dead letter of a tombstone', async () => {
     await consume(entry(null, ''))
     const [deadLetter] = sidecar.published
     expect(deadLetter).to.include({ key: undefined }).and.to.have.deep.property('value', Buffer.alloc(0))
@@ -572,7 +576,7 @@ describe('consumer', () => {
     expect(deadLetter?.headers['deadletter-detail']).to.contain('tombstone')
   })
 
-  it('takes over a trace only when it is one, and keeps a binary key readable', async () => {
+  it('accepts only a valid traceparent, and keeps a binary key readable', async () => {
     const odd = entry('{', '%ff%00')
     odd.metadata.traceparent = 'x'.repeat(100_000)
     await consume(odd)
@@ -586,7 +590,7 @@ describe('consumer', () => {
     expect(sidecar.published[1]?.headers).to.include({ traceparent: traced.metadata.traceparent })
   })
 
-  it('does not guess where a delivery comes from', async () => {
+  it('fails for a delivery without a position', async () => {
     for (const field of ['__offset', '__partition']) {
       const nowhere = entry(envelope)
       delete nowhere.metadata[field]
@@ -594,7 +598,7 @@ describe('consumer', () => {
     }
   })
 
-  it('lets the failure of an event without a key hold back no other', async () => {
+  it('retries a failed event without a key, and continues with all others', async () => {
     let calls = 0
     handle = async () => {
       calls += 1
@@ -604,17 +608,17 @@ describe('consumer', () => {
   })
 })
 
-describe('dead letter', () => {
+describe('deadLetterOf', () => {
   const delivery = () => readDelivery(entry('{', 'k'), 'orderevents')
 
-  it('is another one for each app that could not handle the event', () => {
+  it('returns a different dead letter for each app', () => {
     const ids = ['order-service', 'payment-service'].map((app) => {
       return deadLetterOf(delivery(), { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
     })
     expect(new Set(ids).size).to.equal(2)
   })
 
-  it('cuts a long detail, and not in the middle of a character', () => {
+  it('cuts a long detail between two characters', () => {
     const detail = `${'x'.repeat(3_999)}🚀${'y'.repeat(9_000)}`
     const cut =
       deadLetterOf(delivery(), { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''

@@ -34,15 +34,15 @@ const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
 /** What a batch and a record need for themselves (Kafka protocol), generously. */
 const overhead = 1_024
 
-describe('a dead letter', () => {
-  it('has an id that never changes, since logs are kept for ever', () => {
+describe('dead letters', () => {
+  it('deadLetterId returns the same id for ever, because logs are kept for ever', () => {
     expect(deadLetterId('order-service', position)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
     const record = '42f62fdb-709c-5265-90ba-675b8e0624f6'
     const id = deterministicId('dead-letter', 'order-service', 'orderevents', record)
     expect(deadLetterId('order-service', position, record)).to.equal(id)
   })
 
-  it('names its record by value, key and time, so that another record at its position has another one', () => {
+  it('a dead letter names its record by value, key and time, so another record at the position differs', () => {
     const of = (changes = {}) => {
       const { headers } = deadLetterOf({ ...delivery, origin: position, ...changes }, fault, 'order-service', now)
       return [headers['deadletter-record'], headers['deadletter-id']]
@@ -58,7 +58,7 @@ describe('a dead letter', () => {
     expect(of({ position: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
   })
 
-  it('fits into its topic whatever fits into the topic of the event', () => {
+  it('a dead letter fits into its topic for every event that fits into its own topic', () => {
     const parts = fc.record({ key: fc.double({ min: 0, max: 1, noNaN: true }), isBinary: fc.boolean() })
     fc.assert(
       fc.property(parts, fc.string({ unit: 'grapheme', maxLength: 9_000 }), ({ key: share, isBinary }, detail) => {
@@ -78,7 +78,7 @@ describe('a dead letter', () => {
     )
   })
 
-  it('is small without its event, and keeps the position, the history and a digest of it', () => {
+  it('minimalDeadLetter returns a small record with the position, the history and a digest', () => {
     const large = {
       ...delivery,
       key: 'x'.repeat(1_000_000),

@@ -8,8 +8,8 @@ import { contractMask } from '../../src/telemetry/mask.ts'
 const refusals = new Set(['broken-rule'])
 const refusedByStore = new SidecarError('write state', new Error('too large'), 'refused')
 
-describe('a fault', () => {
-  it('is ours for a bug and for a refusal of the platform, and the event’s when the event breaks a rule', () => {
+describe('faultOf', () => {
+  it('distinguishes our own faults, such as bugs, from faults of the event', () => {
     const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals, contractMask).code)
     const ours = [new TypeError('a bug'), new HandlerError(new TypeError('a bug')), new HandlerError(refusedByStore)]
     expect(ours.map(isOurs)).to.deep.equal([true, true, true])
@@ -17,7 +17,7 @@ describe('a fault', () => {
     expect([new EnvelopeError({ code: 'not-json', problems: [] }), broken].map(isOurs)).to.deep.equal([false, false])
   })
 
-  it('separates a bug of the handler from a bug of the code around it', () => {
+  it('distinguishes bugs of the handler from bugs of the code around it', () => {
     const bug = new TypeError('a bug')
     expect(faultOf(new HandlerError(bug), refusals, contractMask)).to.deep.equal({
       code: 'handler-error',
@@ -32,7 +32,7 @@ describe('a fault', () => {
     ).to.equal('handler-error')
   })
 
-  it('has a code that metrics count, whatever it is', () => {
+  it('returns a code with a metric for every error', () => {
     const [ours, found] = [
       ['refused', 'handler-error', 'internal-error'],
       ['untrusted', 'broken-rule'],
@@ -40,7 +40,7 @@ describe('a fault', () => {
     expect(faultCodes(refusals)).to.have.members([...envelopeErrorCodes, ...ours, ...found])
   })
 
-  it('is not assumed while the same may succeed later', () => {
+  it('treats errors that may disappear later as infrastructure', () => {
     const down = new SidecarError('write state', new Error('down'))
     const passing = [down, new OverloadError('full'), new HandlerError(down)]
     expect(passing.map(isInfrastructure)).to.deep.equal([true, true, true])
@@ -48,7 +48,7 @@ describe('a fault', () => {
     expect(others.map(isInfrastructure)).to.deep.equal([false, false, false, false])
   })
 
-  it('says what to correct', () => {
+  it('names the correction', () => {
     const problems = [{ pointer: '/Name', message: 'is missing' }]
     const error = new EnvelopeError({ code: 'not-an-envelope', problems })
     expect(faultOf(error, refusals, contractMask)).to.deep.equal({

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connectionOf, isSaslMechanism } from '../../src/stream/kafka.ts'
 
-describe('a connection to Kafka', () => {
+describe('connectionOf', () => {
   const withPassword = {
     Brokers: 'one:9093,two:9093',
     AuthType: 'password',
@@ -14,16 +14,16 @@ describe('a connection to Kafka', () => {
   const bootstrapBrokers = ['one:9093', 'two:9093']
   const sasl = { mechanism: 'SCRAM-SHA-512', username: 'user', password: 'password' }
 
-  it('is none as long as no broker is named', () => {
+  it('returns undefined if no broker is configured', () => {
     expect(connectionOf({ Brokers: '', AuthType: 'none' })).to.equal(undefined)
     expect(connectionOf({ Brokers: ',', AuthType: 'none' })).to.equal(undefined)
   })
 
-  it('without a password needs the brokers alone', () => {
+  it('needs only brokers if there is no password', () => {
     expect(connectionOf({ ...withPassword, AuthType: 'none' })).to.deep.equal({ bootstrapBrokers })
   })
 
-  it('with a password is over TLS, with the system’s authorities or a given one', () => {
+  it('uses TLS with a password, with the system’s authorities or a given one', () => {
     expect(connectionOf(withPassword)).to.deep.equal({ bootstrapBrokers, sasl, tls: {} })
     expect(connectionOf({ ...withPassword, CaCert: 'PEM' })).to.deep.equal({
       bootstrapBrokers,
@@ -32,12 +32,12 @@ describe('a connection to Kafka', () => {
     })
   })
 
-  it('is without TLS when that is asked for', () => {
+  it('uses a password without TLS on request', () => {
     const connection = connectionOf({ ...withPassword, DisableTls: true, CaCert: 'PEM' })
     expect(connection).to.deep.equal({ bootstrapBrokers, sasl })
   })
 
-  it('calls the mechanisms what every client calls them', () => {
+  it('translates Dapr’s names of mechanisms to the standard names', () => {
     for (const [ours, theirs] of [
       ['PLAINTEXT', 'PLAIN'],
       ['SHA-256', 'SCRAM-SHA-256'],

@@ -12,10 +12,10 @@ const event = (topic: string, value: string, headers = {}): OutgoingEvent => {
 
 const unsigned = { sign: () => undefined }
 
-describe('publisher', () => {
+describe('createPublisher and recordOf', () => {
   const time = virtualTime()
 
-  it('writes an envelope as it is, and of whose span it is', () => {
+  it('writes an envelope unchanged, with the traceparent of its span', () => {
     const envelope = { TraceId: '0AF76519-16cd-43dd-8448-eb211c80319c', Name: 'Done' } as unknown as Envelope
     const { headers, value, ...record } = recordOf('a', 'k', envelope, unsigned, 'of a span')
     expect(record).to.deep.equal({ topic: 'a', key: 'k' })
@@ -23,7 +23,7 @@ describe('publisher', () => {
     expect(headers).to.deep.equal({ traceparent: 'of a span' })
   })
 
-  it('says of a reaction when its cause reached the log', () => {
+  it('adds the arrival of the cause to a reaction', () => {
     const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
     const headersAt = (arrivedAt: number | undefined) =>
       within({ document: {}, arrivedAt }, () => recordOf('a', 'k', envelope, unsigned)).headers
@@ -31,7 +31,7 @@ describe('publisher', () => {
     for (const unknown of [undefined, Number.NaN]) expect(headersAt(unknown)).to.deep.equal({})
   })
 
-  it('signs the very bytes that it writes', () => {
+  it('signs the exact bytes of the record', () => {
     const envelope = { TraceId: '', Name: 'Done', Payload: { Text: 'ü' } } as unknown as Envelope
     const sign = (topic: string, { Name }: { Name: string }, value: Uint8Array) =>
       `${topic} ${Name} ${Buffer.from(value)}`
@@ -53,7 +53,7 @@ describe('publisher', () => {
     ])
   })
 
-  it('keeps a bulk publish below the limit of a record batch, headers and keys counted', async () => {
+  it('keeps a bulk publish below the limit of a record batch, including headers and keys', async () => {
     const sidecar = new FakeSidecar()
     const sizes: number[] = []
     sidecar.publish = async (_topic, events) => {
@@ -64,7 +64,7 @@ describe('publisher', () => {
     expect(sizes).to.deep.equal([3, 3, 2])
   })
 
-  it('leaves the time between two publishes that its sidecar asks for', async () => {
+  it('leaves the time between two publishes that the sidecar requires', async () => {
     const sidecar = Object.assign(new FakeSidecar(), { writeIntervalMs: 20 })
     const publish = createPublisher(sidecar)
     await publish(event('a', '1'))
@@ -75,7 +75,7 @@ describe('publisher', () => {
     expect(sidecar.calls.publish).to.equal(2)
   })
 
-  it('lets a topic that hangs hold up no other', async () => {
+  it('continues with other topics while one hangs', async () => {
     const sidecar = new FakeSidecar()
     sidecar.publish = (topic) => (topic === 'hangs' ? new Promise(() => {}) : Promise.resolve())
     const publish = createPublisher(sidecar)
@@ -83,7 +83,7 @@ describe('publisher', () => {
     await publish(event('a', '2'))
   })
 
-  it('finds the one event that the broker refuses and publishes the others', async () => {
+  it('finds the one event that the broker refuses, and publishes the others', async () => {
     const sidecar = new FakeSidecar()
     const publish = createPublisher(sidecar)
     const original = sidecar.publish.bind(sidecar)
@@ -97,7 +97,7 @@ describe('publisher', () => {
     expect(sidecar.published.map(({ value }) => Buffer.from(value).toString())).to.deep.equal(['1', '2', '4', '5'])
   })
 
-  it('fails them all, in one attempt, when the broker is down', async () => {
+  it('fails all events in one attempt if the broker is down', async () => {
     const sidecar = new FakeSidecar()
     sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
     const publish = createPublisher(sidecar)

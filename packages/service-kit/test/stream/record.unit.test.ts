@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parsePosition, positionText, precedes, type RecordPosition } from '../../src/stream/record.ts'
 
-describe('a record position', () => {
-  it('is written as text and read back', () => {
+describe('parsePosition and positionText', () => {
+  it('converts a position to text and back', () => {
     const anyPosition = fc.record({
       topic: fc.constantFrom('orderevents', 'a.b-c_d'),
       partition: fc.nat(999),
@@ -16,18 +16,18 @@ describe('a record position', () => {
     )
   })
 
-  it('may have the last offset of all', () => {
+  it('accepts the largest offset', () => {
     const offset = '9223372036854775807'
     expect(parsePosition(`a/0/${offset}`)).to.deep.equal({ topic: 'a', partition: 0, offset })
   })
 
   for (const text of ['', 'a', 'a/1', 'a/1/2/3', 'a/01/1', 'a/1/-1', 'a/1/1e3', 'a b/1/1', 'a/1/9223372036854775808']) {
-    it(`is not "${text}"`, () => {
+    it(`refuses the text "${text}"`, () => {
       expect(parsePosition(text)).to.equal(undefined)
     })
   }
 
-  it('precedes the later ones of its partition alone', () => {
+  it('precedes returns true only for later positions of the same partition', () => {
     const nine: RecordPosition = { topic: 'a', partition: 1, offset: '9' }
     expect(precedes(nine, { ...nine, offset: '10' })).to.equal(true)
     for (const other of [

@@ -42,7 +42,7 @@ function entryOf(text: string, traceparent?: string, key?: string): BulkEntry {
   }
 }
 
-describe('the traces of events', () => {
+describe('traces of events', () => {
   let recorded: ReturnType<typeof recordedSpans>
   let sidecar: FakeSidecar
   let handle: (event: FullEvent<'OrderCreated'>) => Promise<unknown>
@@ -72,7 +72,7 @@ describe('the traces of events', () => {
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)
   const headerOf = (index = 0) => spanContextIn(sidecar.published[index]?.headers.traceparent)
 
-  it('go on below the span that published the event, and link to the span of its delivery', async () => {
+  it('the span of an event is below the publisher’s span, and links to the span of its delivery', async () => {
     const traceId = newTraceId()
     const { envelope, entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
     await consume([entry, eventOf(newTraceId()).entry])
@@ -97,7 +97,7 @@ describe('the traces of events', () => {
     expect(delivery?.traceId).not.to.equal(traceId)
   })
 
-  it('have an envelope of somebody else’s handed on below the request that brought it, or in the trace that it names', async () => {
+  it('a forwarded envelope continues below its request, or in its own trace', async () => {
     const traceId = newTraceId()
     const forward = createForward(createPublisher(sidecar), recorded.tracing)
     const request = recorded.tracing.begin('POST /v1/things', traceId, undefined, { kind: 'server' })
@@ -121,7 +121,7 @@ describe('the traces of events', () => {
     }
   })
 
-  it('begin with the consumer for an event whose publisher has none, by its TraceId or the one that it is given', async () => {
+  it('a trace begins with the consumer if the publisher has none, by a given or derived TraceId', async () => {
     const traceId = newTraceId()
     const { envelope } = eventOf(traceId)
     const { AppId, AppName, Version, Name, CreationDate, Payload } = envelope
@@ -138,7 +138,7 @@ describe('the traces of events', () => {
     ])
   })
 
-  it('are those of the TraceId where the record’s header names another, to which they link', async () => {
+  it('the TraceId decides if the record’s header names another trace, which becomes a link', async () => {
     const traceId = newTraceId()
     const { entry } = eventOf(traceId, `00-${newTraceId()}-${spanId}-00`)
     await consume([entry])
@@ -147,7 +147,7 @@ describe('the traces of events', () => {
     expect(span?.links).to.include(spanId)
   })
 
-  it('have state and reaction below the event, each with the header of its own span', async () => {
+  it('the spans of state and reaction are below the event, each with its own header', async () => {
     const traceId = newTraceId()
     const documents = createDocuments(sidecar, () => new Date())('')
     handle = async ({ TraceId, Payload }) => {
@@ -166,7 +166,7 @@ describe('the traces of events', () => {
     expect(sent?.attributes).to.include({ 'orderflow.event.type': 'OrderCreated@1' })
   })
 
-  it('say why an event was put aside, and go on from there when it is replayed', async () => {
+  it('a span names the reason of a dead letter, and its trace continues with the replay', async () => {
     const traceId = newTraceId()
     const broken = { ...eventOf(traceId).envelope, Payload: { OrderId: personal } }
     await consume([entryOf(JSON.stringify(broken), `00-${traceId}-${spanId}-01`)])
@@ -179,14 +179,14 @@ describe('the traces of events', () => {
     expect(headerOf()).to.deep.equal({ traceId, spanId: deadLetter?.spanId, isSampled: true })
   })
 
-  it('have one for what is no event at all', async () => {
+  it('a record that is not an event has a span', async () => {
     await consume([entryOf('{')])
     const [event] = named('process orderevents')
     expect(event?.attributes).to.include({ 'error.type': 'not-json' }).and.have.property('messaging.message.id')
     expect(event).to.include({ parent: undefined })
   })
 
-  it('tell of an event that comes again, each time', async () => {
+  it('an event has a span for each delivery', async () => {
     handle = async () => {
       throw new SidecarError('write state', new Error(`of ${personal}`))
     }
@@ -202,7 +202,7 @@ describe('the traces of events', () => {
     expect(log.records[0]).to.include({ traceId: envelope.TraceId, eventId: envelope.Id })
   })
 
-  it('are nowhere for what is not sampled, and its reactions say so where anybody said anything', async () => {
+  it('unsampled events have no spans, and their reactions forward the decision if one was received', async () => {
     handle = async ({ TraceId }) => {
       await publishAs(recorded.tracing)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
     }
@@ -216,7 +216,7 @@ describe('the traces of events', () => {
     expect(headerOf(1)).to.equal(undefined)
   })
 
-  it('of an event of another trace than the request’s begin with it, and link to the request', async () => {
+  it('an event of another trace than the request’s begins that trace, and links to the request', async () => {
     const traceId = newTraceId()
     handle = () => publishAs(recorded.tracing)('paymentevents', 'k', eventOf(traceId).envelope)
     await consume([eventOf(newTraceId()).entry])
@@ -225,7 +225,7 @@ describe('the traces of events', () => {
     expect(sent?.links).to.deep.equal([named('process orderevents')[0]?.spanId])
   })
 
-  it('are handed on as they came by a service that records none, and never made up', async () => {
+  it('a service without a collector forwards a trace unchanged, and never invents one', async () => {
     const traceId = newTraceId()
     handle = async ({ TraceId }) => {
       await publishAs(undefined)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
@@ -238,7 +238,7 @@ describe('the traces of events', () => {
     expect(headers).to.deep.equal([header, undefined, undefined, undefined])
   })
 
-  it('tell nothing that a person may have written', async () => {
+  it('spans contain no text that a person may have written', async () => {
     const traceId = newTraceId()
     handle = ({ TraceId }) =>
       publishAs(recorded.tracing)('paymentevents', personal, { ...eventOf(newTraceId()).envelope, TraceId })
@@ -248,14 +248,14 @@ describe('the traces of events', () => {
     expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
   })
 
-  it('leave the log to say what to fix, whatever words the event has', async () => {
+  it('the log explains the correction of an event, with any words of the event', async () => {
     const { envelope } = eventOf(newTraceId())
     const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
     await consume([entryOf(JSON.stringify(broken))])
     expect(log.records[0]?.detail).to.contain('must be a number').and.not.contain('***')
   })
 
-  it('are named in each line of the log that is written meanwhile', async () => {
+  it('each log line about an event contains its ids', async () => {
     handle = async () => {
       log.log.info('seen')
     }

@@ -6,7 +6,7 @@ import { capturedLog } from '../../src/testing/captured-log.ts'
 const first = 'no handler for this event; more of them are counted for a minute'
 const later = 'events without a handler in the last minute'
 
-describe('events without a handler', () => {
+describe('createUnhandledCounter', () => {
   let records: Record<string, unknown>[]
   let count: (type: string) => void
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('events without a handler', () => {
   const lines = () => records.splice(0).map(({ topic, event, count, msg }) => ({ topic, event, count, msg }))
   const line = (event: string, msg: string, count?: number) => ({ topic: 'orderevents', event, count, msg })
 
-  it('are logged at once when new, and counted at the end of the minute when more came', () => {
+  it('logs a new type at once, and the number of further events at the end of the minute', () => {
     for (const type of ['A@1', 'A@1', 'B@1', 'A@1']) count(type)
     expect(lines()).to.deep.equal([line('A@1', first), line('B@1', first)])
     mock.timers.tick(59_999)
@@ -29,7 +29,7 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 3)])
   })
 
-  it('are new again in the next minute, which begins with the first of them', () => {
+  it('logs a type again in the next minute, which begins with its first event', () => {
     count('A@1')
     mock.timers.tick(60_000)
     lines()
@@ -42,7 +42,7 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 2)])
   })
 
-  it('are counted for a whole minute, however they came in the one before', () => {
+  it('counts events for a whole minute, independent of the previous one', () => {
     count('A@1')
     mock.timers.tick(30_000)
     count('A@1')
@@ -54,7 +54,7 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A@1', first)])
   })
 
-  it('have a line of their own up to 50 kinds a minute, all others share one', () => {
+  it('logs up to 50 types a minute separately, and the others together', () => {
     for (let kind = 1; kind <= 60; kind += 1) count(`A${kind}@1`)
     count('A1@1')
     const logged = lines()
@@ -64,17 +64,17 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A1@1', later, 2), line('(others)', later, 10)])
   })
 
-  it('have no name in the log that is no name of an event: it may be about somebody', () => {
+  it('hides names that are not valid event names, because they may be personal', () => {
     for (const type of ['Ada Lovelace ordered@1', 'ada@lovelace@1', 'Zoë@1']) count(type)
     expect(lines()).to.deep.equal([line('(no plain name)', first)])
   })
 
-  it('have their version in the log, whatever it is', () => {
+  it('logs any version of an event', () => {
     count('A@12')
     expect(lines()).to.deep.equal([line('A@12', first)])
   })
 
-  it('have a name of at most 80 characters in the log', () => {
+  it('cuts names to 80 characters', () => {
     count('A'.repeat(200))
     expect(lines()).to.deep.equal([line('A'.repeat(80), first)])
   })

@@ -19,28 +19,28 @@ const event = {
 }
 const bytes = Buffer.from(JSON.stringify(event))
 
-describe('while an event is handled', () => {
+describe('withoutValues, during an event', () => {
   const { CustomerName } = event.Payload
   const messages: Record<string, string> = {
-    'a value as it is': `Cannot convert ${CustomerName} to a BigInt`,
+    unchanged: `Cannot convert ${CustomerName} to a BigInt`,
     'in quotes and escaped': `no ${JSON.stringify(CustomerName)} here, nor ${inspect({ a: [CustomerName] })}`,
     'escaped twice': `no ${JSON.stringify(JSON.stringify(event))}`,
-    'with line breaks that are escaped': JSON.stringify(`\nAda\tCountess\u0001Lovelace\u00a0`),
+    'with escaped line breaks': JSON.stringify(`\nAda\tCountess\u0001Lovelace\u00a0`),
     'in a URL': `Invalid URL: /${encodeURIComponent(CustomerName)}?q=${CustomerName.replaceAll(' ', '+')}`,
-    'a part of one': 'Unexpected end near "ntess\\" Lovel"',
+    'in part': 'Unexpected end near "ntess\\" Lovel"',
     'in another case': `unknown: ${CustomerName.toUpperCase()}`,
     'in a path': '/home/lovelace/example.com',
-    'of a field that nobody knows': 'né: Byron',
-    'short ones': 'GB 42',
+    'of an unknown field': 'né: Byron',
+    'short values': 'GB 42',
   }
-  it('an id is told whole, though a part of it stands in a value by chance', () => {
+  it('keeps a whole id, even if a part of it also occurs in a value', () => {
     const document = { Payload: { Note: `x${orderId.slice(14, 18)}x`, Size: 12_401_904 } }
     const message = `the payment ${orderId} is there, at /v1/payments/${orderId}.`
     expect(whileHandling(document, () => withoutValues(message))).to.equal(message)
   })
 
   for (const [how, message] of Object.entries(messages)) {
-    it(`no text tells of its values: ${how}`, () => {
+    it(`masks values of the event: ${how}`, () => {
       const told = whileHandling(bytes, () => withoutValues(message))
       expect(told)
         .to.contain('***')
@@ -48,19 +48,19 @@ describe('while an event is handled', () => {
     })
   }
 
-  it('a text keeps what it says of anything else, ids too', () => {
+  it('keeps other texts and ids', () => {
     const message = `TypeError: Cannot read properties of undefined (reading 'Total') of order ${orderId}`
     expect(whileHandling(bytes, () => withoutValues(message))).to.equal(message)
   })
 
-  it('a value that may not be shown is none of a field that holds what it should', () => {
+  it('masks values in fields of another type', () => {
     const swapped = { ...event, Payload: { OrderId: 'GB-42', Total: 'Lovelace' } }
     expect(whileHandling(swapped, () => withoutValues('GB-42, Lovelace, OrderCreated'))).to.equal(
       '***-***, ***, OrderCreated',
     )
   })
 
-  it('the log tells nothing of them either, from wherever it is written, and neither do others’ lines that come between', async () => {
+  it('masks values in the log, but only those of the line’s own event', async () => {
     const { log, records } = capturedLog()
     const other = { Payload: { CustomerName: 'Grace' } }
     const tell = (document: object | Uint8Array) =>
@@ -76,11 +76,11 @@ describe('while an event is handled', () => {
     ])
   })
 
-  it('bytes that are no JSON are all of them values', () => {
+  it('masks all words of bytes that are not JSON', () => {
     expect(whileHandling(Buffer.from('{"CustomerName": Ada'), () => withoutValues('Ada failed'))).to.equal('*** failed')
   })
 
-  it('hides a value of a document that is as wide as the largest record', () => {
+  it('masks a value of a document as wide as the largest record', () => {
     const name = 'Lovelace'
     const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
     for (const wide of [Array(130_000).fill(1), keys, Array(60_000).fill({}), Array(60_000).fill([])]) {
@@ -89,7 +89,7 @@ describe('while an event is handled', () => {
     }
   })
 
-  it('what holds nothing personal changes no text', () => {
+  it('keeps every text for a document that has no personal data', () => {
     for (const document of [undefined, null, '', {}, [], 5, Buffer.alloc(0), '['.repeat(100_000)]) {
       expect(whileHandling(document, () => withoutValues('as it was: 1'))).to.equal('as it was: 1')
     }

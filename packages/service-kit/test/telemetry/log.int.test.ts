@@ -36,7 +36,7 @@ describe('a log on a full disk', () => {
     expect(answer).to.equal(text)
   }
 
-  it('lets the service continue, and states how many lines were lost once there is room', async () => {
+  it('lets the service continue, and reports the number of lost lines when there is space', async () => {
     await log('before')
     await disk.fill()
     // The first ones still fit into the last page of the file, the last of them in part.

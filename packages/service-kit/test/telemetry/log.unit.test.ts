@@ -12,8 +12,8 @@ function logged(fields: object, message = 'seen') {
   return { record: records[0] ?? {}, text: JSON.stringify(records) }
 }
 
-describe('log', () => {
-  it('has a line with level, time and app, and what is told', () => {
+describe('createLog', () => {
+  it('writes a line with level, time, app and fields', () => {
     const { record } = logged({ topic: 'orderevents', offset: '17', orderId, count: 3 }, 'the order is stored')
     const told = { level: 'info', app: 'test', topic: 'orderevents', offset: '17', orderId, count: 3 }
     expect(record).to.include({ ...told, msg: 'the order is stored' })
@@ -41,7 +41,7 @@ describe('log', () => {
       'in a JSON text inside of another': { text: `got ${JSON.stringify(JSON.stringify({ [name]: secret, ok: 1 }))}` },
       'in a broken JSON text': { text: `{"${name}": "${secret}` },
       'in a query': { url: `/v1/orders?limit=1&${name}=${secret}&x=1` },
-      'as objects are printed': { text: `{ ${name.replace(/\W/g, '_')}: '${secret}', ok: 1 }` },
+      'in a printed object': { text: `{ ${name.replace(/\W/g, '_')}: '${secret}', ok: 1 }` },
       'in an error': { err: new Error('failed', { cause: new Error(`for {"${name}":"${secret}"}`) }) },
       'on an error': { err: Object.assign(new Error('failed'), { [name]: secret, body: { [name]: secret } }) },
       'in a child of the log': {},
@@ -52,7 +52,7 @@ describe('log', () => {
       })
     }
 
-    it(`masks ${name} in a message, and as what a child of the log always tells`, () => {
+    it(`masks ${name} in a message and in a field of a child log`, () => {
       expect(logged({}, `stored with ${name}=${secret}`).text).not.to.contain('SECRET')
       const { log, records } = capturedLog()
       log.child({ [name]: secret }).info('seen')
@@ -60,7 +60,7 @@ describe('log', () => {
     })
   }
 
-  it('masks of an event all but what the contract lets be shown, whatever else its publisher put there', () => {
+  it('masks all parts of an event except those that the contract allows to show', () => {
     const Payload = { OrderId: orderId, Total: 1, Note: secret, nested: { deep: [secret] }, CustomerName: secret }
     const event = { Name: 'OrderCreated', Headers: { CausationId: orderId, who: secret }, Payload }
     const { record, text } = logged({ event })
@@ -82,12 +82,12 @@ describe('log', () => {
     }
   })
 
-  it('does not say what a text was that is no JSON', () => {
+  it('masks a text that is not JSON in its parser’s error', () => {
     const { err } = logged({ err: thrownBy(() => JSON.parse(`[${secret}]`)) }).record as { err: { message: string } }
     expect(err).to.deep.include({ type: 'SyntaxError', message: 'the text is not valid JSON' })
   })
 
-  it('leaves alone what only speaks of a field', () => {
+  it('keeps a text that only mentions a field', () => {
     const problems = JSON.stringify([{ pointer: '/Payload/CustomerName', message: 'is missing' }])
     const { record } = logged({ token: 'x', detail: problems }, 'the token and CustomerName are missing')
     expect(record).to.include({ token: '***', detail: problems, msg: 'the token and CustomerName are missing' })
@@ -101,11 +101,11 @@ describe('log', () => {
     expect(err.stack).to.match(/^TypeError: no\n {4}at .*log\.unit\.test\.ts.*caused by: Error: 14 UNAVAILABLE/s)
   })
 
-  it('cuts a text that nobody reads to its end', () => {
+  it('cuts very long texts', () => {
     expect(String(logged({ text: 'a '.repeat(100_000) }).record.text)).to.have.length.below(9_000)
   })
 
-  it('is written however long somebody made it', () => {
+  it('logs very deep values', () => {
     const hostile = [
       'a',
       'a.',

@@ -10,7 +10,7 @@ describe('metrics', () => {
   })
   const samples = () => scrape(metrics.listener)
 
-  it('are answered in the text format of OpenMetrics, each with a help text', async () => {
+  it('answers in the OpenMetrics text format, with a help text for each metric', async () => {
     metrics.request({ operation: undefined, status: 200, ms: 3 })
     const { headers, text } = await withServer(metrics.listener, async (url) => {
       const response = await fetch(`${url}/metrics`)
@@ -25,7 +25,7 @@ describe('metrics', () => {
     expect(helped).to.include.members(['http_server_request_duration_seconds', 'orderflow_events'])
   })
 
-  it('are at /metrics, and nothing else is there', async () => {
+  it('serves metrics at /metrics only', async () => {
     await withServer(metrics.listener, async (url) => {
       for (const [path, method] of [
         ['/', 'GET'],
@@ -37,13 +37,13 @@ describe('metrics', () => {
     })
   })
 
-  it('say of the process how it is once somebody asks', async () => {
+  it('includes process metrics after the first scrape', async () => {
     const found = [...(await samples()).keys()]
     expect(found).to.include('process_cpu_seconds_total')
     expect(found).to.include('nodejs_eventloop_lag_p99_seconds')
   })
 
-  it('ask with each scrape what is ready, by part', async () => {
+  it('reads the readiness of each part at each scrape', async () => {
     let missing: object = { store: 'does not answer' }
     metrics.readiness(['sidecar', 'store', 'stream'], async () => missing)
     const ready = async () =>
@@ -53,7 +53,7 @@ describe('metrics', () => {
     expect(await ready()).to.deep.equal([1, 1, 1])
   })
 
-  it('count requests by operation and class of status, and those of none together', async () => {
+  it('counts requests by operation and status class, and unknown paths together', async () => {
     const operation = { method: 'GET', route: '/v1/things/{id}' }
     metrics.request({ operation, status: 200, ms: 3 })
     metrics.request({ operation, status: 204, ms: 700 })
@@ -70,7 +70,7 @@ describe('metrics', () => {
     expect(found.get(`http_server_request_duration_seconds_bucket{${labels}}`)).to.equal(1)
   })
 
-  it('time what a queue does, and look how many wait', async () => {
+  it('measures batches of a queue, and counts waiting items', async () => {
     const watch = metrics.queue('store')
     watch.opened(() => 7)
     watch.flushed(20, 12, 300)
@@ -81,7 +81,7 @@ describe('metrics', () => {
     expect(found.get('orderflow_flush_seconds_sum{queue="store"}')).to.equal(0.3)
   })
 
-  it('count events by what became of them, from zero on', async () => {
+  it('counts events by outcome, from zero on', async () => {
     const topic = metrics.topic('in', ['not-json'])
     const before = await samples()
     for (const outcome of ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried']) {
@@ -103,7 +103,7 @@ describe('metrics', () => {
     expect(after.get('orderflow_reaction_seconds_bucket{le="0.1",topic="in",event="PaymentApproved@1"}')).to.equal(1)
   })
 
-  it('have no series for names that a publisher makes up', async () => {
+  it('creates no time series for names that a publisher invents', async () => {
     // Not those of the process: a collection of another kind than any before it is a series, too.
     const own = (all: Map<string, number>) => [...all.keys()].filter((series) => series.startsWith('orderflow_'))
     const topic = metrics.topic('in', [])
@@ -116,7 +116,7 @@ describe('metrics', () => {
     expect(own(after)).to.have.lengthOf(before.length + 2)
   })
 
-  it('are read with labels that hold spaces and braces', () => {
+  it('samplesIn reads labels with spaces and braces', () => {
     expect([...samplesIn('a{b="c d",e="{}"} 1\n# HELP x y\nf 2.5\n')]).to.deep.equal([
       ['a{b="c d",e="{}"}', 1],
       ['f', 2.5],

@@ -13,10 +13,10 @@ describe('spans', () => {
   const begin = (name: string) => tracing.begin(name, newTraceId(), undefined, { kind: 'server' })
   const named = (wanted: string) => spans().find(({ name }) => name === wanted) as ToldSpan
 
-  describe('of a trace', () => {
+  describe('a trace', () => {
     const parent = { traceId: newTraceId(), spanId: '00f067aa0ba902b7', isSampled: false }
 
-    it('begin with the id of the trace, under the service’s name', () => {
+    it('begins with the id of the trace, and has the service’s name', () => {
       const traceId = newTraceId()
       tracing.begin('first', traceId, undefined, { kind: 'server', attributes: { a: 1, none: undefined } }).end()
       const { attributes, ...span } = named('first')
@@ -25,12 +25,12 @@ describe('spans', () => {
       expect(attributes).to.deep.equal({ a: 1 })
     })
 
-    it('go on below one of somebody else', () => {
+    it('continues below a span of another service', () => {
       tracing.begin('next', parent.traceId, { ...parent, isSampled: true }, { kind: 'consumer' }).end()
       expect(named('next')).to.include({ traceId: parent.traceId, parent: parent.spanId })
     })
 
-    it('are recorded as whoever began it says, and else by its id alone', () => {
+    it('follows the decision of the caller, or else the trace’s id', () => {
       const of = (ratio: number, asksParent = true) => recordedSpans({ asksParent, ratio }).tracing
       const isSampled = { ...parent, isSampled: true }
       expect([of(0).isSampled(parent.traceId, isSampled), of(1).isSampled(parent.traceId, parent)]).to.deep.equal([
@@ -45,13 +45,13 @@ describe('spans', () => {
     })
   })
 
-  it('are none of work for what is not recorded', async () => {
+  it('an unsampled request has no spans', async () => {
     expect(await asSpan('work', internal, async () => 1)).to.equal(1)
     expect(await within({ document: {} }, () => asSpan('work', internal, async () => 2))).to.equal(2)
     expect(spans()).to.deep.equal([])
   })
 
-  it('of pieces of work stand below what they are for, with the code of what failed and no message', async () => {
+  it('spans of operations are below their request, with the code of an error and no message', async () => {
     const outer = begin('outer')
     const failing = within({ document: {}, span: outer }, () =>
       asSpan('inner', internal, () =>
@@ -70,14 +70,14 @@ describe('spans', () => {
     expect(named('outer').isError).to.equal(false)
   })
 
-  it('of work that several share are below the first of them that is recorded, and link to the others', async () => {
+  it('a shared operation is below the first recorded request, and links to the others', async () => {
     const [first, second] = [begin('first'), begin('second')]
     await onBehalfOf([undefined, first, second], () => asSpan('shared', internal, async () => {}))
     expect(named('shared')).to.include({ parent: first.context.spanId, traceId: first.context.traceId })
     expect(named('shared').links).to.deep.equal([second.context.spanId])
   })
 
-  it('are none of shared work that nobody has recorded, whoever began it', async () => {
+  it('a shared operation of unsampled requests has no span', async () => {
     await within({ document: {}, span: begin('gone on') }, () =>
       onBehalfOf([undefined], async () => {
         expect(handled()).to.equal(undefined)

@@ -4,7 +4,7 @@ import { sidecarTraceVariables, traceProblems, traceSettings } from '../../src/t
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example' }
 
 describe('trace settings', () => {
-  it('are none where nobody says where traces go, whatever else is set', () => {
+  it('traceSettings returns undefined without a collector, with any other variables', () => {
     expect(traceSettings({ OTEL_TRACES_SAMPLER: 'always_on' })).to.equal(undefined)
     expect(traceSettings({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).to.equal(undefined)
     expect(traceProblems({ OTEL_TRACES_SAMPLER: 'sometimes' })).to.deep.equal([])
@@ -21,7 +21,7 @@ describe('trace settings', () => {
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }, true, 0.25],
   ]
   for (const [variables, asksParent, ratio] of samplers) {
-    it(`record a share of ${ratio} with ${JSON.stringify(variables)}`, () => {
+    it(`traceSettings returns the ratio ${ratio} for ${JSON.stringify(variables)}`, () => {
       expect(traceSettings({ ...endpoint, ...variables })).to.deep.equal({ asksParent, ratio, delayMs: 5_000 })
       expect(traceProblems({ ...endpoint, ...variables })).to.deep.equal([])
     })
@@ -37,14 +37,14 @@ describe('trace settings', () => {
     [{ OTEL_TRACES_SAMPLER_ARG: '10' }, /^OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1/],
   ]
   for (const [variables, problem] of wrong) {
-    it(`are refused with ${JSON.stringify(variables)}, by the variable that fixes it`, () => {
+    it(`traceProblems refuses ${JSON.stringify(variables)}, and names the variable that fixes it`, () => {
       const problems = traceProblems({ ...endpoint, ...variables })
       expect(problems).to.have.lengthOf(1)
       expect(problems[0]).to.match(problem)
     })
   }
 
-  it('tell a sidecar how to reach the same place', () => {
+  it('sidecarTraceVariables makes a sidecar use the same collector', () => {
     expect(sidecarTraceVariables(endpoint)).to.deep.equal({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' })
     expect(sidecarTraceVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9411' })).to.deep.equal({
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',

@@ -5,19 +5,19 @@ const guid = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
 const traceId = guid.replaceAll('-', '')
 const spanId = '00f067aa0ba902b7'
 
-describe('trace', () => {
-  it('has the id that a TraceId names, in lower case, and back', () => {
+describe('traceIdOf and spanContextIn', () => {
+  it('converts a TraceId to a trace id in lower case, and back', () => {
     expect(traceIdOf(guid.toUpperCase())).to.equal(traceId)
     expect(guidOf(traceId)).to.equal(guid)
   })
 
   for (const impossible of ['00000000-0000-0000-0000-000000000000', 'not-a-guid', '', `${guid}0`]) {
-    it(`has no id for the TraceId "${impossible}", which names none`, () => {
+    it(`refuses the TraceId "${impossible}"`, () => {
       expect(traceIdOf(impossible)).to.equal(undefined)
     })
   }
 
-  it('reads what a traceparent says, whether it is recorded, too', () => {
+  it('reads the ids of a traceparent, and its sampling decision', () => {
     for (const isSampled of [true, false]) {
       const context = { traceId, spanId, isSampled }
       expect(spanContextIn(traceparentOf(context))).to.deep.equal(context)
@@ -26,30 +26,30 @@ describe('trace', () => {
     expect(spanContextIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
   })
 
-  it('reads a traceparent of a later version, which may have more to say', () => {
+  it('reads a traceparent of a later version with more fields', () => {
     expect(spanContextIn(`01-${traceId}-${spanId}-01-more`)).to.deep.equal({ traceId, spanId, isSampled: true })
   })
 
-  it('has ids of its own, others each time', () => {
+  it('newTraceId returns a valid id, and another one each time', () => {
     expect(newTraceId())
       .to.match(/^[0-9a-f]{32}$/)
       .and.not.equal(newTraceId())
   })
 
   const invalid = {
-    'no header': undefined,
-    'an empty one': '',
-    garbage: 'garbage',
-    'a trace id of zeros': `00-${'0'.repeat(32)}-${spanId}-01`,
-    'a span id of zeros': `00-${traceId}-${'0'.repeat(16)}-01`,
-    'upper case': `00-${traceId.toUpperCase()}-${spanId}-01`,
-    'version ff': `ff-${traceId}-${spanId}-01`,
-    'a digit too many': `00-${traceId}-${spanId}-011`,
-    'more than version 00 has': `00-${traceId}-${spanId}-01-more`,
-    'a line before it': `x\n00-${traceId}-${spanId}-01`,
+    missing: undefined,
+    empty: '',
+    'without fields': 'garbage',
+    'invalid, with a trace id of zeros': `00-${'0'.repeat(32)}-${spanId}-01`,
+    'invalid, with a span id of zeros': `00-${traceId}-${'0'.repeat(16)}-01`,
+    'invalid, in upper case': `00-${traceId.toUpperCase()}-${spanId}-01`,
+    'invalid, of version ff': `ff-${traceId}-${spanId}-01`,
+    'invalid, with an extra digit': `00-${traceId}-${spanId}-011`,
+    'invalid, with more fields than version 00 has': `00-${traceId}-${spanId}-01-more`,
+    'invalid, after another line': `x\n00-${traceId}-${spanId}-01`,
   }
   for (const [what, header] of Object.entries(invalid)) {
-    it(`takes nothing from ${what}`, () => {
+    it(`ignores a traceparent that is ${what}`, () => {
       expect(spanContextIn(header)).to.equal(undefined)
     })
   }

@@ -20,7 +20,7 @@ const writing = `
   console.log('writing')
 `
 
-describe('a disk of tests', () => {
+describe('mountDisk', () => {
   let folder: string
   let disk: Disk
   let writer: ChildProcess
@@ -41,7 +41,7 @@ describe('a disk of tests', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('is filled to its last byte while a program writes to it, and has room after it was relieved', async () => {
+  it('fills a disk to the last byte while a program writes, and makes room again', async () => {
     for (let round = 0; round < 15; round += 1) {
       await disk.fill()
       expect((await statfs(disk.path)).bfree).to.equal(0)

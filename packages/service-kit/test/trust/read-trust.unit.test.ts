@@ -24,14 +24,14 @@ const settings = {
 const entry = { name: 'legacy', topics: { orderevents: ['OrderCreated'] } }
 
 describe('the schema of the trust file', () => {
-  it('is what its meta-schema says', () => {
+  it('matches its meta-schema', () => {
     const schema = readFileSync(new URL('../../src/trust/trust.schema.json', import.meta.url), 'utf8')
     const ajv = new Ajv()
     expect(ajv.validateSchema(JSON.parse(schema)), ajv.errorsText()).to.equal(true)
   })
 })
 
-describe('the trust file', () => {
+describe('readTrust', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'trust-'))
@@ -62,14 +62,14 @@ describe('the trust file', () => {
   const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
   const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
 
-  it('says of an AppId how its application stands, as people are shown it', () => {
+  it('returns the kind of the publisher for each AppId', () => {
     read({ unlisted: 'reject', publishers: { [legacy.toUpperCase()]: entry } })
     const listingOf = readListing(pathToFileURL(join(folder, 'a-service/')), settings)
     const other = '00000000-0000-4000-8000-000000000000'
     expect([service, legacy, other, null].map(listingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
   })
 
-  it('lists applications by their AppIds, in either case', () => {
+  it('lists applications by their AppIds, in upper or lower case', () => {
     for (const id of [legacy, legacy.toUpperCase()]) {
       const trust = read({ unlisted: 'reject', publishers: { [id]: entry } })
       trust.requireTrusted('orderevents', claim, evidence)
@@ -78,7 +78,7 @@ describe('the trust file', () => {
     expect(() => none.requireTrusted('orderevents', claim, evidence)).to.throw('not listed')
   })
 
-  it('may be another file, seen from the service’s folder or from the root', () => {
+  it('accepts another path, relative to the service’s folder or absolute', () => {
     const other = join(folder, 'other.json')
     writeFileSync(other, JSON.stringify({ unlisted: 'accept', publishers: {} }))
     for (const File of ['../other.json', other]) {
@@ -86,7 +86,7 @@ describe('the trust file', () => {
     }
   })
 
-  it('asks services for signatures once there are keys, of what is not older than it should be', () => {
+  it('requires signatures only if keys are set, and only for newer records', () => {
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
     const content = { unlisted: 'accept', publishers: {} }
     read(content).requireGenuine('orderevents', own, evidence)
@@ -100,7 +100,7 @@ describe('the trust file', () => {
     )
   })
 
-  it('signs by the first of several keys, and accepts what any of them made', () => {
+  it('signs with the first key, and accepts signatures of all keys', () => {
     const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
     const trust = read({ unlisted: 'accept', publishers: {} }, { SigningKeys: `${newer},${older}` })
@@ -112,53 +112,55 @@ describe('the trust file', () => {
   })
 
   const wrong: [what: string, content: unknown, problems: (string | RegExp)[]][] = [
-    ['nothing', '', [/^Trust__File: cannot be read: /]],
-    ['no JSON', '{"unlisted": accept}', [/^Trust__File: cannot be read: /]],
+    ['no content', '', [/^Trust__File: cannot be read: /]],
+    ['a text that is not JSON', '{"unlisted": accept}', [/^Trust__File: cannot be read: /]],
     ['a list', [], ['Trust__File: the file: must be object']],
-    ['no fields', {}, ['Trust__File: /unlisted: is missing', 'Trust__File: /publishers: is missing']],
+    ['an object without fields', {}, ['Trust__File: /unlisted: is missing', 'Trust__File: /publishers: is missing']],
     [
-      'a word that is none of its own',
+      'unknown words',
       { unlisted: 'maybe', publishers: {}, listed: 1 },
       ['Trust__File: /listed: no such field', 'Trust__File: /unlisted: must be one of accept, reject'],
     ],
     [
-      'a name for an AppId',
+      'a name instead of an AppId',
       { unlisted: 'accept', publishers: { legacy: entry } },
       [/\/publishers\/legacy: is not an AppId/],
     ],
     [
-      'an application that may say nothing',
+      'an application without rights',
       { unlisted: 'accept', publishers: { [legacy]: { name: 'legacy', topics: {}, tenants: [] } } },
       [/topics: must NOT have fewer than 1/, /tenants: must NOT have fewer than 1/],
     ],
     [
-      'a service of ours',
+      'one of our services',
       { unlisted: 'accept', publishers: { [service.toUpperCase()]: entry } },
       [/: is a-service, one of our own services; declare its events in services\.json$/],
     ],
     [
-      'the name of a service of ours',
+      'the name of one of our services',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, name: 'a-service' } } },
       [/\/name: is the name of one of our services$/],
     ],
     [
-      'an application twice',
+      'an application that is listed twice',
       { unlisted: 'accept', publishers: { [legacy]: entry, [legacy.toUpperCase()]: entry } },
       [new RegExp(`^Trust__File: /publishers/${legacy.toUpperCase()}: is listed twice$`)],
     ],
     [
-      'a topic that is ours',
+      'one of our own topics',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { ours: ['OrderCreated'] } } } },
-      [/\/topics\/ours: outside applications may not write this topic; services\.json allows \(outside\): orderevents$/],
+      [
+        /\/topics\/ours: outside applications may not write this topic; services\.json allows \(outside\): orderevents$/,
+      ],
     ],
     [
-      'an event that there is not',
+      'an unknown event',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
       [/\/topics\/orderevents: unknown event OrderCraeted; use one of .*OrderCreated/],
     ],
   ]
   for (const [what, content, problems] of wrong) {
-    it(`with ${what} is refused, in words`, () => {
+    it(`refuses a file with ${what}`, () => {
       const found = problemsOf(content)
       expect(found).to.have.length(problems.length)
       for (const problem of problems) {
@@ -170,7 +172,7 @@ describe('the trust file', () => {
     })
   }
 
-  it('that is not there is refused, and named', () => {
+  it('names a missing file in the error', () => {
     expect(problemsOf({}, { File: '../nowhere.json' }).join()).to.match(
       /^Trust__File: cannot be read: ENOENT.*nowhere\.json/,
     )

@@ -55,7 +55,7 @@ function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}
   }
 }
 
-describe('what a service hands on for others', () => {
+describe('requireAdmitted', () => {
   const entry = { name: 'legacy', topics: { sales: ['Sold'] }, apiKey: 'legacy' }
   const caller = { key: 'legacy', tenant: { id: '' } }
   const { TenantID: _, ...said } = claims.legacy
@@ -78,7 +78,7 @@ describe('what a service hands on for others', () => {
     }
   }
 
-  it('is never what speaks as a service of ours, or goes where others may not write, whoever asks for it', () => {
+  it('refuses events in the name of our services, and topics that outside applications may not write', () => {
     for (const sender of [undefined, caller]) {
       expect(whyKept(claims.shop, sender)).to.contain('which publishes its own events')
       expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which publishes its own events')
@@ -87,13 +87,13 @@ describe('what a service hands on for others', () => {
     }
   })
 
-  it('is what may be said on the stream, where nobody is asked', () => {
+  it('applies the rules of the stream without authentication', () => {
     expect(whyKept(claims.stranger, undefined)).to.equal(undefined)
     expect(whyKept(said, undefined)).to.equal(undefined)
     expect(whyKept({ ...said, Name: 'Returned' }, undefined)).to.contain('does not publish Returned')
   })
 
-  it('is what a listed application says with its key, where callers are asked', () => {
+  it('accepts a listed application’s events with its API key', () => {
     expect(whyKept(said, caller)).to.equal(undefined)
     expect(whyKept(said, { ...caller, key: 'another' })).to.contain('another apiKey')
     expect(whyKept(said, { tenant: { id: '' } })).to.contain('another apiKey')
@@ -102,7 +102,7 @@ describe('what a service hands on for others', () => {
     expect(whyKept(claims.stranger, caller)).to.contain('not listed').and.to.contain('restart the services and send')
   })
 
-  it('has a TenantID that the file or the key names', () => {
+  it('requires a TenantID that the file or the key allows', () => {
     const of = (TenantID: string) => ({ ...said, TenantID })
     const ofKey = { ...caller, tenant: { id: 'acme' } }
     const tenants = { ...entry, tenants: ['north', 'acme'] }
@@ -117,8 +117,8 @@ describe('what a service hands on for others', () => {
   })
 })
 
-describe('trust', () => {
-  it('takes in what a service of ours publishes, and what a listed application may say', () => {
+describe('requireTrusted', () => {
+  it('accepts the events of our services, and those of listed applications', () => {
     expect(whyNot('sales', claims.shop)).to.equal(undefined)
     expect(whyNot('payments', claims.bank)).to.equal(undefined)
     expect(whyNot('sales', claims.legacy)).to.equal(undefined)
@@ -139,11 +139,16 @@ describe('trust', () => {
     ],
     ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'but its AppName is not'],
     ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, which has another AppId'],
-    ['a topic that is ours alone', 'payments', { ...claims.legacy, Name: 'Paid' }, 'only bank publishes to payments'],
-    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
+    [
+      'an event of another application on our own topic',
+      'payments',
+      { ...claims.legacy, Name: 'Paid' },
+      'only bank publishes to payments',
+    ],
+    ['an event on an unknown topic', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
   ]
   for (const [what, topic, claim, why] of forged) {
-    it(`refuses ${what}, whatever the file says`, () => {
+    it(`refuses ${what}, with any trust file`, () => {
       const listed = { name: claim.AppName, topics: { [topic]: [claim.Name] } }
       for (const unlisted of ['accept', 'reject'] as const) {
         const generous = { unlisted, publishers: { [claim.AppId]: listed } }
@@ -153,21 +158,21 @@ describe('trust', () => {
     })
   }
 
-  it('names each service that publishes to a topic of ours', () => {
+  it('names each service that publishes to one of our topics', () => {
     const { [shop]: seller } = publishers.services
     const also = { ...publishers.services, [shop]: { ...seller, publishes: { payments: ['Refunded'] } } }
     const why = whyNot('payments', claims.stranger, { publishers: { ...publishers, services: also } as Publishers })
     expect(why).to.equal('only shop or bank publishes to payments')
   })
 
-  it('takes in who is not listed, or sets him aside, as the file says, with what fixes it', () => {
+  it('accepts or refuses unlisted applications by the file, and explains the fix', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)
       .and.to.contain('restart the services and replay')
   })
 
-  it('holds who is listed to his name, topics, events and tenants, also where others are taken in', () => {
+  it('checks a listed application’s name, topics, events and tenants, even if others are accepted', () => {
     const generous = { file: { ...file, unlisted: 'accept' as const } }
     const cases: [Claim, string][] = [
       [{ ...claims.legacy, AppName: 'legacy 2' }, 'with another AppName'],
@@ -186,14 +191,14 @@ describe('trust', () => {
     expect(whyNot('sales', { AppId: legacy, AppName: 'legacy', Name: 'Sold' }, nowhere)).to.equal(undefined)
   })
 
-  it('tells nobody what a publisher wrote', () => {
+  it('does not quote the publisher in an error', () => {
     const secret = { ...claims.legacy, AppName: 'Mallory', TenantID: 'Malloryland' }
     expect(whyNot('sales', secret)).not.to.match(/mallory/i)
     expect(whyNot('sales', { ...claims.legacy, TenantID: 'Malloryland' })).not.to.match(/mallory/i)
     expect(whyNot('sales', { ...claims.shop, AppName: 'Mallory' })).not.to.match(/mallory/i)
   })
 
-  it('takes the names of JavaScript for names like any other', () => {
+  it('treats names of JavaScript’s objects like other names', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(whyNot(name, claims.legacy)).to.contain('only one of our services')
       expect(whyNot('sales', { ...claims.legacy, Name: name })).to.contain('does not publish')
@@ -201,33 +206,35 @@ describe('trust', () => {
     }
   })
 
-  describe('of a signature', () => {
+  describe('signatures', () => {
     const forgeries = {
-      none: undefined,
-      'that of another event': signer.sign(Buffer.from('another envelope')),
-      'that of another key': createSigner(['o'.repeat(32)]).sign(value),
-      'one that is cut': signature?.slice(1),
-      'one in hex': Buffer.from(signature ?? '', 'base64url').toString('hex'),
-      'an empty one': '',
+      'a missing signature': undefined,
+      'the signature of another event': signer.sign(Buffer.from('another envelope')),
+      'the signature of another key': createSigner(['o'.repeat(32)]).sign(value),
+      'a shortened signature': signature?.slice(1),
+      'a signature in hex': Buffer.from(signature ?? '', 'base64url').toString('hex'),
+      'an empty signature': '',
     }
     for (const [what, forgery] of Object.entries(forgeries)) {
-      it(`refuses ${what} when an event speaks as a service of ours, and asks nobody else for one`, () => {
-        expect(whyNot('sales', claims.shop, {}, { signature: forgery })).to.contain('did not sign it')
+      it(`requires a signature of our services, refuses ${what}, and requires none of others`, () => {
+        expect(whyNot('sales', claims.shop, {}, { signature: forgery })).to.contain('signature is missing or wrong')
         expect(whyNot('sales', claims.legacy, {}, { signature: forgery })).to.equal(undefined)
         expect(whyNot('sales', claims.shop, { signer: undefined }, { signature: forgery })).to.equal(undefined)
       })
     }
 
-    it('asks for none of what reached the log before services signed, by the broker’s clock', () => {
+    it('requires no signature of records before signing, by the broker’s clock', () => {
       const since = { signedSince: 1_000 }
       expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt: 999 })).to.equal(undefined)
       for (const appendedAt of [1_000, Number.NaN]) {
-        expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt })).to.contain('did not sign it')
+        expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt })).to.contain(
+          'signature is missing or wrong',
+        )
       }
       expect(whyNot('payments', claims.shop, since, { appendedAt: 0 })).to.contain('does not publish')
     })
 
-    it('takes that of any of its keys, so that one can be replaced by another', () => {
+    it('accepts signatures of any of the keys, so that keys can be replaced', () => {
       const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
       for (const keys of [[older], [older, newer], [newer, older]]) {
         const by = createSigner([older]).sign(value)
@@ -236,17 +243,17 @@ describe('trust', () => {
       expect(createSigner([newer, older]).sign(value)).to.equal(createSigner([newer]).sign(value))
     })
 
-    it('stands in a header whose name never changes, since logs are kept for ever', () => {
+    it('uses a header whose name never changes, because logs are kept for ever', () => {
       expect(signatureHeader).to.equal('signature')
     })
 
-    it('is an HMAC-SHA-256 (RFC 4231, test case 2)', () => {
+    it('makes an HMAC-SHA-256 (RFC 4231, test case 2)', () => {
       const known = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
       const made = createSigner(['Jefe']).sign(Buffer.from('what do ya want for nothing?'))
       expect(Buffer.from(made ?? '', 'base64url').toString('hex')).to.equal(known)
     })
 
-    it('is that of any bytes, and of no others', () => {
+    it('makes different signatures for different bytes', () => {
       const bytes = fc.uint8Array({ maxLength: 300 })
       const property = fc.property(bytes, bytes, (one, other) => {
         const isSame = Buffer.compare(one, other) === 0
@@ -257,16 +264,16 @@ describe('trust', () => {
     })
   })
 
-  describe('for who publishes', () => {
+  describe('for publishers', () => {
     const trust = () => createTrust({ publishers, file, signer, signedSince: 0 })
     const silent = createTrust({ publishers, file, signer: undefined, signedSince: 0 })
 
-    it('signs what a service of ours publishes, and nothing without a key', () => {
+    it('signs events of our services if a key is set', () => {
       expect(trust().sign('sales', claims.shop, value)).to.equal(signature)
       expect(silent.sign('sales', claims.shop, value)).to.equal(undefined)
     })
 
-    it('fails loudly where no receiver would take it', () => {
+    it('refuses to sign an event that receivers would reject', () => {
       for (const [topic, claim] of [
         ['payments', claims.shop],
         ['sales', { ...claims.shop, Name: 'Paid' }],
@@ -276,18 +283,21 @@ describe('trust', () => {
       }
     })
 
-    it('has an operator’s word for events of our services alone', () => {
+    it('vouches for events of our services only', () => {
       expect(trust().vouch(claims.shop, value)).to.equal(signature)
       expect(trust().vouch(claims.stranger, value)).to.equal(undefined)
       expect(silent.vouch(claims.shop, value)).to.equal(undefined)
     })
   })
 
-  it('of what always holds asks nothing of the file', () => {
+  it('requireGenuine ignores the trust file', () => {
     const trust = createTrust({ publishers, file, signer, signedSince: 0 })
     const evidence = { value, signature: undefined, appendedAt: 1 }
     trust.requireGenuine('sales', claims.stranger, evidence)
     expect(() => trust.requireGenuine('payments', claims.stranger, evidence)).to.throw(UntrustedError)
-    expect(() => trust.requireGenuine('sales', claims.shop, evidence)).to.throw(UntrustedError, 'did not sign it')
+    expect(() => trust.requireGenuine('sales', claims.shop, evidence)).to.throw(
+      UntrustedError,
+      'signature is missing or wrong',
+    )
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Request } from 'express'
 import { networkOf, networkOfSender } from '../../src/web/rate-limits.ts'
 
-describe('the network that an address stands for', () => {
+describe('networkOf', () => {
   const networks: Record<string, string> = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',
@@ -20,10 +20,10 @@ describe('the network that an address stands for', () => {
     'fe80::1%eth0.1': 'fe80:0:0:0::/64',
   }
   for (const [address, network] of Object.entries(networks)) {
-    it(`of ${address} is ${network}`, () => expect(networkOf(address)).to.equal(network))
+    it(`returns ${network} for ${address}`, () => expect(networkOf(address)).to.equal(network))
   }
 
-  it('is the proxy’s own where that says something else than an address', () => {
+  it('uses the proxy’s own address if it reports an invalid one', () => {
     const request = (ip: string) => ({ ip, socket: { remoteAddress: '192.0.2.9' } }) as Request
     expect(networkOfSender(request('198.51.100.1'))).to.equal('198.51.100.1')
     for (const ip of ['unknown', '198.51.100.1:5000', '', 'x'.repeat(9_000)]) {

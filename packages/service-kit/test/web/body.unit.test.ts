@@ -8,7 +8,7 @@ import { thing, thingId, thingsApp } from './support/things.ts'
 
 const url = '/v1/things'
 
-describe('reading the bytes of a body', () => {
+describe('readBody for bytes', () => {
   /** An operation that takes at most 4 bytes of text or lines, and 8 of all bodies at the same time. */
   function bytesApp(handle: (bytes: Buffer | undefined) => Promise<void> = async () => {}) {
     const bytes: Input<Buffer | undefined> = {
@@ -32,14 +32,14 @@ describe('reading the bytes of a body', () => {
     return thingsApp(undefined, [raw]).app
   }
 
-  it('hands them to the operation as they came, whatever they are', async () => {
+  it('passes any bytes to the operation unchanged', async () => {
     for (const type of ['text/plain', 'application/x-ndjson; charset=utf-8']) {
       expect((await post(bytesApp(), url, Buffer.from([0xff, 0, 0x0a]), type)).json.orderId, type).to.equal('ff000a')
     }
     expect((await call(bytesApp(), url, { method: 'POST' })).json.orderId).to.equal('none')
   })
 
-  it('refuses other types, saying which there are, and too many bytes, announced or not', async () => {
+  it('refuses other types and names the allowed ones, and refuses too many bytes, announced or not', async () => {
     const other = await post(bytesApp(), url, '{}', 'application/json')
     expect([other.status, other.json.detail]).to.deep.equal([
       415,
@@ -53,7 +53,7 @@ describe('reading the bytes of a body', () => {
     })
   })
 
-  it('holds so many bytes of all requests, and answers 503 to the next until one of them is answered', async () => {
+  it('limits the bytes of all requests, and answers 503 until one of them ends', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
     const app = bytesApp(async (bytes) => void (bytes?.[0] === 0x31 && (await held)))
@@ -72,7 +72,7 @@ describe('reading the bytes of a body', () => {
   })
 })
 
-describe('reading a body', () => {
+describe('readBody for JSON', () => {
   const { app } = thingsApp()
   const problemOf = ({ status, json }: { status: number; json: Record<string, unknown> }) => [
     status,
@@ -80,24 +80,24 @@ describe('reading a body', () => {
   ]
 
   for (const body of ['null', '"x"', '1', '[]', '"{}"']) {
-    it(`tells that ${body} is no object, not that it is no JSON`, async () => {
+    it(`reports that ${body} must be an object`, async () => {
       const answer = await post(app, url, body)
       expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
       expect(answer.json.detail).to.match(/^the body must be an object, not /)
     })
   }
 
-  it('tells what is missing of a body that is not there', async () => {
+  it('reports a missing body', async () => {
     const { json } = await call(app, url, { method: 'POST' })
     expect(json.detail).to.equal('/orderId: is missing; /amount: is missing')
   })
 
-  it('lower-cases the fields that are GUIDs by the contract', async () => {
+  it('converts GUIDs of the contract to lower case', async () => {
     const { status, json } = await post(app, url, JSON.stringify({ orderId: thingId.toUpperCase(), amount: 1 }))
     expect([status, json]).to.deep.equal([201, { orderId: thingId, amount: 1 }])
   })
 
-  it('keeps fields that it does not know from the handler', async () => {
+  it('removes unknown fields', async () => {
     const { json } = await post(app, url, JSON.stringify({ orderId: thingId, amount: 1, other: 2 }))
     expect(json).to.have.all.keys('orderId', 'amount')
   })
@@ -114,7 +114,7 @@ describe('reading a body', () => {
     })
   }
 
-  it('names no key of a duplicate that may hold personal data', async () => {
+  it('hides a duplicate key that may be personal data', async () => {
     const answer = await post(app, url, '{"Ada Lovelace":1,"Ada Lovelace":2}')
     expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
     expect(answer.json.detail).to.equal('the body has a key twice: write each key once')
@@ -123,7 +123,7 @@ describe('reading a body', () => {
   })
 
   for (const number of ['999999999999.999999', '1.0000000000000001', '-1e-400', '1e400']) {
-    it(`refuses the number ${number}, which would change when it is read`, async () => {
+    it(`refuses the number ${number}, which parsing would change`, async () => {
       const answer = await post(app, url, `{"orderId":"${thingId}","amount":${number}}`)
       expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
       expect(answer.json.errors).to.have.length(1)
@@ -131,7 +131,7 @@ describe('reading a body', () => {
     })
   }
 
-  it('reads a large JSON body by the same rules, in one limit of bytes', async () => {
+  it('applies the same rules to a large JSON body, with its own limit of bytes', async () => {
     const large: Input<unknown> = {
       read: ({ body }) => body,
       receives: { types: ['application/json'], isJson: true, maxBytes: 100_000, maxHeldBytes: 200_000 },
@@ -156,7 +156,7 @@ describe('reading a body', () => {
     expect((await post(app, url, JSON.stringify({ text: text + text }))).status).to.equal(413)
   })
 
-  it('refuses bytes that are not UTF-8, which would become other characters for ever', async () => {
+  it('refuses bytes that are not UTF-8', async () => {
     const body = Buffer.from(`{"orderId":"${thingId}","amount":1,"name":"José"}`, 'latin1')
     const answer = await post(app, url, body)
     expect(problemOf(answer)).to.deep.equal([400, 'not-utf8'])
@@ -164,20 +164,20 @@ describe('reading a body', () => {
   })
 
   for (const charset of ['iso-8859-1', 'utf-16', '"windows-1252"', 'us-ascii']) {
-    it(`refuses charset=${charset}`, async () => {
+    it(`refuses a body with charset=${charset}`, async () => {
       const answer = await post(app, url, '{}', `application/json; charset=${charset}`)
       expect(problemOf(answer)).to.deep.equal([415, 'not-utf8'])
     })
   }
 
   for (const type of ['application/json; charset=UTF-8', 'application/json;charset="utf-8"', 'Application/JSON']) {
-    it(`takes ${type}, with a byte order mark or without`, async () => {
+    it(`accepts ${type}, with or without a byte order mark`, async () => {
       const body = JSON.stringify({ orderId: thingId, amount: 1 })
       for (const mark of ['', '\uFEFF']) expect((await post(app, url, mark + body, type)).status).to.equal(201)
     })
   }
 
-  it('refuses what is not JSON, by its type or by its text', async () => {
+  it('refuses a body that is not JSON, by its type or its text', async () => {
     expect(problemOf(await post(app, url, 'a=b', 'application/x-www-form-urlencoded'))).to.deep.equal([415, 'not-json'])
     const answer = await post(app, url, '{"name": "Ada Lovelace"')
     expect(problemOf(answer)).to.deep.equal([400, 'not-json'])
@@ -185,7 +185,7 @@ describe('reading a body', () => {
   })
 
   for (const [encoding, pack] of Object.entries({ gzip: gzipSync, deflate: deflateSync, none: Buffer.from })) {
-    it(`refuses a body that says it is packed as ${encoding}, however small, and says how to send it`, async () => {
+    it(`refuses a body with the encoding ${encoding}, and explains the format`, async () => {
       const body = pack(JSON.stringify({ orderId: thingId, amount: 1 }))
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
       const answer = await call(app, url, { method: 'POST', headers, body })
@@ -195,7 +195,7 @@ describe('reading a body', () => {
     })
   }
 
-  it('takes what is as deep as it is long for what it is: no JSON, no object, or no text', async () => {
+  it('reports the right problem for very deep bodies', async () => {
     const depth = 32 * 1024 - 50
     const deep = '['.repeat(depth) + ']'.repeat(depth)
     expect(problemOf(await post(app, url, '['.repeat(64 * 1024)))).to.deep.equal([400, 'not-json'])
@@ -209,7 +209,7 @@ describe('reading a body', () => {
     }
   })
 
-  it('takes names that every object has for fields that it does not know, or that are missing', async () => {
+  it('treats names of JavaScript’s objects as unknown or missing fields', async () => {
     const body = `{"__proto__":{"orderId":"${thingId}","amount":1},"constructor":{"prototype":{"amount":1}}}`
     expect((await post(app, url, body)).json.detail).to.equal('/orderId: is missing; /amount: is missing')
     const known = `{"orderId":"${thingId}","amount":1,"__proto__":{"admin":true},"toString":1}`
@@ -217,7 +217,7 @@ describe('reading a body', () => {
     expect(Object.prototype).not.to.have.property('admin')
   })
 
-  it('refuses what is larger than any request needs', async () => {
+  it('refuses a body that is larger than every valid request', async () => {
     const answer = await post(app, url, JSON.stringify({ text: 'x'.repeat(65 * 1024) }))
     expect(problemOf(answer)).to.deep.equal([413, 'too-large'])
     expect(answer.json.detail).to.equal('Send at most 65536 bytes. The request had no effect.')

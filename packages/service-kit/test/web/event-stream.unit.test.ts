@@ -9,7 +9,7 @@ import { createStreams, type Send } from '../../src/web/event-stream.ts'
 import { call } from './support/call.ts'
 import { webWith } from './support/things.ts'
 
-describe('an operation that answers with messages', () => {
+describe('createStreams', () => {
   let send: Send
   let closed: number
   let begun: Promise<void>
@@ -36,13 +36,13 @@ describe('an operation that answers with messages', () => {
     return { streams, web: webWith({ routes: [stream] }) }
   }
 
-  it('are documented as text/event-stream', async () => {
+  it('documents the type text/event-stream', async () => {
     const { text } = await call(app().web, '/openapi.json')
     const { get } = JSON.parse(text).paths['/v1/live']
     expect(get.responses['200'].content).to.have.keys('text/event-stream')
   })
 
-  it('sends them as they come, and ends with its service', async () => {
+  it('sends messages at once, and ends with the service', async () => {
     const { streams, web } = app()
     await withServer(web, async (url) => {
       const response = await fetch(`${url}/v1/live`)
@@ -56,7 +56,7 @@ describe('an operation that answers with messages', () => {
     })
   })
 
-  it('is told when its client has left', async () => {
+  it('calls a function when the client has left', async () => {
     await withServer(app().web, async (url) => {
       const leave = new AbortController()
       await fetch(`${url}/v1/live`, { signal: leave.signal })
@@ -123,7 +123,7 @@ describe('an operation that answers with messages', () => {
     )
   })
 
-  it('keeps no more than a little for a client that does not read', async () => {
+  it('limits the waiting messages of a client that does not read', async () => {
     await withServer(app().web, async (url) => {
       const client = request(`${url}/v1/live`).end()
       const [response] = await once(client, 'response')
@@ -140,7 +140,7 @@ describe('an operation that answers with messages', () => {
     })
   })
 
-  it('answers HEAD without one', async () => {
+  it('answers HEAD without a stream', async () => {
     const { status, text } = await call(app().web, '/v1/live', { method: 'HEAD' })
     expect([status, text, closed]).to.deep.equal([200, '', 0])
   })

@@ -12,19 +12,19 @@ const policyOf = (header: unknown) =>
       .map(([name = '', ...sources]) => [name, sources]),
   )
 
-describe('what answers tell browsers not to do', () => {
+describe('security headers', () => {
   const { app } = thingsApp(undefined, undefined, { proxies: 1 })
   const hsts = 'strict-transport-security'
 
   for (const [what, path] of Object.entries({
     answer: '/v1/things',
     problem: `/v1/things/none`,
-    'path that there is not': '/none',
-    'question after its health': '/readyz',
+    'unknown path': '/none',
+    'readiness check': '/readyz',
     document: '/openapi.json',
-    redirection: '/',
+    redirect: '/',
   })) {
-    it(`is, of a${/^[aeiou]/.test(what) ? 'n' : ''} ${what}: to load, frame, keep or guess anything`, async () => {
+    it(`forbids loading, framing, caching and guessing for a${/^[aeiou]/.test(what) ? 'n' : ''} ${what}`, async () => {
       const { headers } = await call(app, path)
       expect(headers).to.include({
         'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -36,7 +36,7 @@ describe('what answers tell browsers not to do', () => {
     })
   }
 
-  describe('of the page', () => {
+  describe('security headers of the page of operations', () => {
     const discovery = {
       issuer: 'https://login.example',
       jwks_uri: 'https://login.example/keys',
@@ -49,7 +49,7 @@ describe('what answers tell browsers not to do', () => {
     const issuer = { verify, discover: async () => discovery, clientId: 'page' }
     const { app: closed } = thingsApp(undefined, undefined, { auth: { issuer, keys: undefined } })
 
-    it('is to load or run anything but its own files, to be framed, or to send anything but to whom people sign in', async () => {
+    it('allows only its own files, no frames, and requests to the issuer only', async () => {
       const { headers, text } = await call(closed, '/docs/')
       expect(headers).to.include({
         'x-content-type-options': 'nosniff',
@@ -76,7 +76,7 @@ describe('what answers tell browsers not to do', () => {
       expect(text).not.to.match(/<script(?![^>]*\ssrc=)|\son\w+=/)
     })
 
-    it('allows no source that is not told, and each of its files has the same', async () => {
+    it('allows no other source, for the page and its files', async () => {
       const own = thingsApp().app
       for (const file of ['', 'swagger-ui-init.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'oauth2-redirect.html']) {
         const { status, headers } = await call(own, `/docs/${file}`)
@@ -85,34 +85,34 @@ describe('what answers tell browsers not to do', () => {
       }
     })
 
-    it('lets the page that a sign-in comes back to call the page that began it', async () => {
+    it('allows the page of the sign-in to call the page that opened it', async () => {
       const opener = async (path: string) => (await call(app, path)).headers['cross-origin-opener-policy']
       expect(await opener('/docs/')).to.equal('same-origin-allow-popups')
       expect(await opener('/docs/oauth2-redirect.html')).to.equal('unsafe-none')
     })
 
-    it('is to ask anybody else whether its document is valid', async () => {
+    it('prevents other sites from validating its document', async () => {
       expect((await call(app, '/docs/swagger-ui-init.js')).text).to.contain('"validatorUrl": null')
     })
   })
 
-  describe('to come without TLS', () => {
+  describe('Strict-Transport-Security', () => {
     const over = (proto: string, host: string, path = `/v1/things/${thingId}`) =>
       call(app, path, { headers: { 'x-forwarded-proto': proto, host } }).then(({ headers }) => headers[hsts])
 
-    it('is said over https, of this host alone', async () => {
+    it('the header is sent over https, for this host alone', async () => {
       for (const path of ['/v1/things', '/docs/', '/none']) {
         expect(await over('https', 'shop.example', path)).to.equal('max-age=31536000')
       }
     })
 
-    it('is not said over http, nor by a client that says so', async () => {
+    it('the header is left out over http, even if a client claims https', async () => {
       expect(await over('http', 'shop.example')).to.equal(undefined)
       const headers = { 'x-forwarded-proto': 'https', host: 'shop.example' }
       expect((await call(thingsApp().app, '/v1/things', { headers })).headers).not.to.include.keys(hsts)
     })
 
-    it('is not said of localhost, where other ports speak http', async () => {
+    it('the header is left out for localhost, where other ports use http', async () => {
       for (const host of ['localhost', 'localhost:5001', 'LOCALHOST:5001', 'shop.localhost']) {
         expect(await over('https', host), host).to.equal(undefined)
       }

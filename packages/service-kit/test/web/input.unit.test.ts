@@ -22,7 +22,7 @@ describe('a field of an API', () => {
     handle: async () => ({ status: 201, body: { payer: 'Ada', sum: 1 } }),
   })
 
-  it('is as personal as the one of the contract whose rules it takes over, whatever its name', () => {
+  it('a field with a contract’s rules is masked like the contract’s field, under any name', () => {
     expect(body.body?.schema).to.have.nested.include({ 'properties.buyer.x-pii': true })
     expect(answer.schema).to.have.nested.include({ 'properties.payer.x-pii': true })
     expect(answer.schema).not.to.have.nested.property('properties.sum.x-pii')
@@ -32,14 +32,14 @@ describe('a field of an API', () => {
     expect(records[0]).to.include({ buyer: '***', payer: '***', owner: '***', sum: 1 })
   })
 
-  it('is not masked in the log of another service', () => {
+  it('a field is not masked in the log of another service', () => {
     webWith({ routes: [buy] })
     const { log, records } = capturedLog()
     log.info({ buyer: 'Ada' })
     expect(records[0]).to.include({ buyer: 'Ada' })
   })
 
-  it('follows from the newest version of an event, without the fields that are left out', () => {
+  it('contractFields returns the newest version’s fields, except for omitted ones', () => {
     const fields = contractFields('PaymentRefunded', 'PaymentId', 'Reason')
     expect(fields).to.deep.equal({
       orderId: ['PaymentRefunded', 'OrderId'],

@@ -6,7 +6,7 @@ import { withServer } from '../../src/testing/http.ts'
 import { call } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
 
-describe('a service whose callers prove nothing', () => {
+describe('requireKnownHost, without authentication', () => {
   const hosts = 'order-pods, Shop.Example,'
   const { app } = thingsApp(undefined, undefined, { hosts })
   const get = (host: string, headers: Record<string, string> = {}) =>
@@ -28,7 +28,7 @@ describe('a service whose callers prove nothing', () => {
     'shop.example',
     'SHOP.example:443',
   ]) {
-    it(`answers under ${host}`, async () => {
+    it(`accepts the host ${host}`, async () => {
       expect((await get(host)).status).to.equal(200)
     })
   }
@@ -47,14 +47,14 @@ describe('a service whose callers prove nothing', () => {
     'localhost:5000:5000',
     'shop.example.evil.example',
   ]) {
-    it(`refuses a request for ${host}, and says how to allow a name`, async () => {
+    it(`refuses the host ${host}, and explains how to allow a name`, async () => {
       const { status, json } = await get(host, { origin: `http://${host}` })
       expect([status, json.type]).to.deep.equal([421, 'urn:orderflow:problem:unknown-host'])
       expect(json.detail).to.contain('Web__Hosts')
     })
   }
 
-  it('refuses them for every operation, page and document', async () => {
+  it('applies to every operation, page and document', async () => {
     const headers = { host: 'evil.example:5000', origin: 'http://evil.example:5000' }
     for (const path of ['/', '/docs/', '/openapi.json', '/v1/things', `/v1/things/${thingId}`, '/nowhere'])
       expect((await call(app, path, { headers })).status, path).to.equal(421)
@@ -72,12 +72,12 @@ describe('a service whose callers prove nothing', () => {
     }
   })
 
-  it('answers probes under every name, since a platform asks by the address or name that it likes', async () => {
+  it('accepts probes with every name, because platforms choose it', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect((await call(app, path, { headers: { host: 'pod-7.example' } })).status, path).to.equal(200)
   })
 
-  it('does not take the name from X-Forwarded-Host or Forwarded', async () => {
+  it('ignores X-Forwarded-Host and Forwarded', async () => {
     const forwarded = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' }
     expect((await get('evil.example', forwarded)).status).to.equal(421)
     expect((await get('localhost', { 'x-forwarded-host': 'evil.example' })).status).to.equal(200)
@@ -92,7 +92,7 @@ describe('a service whose callers prove nothing', () => {
       return Number(/^HTTP\/1\.1 (\d{3})/.exec(await text(socket))?.[1])
     })
 
-  it('refuses a second Host header that is unknown, and a target in absolute form', async () => {
+  it('refuses an unknown second Host header, and an unknown absolute target', async () => {
     expect(await raw(['GET /v1/things HTTP/1.1', 'Host: localhost'])).to.equal(200)
     expect(await raw(['GET /v1/things HTTP/1.0'])).to.equal(200)
     for (const other of [
@@ -107,8 +107,8 @@ describe('a service whose callers prove nothing', () => {
   })
 })
 
-describe('a service whose callers prove who they are', () => {
-  it('answers under every name, since a page of another site has no token', async () => {
+describe('requireKnownHost, with authentication', () => {
+  it('accepts every name, because a page of another site has no token', async () => {
     const auth = { issuer: undefined, keys: { find: () => undefined } }
     const { app } = thingsApp(undefined, undefined, { auth })
     expect((await call(app, '/v1/things', { headers: { host: 'shop.example' } })).status).to.equal(401)

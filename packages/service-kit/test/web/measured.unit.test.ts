@@ -10,7 +10,7 @@ import { type Thing, thingId, thingsApp } from './support/things.ts'
 /** Exactly: collections of the heap have durations, too. */
 const requestCount = 'http_server_request_duration_seconds_count'
 
-describe('requests', () => {
+describe('metrics of requests', () => {
   const metrics = createMetrics()
   const { app } = thingsApp(undefined, undefined, { metrics })
   async function counts(): Promise<Record<string, number>> {
@@ -20,7 +20,7 @@ describe('requests', () => {
     )
   }
 
-  it('are counted under their operation, and all others together', async () => {
+  it('counts requests by operation, and unknown paths together', async () => {
     await call(app, '/v1/things?limit=1')
     await call(app, '/v1/things?limit=Ada')
     await post(app, `/v1/things/${thingId}/drop`, '')
@@ -37,7 +37,7 @@ describe('requests', () => {
     })
   })
 
-  it('whose clients leave are counted as aborted', async () => {
+  it('counts requests whose clients left as aborted', async () => {
     const slow = createMetrics()
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<Thing>()
@@ -64,7 +64,7 @@ describe('requests', () => {
     expect(await counted()).to.equal(found)
   })
 
-  it('tell nothing of metrics to the public', async () => {
+  it('metrics are hidden from the public', async () => {
     expect((await call(app, '/metrics')).status).to.equal(404)
   })
 })

@@ -17,7 +17,7 @@ interface Document {
   components: { schemas: Record<string, { properties: Record<string, object>; required?: string[]; example?: object }> }
 }
 
-describe('the page’s document', () => {
+describe('openapiOf', () => {
   let document: Document
   let make: Operation | undefined
   before(async () => {
@@ -26,7 +26,7 @@ describe('the page’s document', () => {
   })
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
-  it('leads to where traces are looked at, if there is such a place', async () => {
+  it('links to the page with traces, if it is set', async () => {
     const documentOf = async (tracePage: string) =>
       (await call(thingsApp(undefined, undefined, { tracePage }).app, '/openapi.json')).json
     const traces = { description: 'Traces', url: 'http://127.0.0.1:6686/' }
@@ -34,7 +34,7 @@ describe('the page’s document', () => {
     expect(await documentOf('')).not.to.have.property('externalDocs')
   })
 
-  it('leads to where events are looked at, if there is such a place', async () => {
+  it('links to the page with events, if it is set', async () => {
     const descriptionIn = async (monitorPage: string) =>
       (await call(thingsApp(undefined, undefined, { monitorPage }).app, '/openapi.json')).json.info as {
         description: string
@@ -44,7 +44,7 @@ describe('the page’s document', () => {
     expect((await descriptionIn('')).description).to.equal('Things.')
   })
 
-  it('has each operation with its answers, and the problems that follow from its inputs', () => {
+  it('contains each operation with its answers, and the problems of its inputs', () => {
     expect(statusesOf('/v1/things', 'post')).to.deep.equal([
       '201',
       '202',
@@ -61,7 +61,7 @@ describe('the page’s document', () => {
     expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '429', '503'])
   })
 
-  it('states for each operation that unknown query parameters are refused, and which JSON', () => {
+  it('states for each operation that unknown query parameters are refused, and the rules of JSON', () => {
     const refused = (path: string, method: string) => document.paths[path]?.[method]?.responses['400']?.description
     expect(refused('/v1/things', 'get')).to.match(/Unknown query parameters are refused\.$/)
     expect(refused('/v1/things', 'post')).to.match(
@@ -70,12 +70,12 @@ describe('the page’s document', () => {
     expect(refused('/v1/things/{id}/drop', 'post')).to.match(/Unknown query parameters are refused\.$/)
   })
 
-  it('says what the domain refuses in the words that a client gets', () => {
+  it('describes refusals of the domain with the client’s texts', () => {
     const drop = document.paths['/v1/things/{id}/drop']?.post
     expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')
   })
 
-  it('lists all refusals that have one status', () => {
+  it('lists all refusals with the same status', () => {
     const refusals = {
       'too-heavy': { status: 409, title: 'It is too heavy' },
       gone: { status: 409, title: 'It is gone' },
@@ -89,7 +89,7 @@ describe('the page’s document', () => {
     )
   })
 
-  it('has the contract’s own rules of each field, in both directions', () => {
+  it('contains the contract’s rules of each field, in both directions', () => {
     const amount = fieldSchema('PaymentApproved@1', 'Amount')
     expect(amount).to.include.keys('minimum', 'maximum')
     const { NewThing, Thing } = document.components.schemas
@@ -99,7 +99,7 @@ describe('the page’s document', () => {
     expect(NewThing?.example).to.include({ amount: 42.5 })
   })
 
-  it('says where to find what was made', () => {
+  it('contains the header Location for created objects', () => {
     expect(make?.responses['201']).to.have.nested.property('headers.Location')
     expect(make?.tags).to.deep.equal(['things'])
   })
@@ -111,12 +111,12 @@ describe('the page’s document', () => {
     expect(list?.parameters[0]?.schema).to.deep.equal({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
   })
 
-  it('tells the shape of a problem, with the service’s own members', () => {
+  it('describes a problem, with the service’s own members', () => {
     const { properties } = document.components.schemas.Problem ?? { properties: {} }
     expect(properties).to.include.keys('type', 'title', 'status', 'detail', 'instance', 'errors', 'thingId')
   })
 
-  it('leads nowhere that it does not describe', () => {
+  it('describes every model that it refers to', () => {
     const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
     const names = new Set(Array.from(references, ([, name]) => name))
     expect(Object.keys(document.components.schemas)).to.include.members([...names])

@@ -4,18 +4,18 @@ import { pathId, queryId } from '../../src/web/input.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
-describe('an id in a path or a query', () => {
+describe('pathId and queryId', () => {
   const read = (id: string) => [
     pathId('id').read({ params: { id } } as unknown as Request),
     queryId('id').read({ query: { id } } as unknown as Request),
   ]
 
-  it('is read in every usual spelling', () => {
+  it('accepts every usual spelling of a GUID', () => {
     for (const text of [guid.toUpperCase(), guid.replaceAll('-', ''), `{${guid}}`, `urn:uuid:${guid}`])
       expect(read(text), text).to.deep.equal([guid, guid])
   })
 
-  it('is refused when it is no GUID', () => {
+  it('refuses a value that is not a GUID', () => {
     expect(() => read('42')).to.throw('id: is not a GUID')
   })
 })

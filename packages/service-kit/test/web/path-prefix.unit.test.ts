@@ -31,11 +31,11 @@ async function behindProxy<T>(
 }
 
 for (const isStripped of [true, false]) {
-  describe(`behind a proxy that ${isStripped ? 'strips' : 'keeps'} a path prefix and sends X-Forwarded-Prefix`, () => {
+  describe(`a service behind a proxy that ${isStripped ? 'strips' : 'keeps'} a path prefix and sends X-Forwarded-Prefix`, () => {
     const { app, records } = thingsApp(undefined, undefined, { proxies: 1 })
     const through = <T>(use: (url: string) => Promise<T>) => behindProxy(app, { isStripped, sent: headers }, use)
 
-    it('Location leads to what was made', () =>
+    it('returns a Location with the prefix', () =>
       through(async (url) => {
         const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: thing }
         const made = await fetch(`${url}${prefix}/v1/things`, init)
@@ -44,7 +44,7 @@ for (const isStripped of [true, false]) {
         expect((await fetch(new URL(location ?? '', made.url))).status).to.equal(200)
       }))
 
-    it('a problem names the path that the caller used, and where the operations are', () =>
+    it('names the caller’s path in problems, and the page of operations', () =>
       through(async (url) => {
         const problem = (await (await fetch(`${url}${prefix}/v1/things/x`)).json()) as Record<string, string>
         expect(problem.instance).to.equal(`${prefix}/v1/things/***`)
@@ -53,7 +53,7 @@ for (const isStripped of [true, false]) {
       }))
 
     for (const path of ['/', '/docs', '/DOCS?a=b']) {
-      it(`${path} leads to the page of the operations`, () =>
+      it(`redirects ${path} to the page of operations`, () =>
         through(async (url) => {
           const page = await fetch(url + prefix + path)
           expect([page.status, page.headers.get('content-type')]).to.deep.equal([200, 'text/html; charset=utf-8'])
@@ -61,7 +61,7 @@ for (const isStripped of [true, false]) {
         }))
     }
 
-    it('the service log keeps the path of the operation', async () => {
+    it('logs the path of the operation without the prefix', async () => {
       const failing = thingsApp(() => Promise.reject(new Error('broken')), undefined, { proxies: 1 })
       await behindProxy(failing.app, { isStripped, sent: headers }, (url) =>
         fetch(`${url}${prefix}/v1/things/${thingId}`),
@@ -72,12 +72,12 @@ for (const isStripped of [true, false]) {
   })
 }
 
-describe('behind a proxy that strips a path prefix and sends nothing of it', () => {
+describe('a service behind a proxy that strips a path prefix and does not send it', () => {
   const { app } = thingsApp()
   const through = <T>(use: (url: string) => Promise<T>) => behindProxy(app, { isStripped: true, sent: {} }, use)
 
   for (const path of ['/', '/docs', '/docs/']) {
-    it(`${path} leads to the page of the operations, whose files are there`, () =>
+    it(`redirects ${path} to the page of operations, whose files work`, () =>
       through(async (url) => {
         const page = await fetch(url + prefix + path)
         const html = await page.text()
@@ -88,7 +88,7 @@ describe('behind a proxy that strips a path prefix and sends nothing of it', () 
       }))
   }
 
-  it('the page reads its document from below the prefix, whose servers are there, too', () =>
+  it('serves a page that reads its document below the prefix, with its servers', () =>
     through(async (url) => {
       const script = await (await fetch(`${url}${prefix}/docs/swagger-ui-init.js`)).text()
       const [, file = ''] = /"swaggerUrl": "([^"]+)"/.exec(script) ?? []
@@ -105,19 +105,19 @@ describe('X-Forwarded-Prefix', () => {
     return (await call(app, path, { headers: { 'x-forwarded-prefix': value } })).json.instance
   }
 
-  it('is ignored where no proxy is in front', async () => {
+  it('the header is ignored if no proxy is configured', async () => {
     expect(await instance(0, prefix)).to.equal('/v1/things/***')
     expect(await instance(0, 'nonsense')).to.equal('/v1/things/***')
   })
 
-  it('counts as many proxies back as there are, each of which adds its own', async () => {
+  it('the header is read from as many proxies as configured, which each add their own', async () => {
     expect(await instance(1, '/forged, /a')).to.equal('/a/v1/things/***')
     expect(await instance(2, '/forged, /a,/b/c/')).to.equal('/a/b/c/v1/things/***')
     expect(await instance(2, '/a, /')).to.equal('/a/v1/things/***')
     expect(await instance(1, '')).to.equal('/v1/things/***')
   })
 
-  it('is taken from a path that begins with it as a whole, and from no other', async () => {
+  it('the prefix applies only to paths that begin with all of it', async () => {
     expect(await instance(1, '/a', '/a/v1/things/x')).to.equal('/a/v1/things/***')
     expect(await instance(1, '/v', '/v1/things/x')).to.equal('/v/v1/things/***')
     expect(
@@ -126,7 +126,7 @@ describe('X-Forwarded-Prefix', () => {
   })
 
   for (const value of ['a', '//evil.example', '/a//b', 'https://evil.example/', '/a"b', '/a b', '/../a']) {
-    it(`is refused as ${JSON.stringify(value)}`, async () => {
+    it(`the service refuses the value ${JSON.stringify(value)}`, async () => {
       const { status, json } = await call(webWith({ proxies: 1 }), '/docs/', {
         headers: { 'x-forwarded-prefix': value },
       })
@@ -135,7 +135,7 @@ describe('X-Forwarded-Prefix', () => {
     })
   }
 
-  it('is in the way of no probe', async () => {
+  it('probes ignore the header', async () => {
     expect(
       (await call(webWith({ proxies: 1 }), '/healthz', { headers: { 'x-forwarded-prefix': 'a' } })).status,
     ).to.equal(200)

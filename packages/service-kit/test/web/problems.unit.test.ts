@@ -16,7 +16,7 @@ class DomainError extends Error {
   }
 }
 
-describe('what is thrown', () => {
+describe('problemHandler', () => {
   const path = `/v1/things/${thingId}`
   /** The answer, and what was logged, when a handler throws this. */
   async function thrown(error: unknown) {
@@ -24,7 +24,7 @@ describe('what is thrown', () => {
     return { ...(await call(app, path)), records }
   }
 
-  it('by the domain becomes the problem that its code stands for, with its words and details', async () => {
+  it('answers an error of the domain by its code, with its message and details', async () => {
     const error = new DomainError('too-heavy', 'It weighs 3 t. Take a part of it.', { thingId, status: 'Whole' })
     const { status, headers, json, records } = await thrown(error)
     expect(headers['content-type']).to.match(/^application\/problem\+json/)
@@ -48,7 +48,7 @@ describe('what is thrown', () => {
   }
   const personal = { customerName: 'SECRET NAME', list: [{ note: 'SECRET NOTE' }] }
 
-  it('by the domain says nothing personal of the request that it refuses', async () => {
+  it('masks personal data of the request in an error of the domain', async () => {
     const details = { thingId, customerName: 'SECRET', nested: [{ buyer_customer_tax_id: 'SECRET' }] }
     const error = new DomainError('too-heavy', 'SECRET NAME with its secret-note is too heavy', details)
     const { text, json } = await thrownOver(personal, error)
@@ -56,13 +56,13 @@ describe('what is thrown', () => {
     expect(text).not.to.match(/secret/i)
   })
 
-  it('by a bug says nothing personal of the request in the log', async () => {
+  it('masks personal data of the request in the log of a bug', async () => {
     const { text, records } = await thrownOver(personal, new TypeError('no SECRET', { cause: new Error('NAME') }))
     expect(text + JSON.stringify(records)).not.to.match(/SECRET|NAME|NOTE/)
     expect(records[0]).to.have.nested.property('err.message', 'no ***: ***')
   })
 
-  it('tells of a path only the words of its operations and GUIDs, and nothing of a query', async () => {
+  it('shows only words of operations and GUIDs of a path, and hides the query', async () => {
     for (const [method, path, shown] of [
       ['GET', '/v1/things/SECRET?customerName=SECRET', '/v1/things/***'],
       ['DELETE', '/V1/Things/SECRET', '/V1/Things/***'],
@@ -77,12 +77,12 @@ describe('what is thrown', () => {
   })
 
   for (const [what, error] of Object.entries({
-    'a code that is in no table': new DomainError('ENOENT', '/etc/s3cret'),
-    'a code that every object has': new DomainError('constructor', 's3cret'),
-    'no error': { code: 'too-heavy', message: 's3cret' },
-    'an error with secrets in it': Object.assign(new Error('mongodb://user:s3cret@host'), { body: 's3cret' }),
+    'an error with an unknown code': new DomainError('ENOENT', '/etc/s3cret'),
+    'an error whose code is a property of every object': new DomainError('constructor', 's3cret'),
+    'a thrown object': { code: 'too-heavy', message: 's3cret' },
+    'an error that contains secrets': Object.assign(new Error('mongodb://user:s3cret@host'), { body: 's3cret' }),
   })) {
-    it(`with ${what} is a 500 without internals, and logged`, async () => {
+    it(`answers ${what} with 500 without internals, and logs it`, async () => {
       const { status, text, records } = await thrown(error)
       expect(status).to.equal(500)
       expect(text).not.to.match(/s3cret|at |\.ts/)
@@ -90,7 +90,7 @@ describe('what is thrown', () => {
     })
   }
 
-  it('because nobody knows whether it happened is a 503 that says so, with what it was about', async () => {
+  it('answers an unknown outcome with 503, and names its object', async () => {
     const cause = new SidecarError('publish', new Error('deadline exceeded at 10.0.0.1'))
     const error = new UncertainError('It is not known whether it is made. Try again with the same key.', {
       details: { thingId },
@@ -108,27 +108,27 @@ describe('what is thrown', () => {
     expect(JSON.stringify(records)).to.contain('deadline exceeded')
   })
 
-  it('because too many wait is a 503 that says when to come again', async () => {
+  it('answers an overload with 503 and Retry-After', async () => {
     const { status, headers, text, json } = await thrown(new OverloadError('10000 are waiting already'))
     expect([status, json.type, headers['retry-after']]).to.deep.equal([503, 'urn:orderflow:problem:unavailable', '1'])
     expect(text).not.to.match(/10000|at |\.ts/)
   })
 
-  it('because of a cursor that is none of the list’s is a 400 that names it', async () => {
+  it('answers a cursor of another list with 400, and names it', async () => {
     const { status, json } = await thrown(new DomainError('cursor', 'x'))
     expect([status, (json.errors as { pointer: string }[])[0]?.pointer]).to.deep.equal([400, 'cursor'])
   })
 
-  it('as a problem is that problem', async () => {
+  it('answers a problem unchanged', async () => {
     const { status, json } = await thrown(notFound('Thing', 'There is no thing.'))
     expect([status, json.title]).to.deep.equal([404, 'Thing not found'])
   })
 
-  it('by Express for a path that is no text is a 400', async () => {
+  it('answers an undecodable path with 400', async () => {
     expect((await call(thingsApp().app, '/v1/things/%zz')).status).to.equal(400)
   })
 
-  it('once an answer has begun breaks the connection, so that half of one is not taken for a whole, and is logged', async () => {
+  it('closes the connection after an error in an answer that has begun, and logs it', async () => {
     const [first, ...others] = thingRoutes()
     if (!first) throw new Error('no routes')
     const late = {

@@ -5,7 +5,7 @@ import type { WebOptions } from '../../src/web/web.ts'
 import { call } from './support/call.ts'
 import { thingsApp } from './support/things.ts'
 
-describe('the limits of senders', () => {
+describe('rate limits', () => {
   const none = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
   const appWith = (limits: Partial<typeof none>, options: Partial<WebOptions> = {}) =>
     thingsApp(undefined, undefined, { limits: { ...none, ...limits }, ...options }).app
@@ -19,7 +19,7 @@ describe('the limits of senders', () => {
     }
   }
 
-  it('tell each request how its sender stands', async () => {
+  it('reports the state of the quota on each answer', async () => {
     // One more every ten seconds: no machine is as slow.
     const app = appWith({ AddressPerMinute: 6 })
     for (const left of [5, 4]) {
@@ -29,7 +29,7 @@ describe('the limits of senders', () => {
     }
   })
 
-  it('refuse what is too much as a problem that says when to come again', async () => {
+  it('refuses excessive requests with a problem that names the time to wait', async () => {
     const app = appWith({ AddressPerMinute: 1 })
     await call(app, things)
     const { status, headers, json } = await call(app, things, { method: 'POST' })
@@ -42,12 +42,12 @@ describe('the limits of senders', () => {
     )
   })
 
-  it('tell nothing where there are none', async () => {
+  it('adds no headers for unlimited senders', async () => {
     const app = thingsApp().app
     expect((await call(app, things)).headers).not.to.include.any.keys('ratelimit', 'ratelimit-policy')
   })
 
-  it('count pages, documents and paths that there are not, too, but nobody’s question whether the service is well', async () => {
+  it('includes pages, documents and unknown paths, but not health checks', async () => {
     for (const path of ['/docs/', '/docs/swagger-ui.css', '/openapi.json', '/', '/none', '/v1/things/%zz']) {
       const app = appWith({ AddressPerMinute: 1 })
       expect((await call(app, path)).status, path).not.to.equal(429)
@@ -56,17 +56,17 @@ describe('the limits of senders', () => {
     }
   })
 
-  describe('of an address', () => {
+  describe('the limit of an address', () => {
     const from = (app: RequestListener, forwarded: string) =>
       call(app, things, { headers: { 'x-forwarded-for': forwarded } }).then(({ status }) => status)
 
-    it('believe nobody about his address where no proxy is in front', async () => {
+    it('ignores a claimed address if no proxy is configured', async () => {
       const app = appWith({ AddressPerMinute: 1 })
       expect(await from(app, '192.0.2.1')).to.equal(200)
       expect(await from(app, '192.0.2.2')).to.equal(429)
     })
 
-    it('believe a proxy in front, and not what it was told', async () => {
+    it('uses the address of a proxy, but not an address that a client claims', async () => {
       const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
       expect(await from(app, '192.0.2.1')).to.equal(200)
       expect(await from(app, '192.0.2.2')).to.equal(200)
@@ -77,7 +77,7 @@ describe('the limits of senders', () => {
       expect(await from(behindTwo, '192.0.2.2, 203.0.113.2')).to.equal(200)
     })
 
-    it('take a customer’s whole network for one address', async () => {
+    it('treats a customer’s whole network as one address', async () => {
       const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
       expect(await from(app, '2001:db8:1:2::1')).to.equal(200)
       expect(await from(app, '2001:db8:1:2:ffff::1')).to.equal(429)
@@ -85,7 +85,7 @@ describe('the limits of senders', () => {
     })
   })
 
-  it('of callers and tenants take from each what he sends, and say so in one list', async () => {
+  it('limits callers and tenants separately, and reports both', async () => {
     const app = appWith({ AddressPerMinute: 100, CallerPerMinute: 2, TenantPerMinute: 3 })
     const statusOf = (id: string, tenant?: string) => call(as(app, id, tenant), things).then(({ status }) => status)
     const { headers } = await call(as(app, 'key:a', 'shop'), things)
@@ -100,7 +100,7 @@ describe('the limits of senders', () => {
     expect(await statusOf('key:d'), 'a caller without a tenant').to.equal(429)
   })
 
-  it('of callers ask nobody who has not said who he is', async () => {
+  it('limits no caller without authentication', async () => {
     const app = appWith({ CallerPerMinute: 1, TenantPerMinute: 1 })
     for (const _ of [1, 2, 3]) expect((await call(app, things)).status).to.equal(200)
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRate } from '../../src/web/rate-limits.ts'
 
-describe('a rate', () => {
+describe('createRate', () => {
   let time: number
   const rateOf = (perMinute: number, memory?: number) => createRate(perMinute, () => time, memory)
   /** How many of so many requests are taken at this moment. */
@@ -13,12 +13,12 @@ describe('a rate', () => {
   })
 
   for (const perMinute of [1, 7, 60, 6_000, 99_999]) {
-    it(`of ${perMinute} takes as many at once, and no more`, () => {
+    it(`allows ${perMinute} requests at once, and refuses the next one`, () => {
       expect(taken(rateOf(perMinute), perMinute + 5)).to.equal(perMinute)
     })
   }
 
-  it('counts down, and says when the next is due and when all are', () => {
+  it('returns the number of remaining requests, and the times of the next one and of the full quota', () => {
     const rate = rateOf(3)
     expect(rate('a')).to.deep.equal({ left: 2, wholeInMs: 20_000, waitMs: 0 })
     time += 5_000
@@ -27,7 +27,7 @@ describe('a rate', () => {
     expect(rate('a')).to.deep.equal({ left: 0, wholeInMs: 55_000, waitMs: 15_000 })
   })
 
-  it('takes the next one exactly when it said, and does not count what it refused', () => {
+  it('allows the next request at the announced time, and does not charge refused ones', () => {
     const rate = rateOf(7)
     taken(rate, 7)
     const { waitMs } = rate('a')
@@ -37,7 +37,7 @@ describe('a rate', () => {
     expect(taken(rate, 100)).to.equal(1)
   })
 
-  it('takes no more than a quota around a full minute', () => {
+  it('allows one quota around the start of a minute', () => {
     const rate = rateOf(60)
     time = 59_990
     expect(taken(rate, 60)).to.equal(60)
@@ -47,27 +47,27 @@ describe('a rate', () => {
     expect(taken(rate, 60)).to.equal(1)
   })
 
-  it('saves up no more than a quota, however long nobody comes', () => {
+  it('saves at most one quota during silence', () => {
     const rate = rateOf(10)
     taken(rate, 10)
     time += 24 * 60 * 60 * 1_000
     expect(taken(rate, 100)).to.equal(10)
   })
 
-  it('counts each by itself, whatever he is called', () => {
+  it('keeps a separate quota for each key, with any name', () => {
     const rate = rateOf(2)
     for (const key of ['a', 'b', '__proto__', 'constructor', '']) expect(taken(rate, 5, key), key).to.equal(2)
   })
 
-  describe('that remembers ten', () => {
-    it('forgets those who were silent while many others came, who have a whole quota then', () => {
+  describe('with a memory of ten keys', () => {
+    it('forgets silent keys after many others, and gives them a full quota', () => {
       const rate = rateOf(1, 10)
       taken(rate, 1)
       for (let other = 0; other < 20; other += 1) rate(`other ${other}`)
       expect(taken(rate, 1)).to.equal(1)
     })
 
-    it('does not forget who goes on sending, however many others come', () => {
+    it('remembers an active key after any number of others', () => {
       const rate = rateOf(1, 10)
       taken(rate, 1)
       for (let other = 0; other < 1_000; other += 1) {
@@ -76,7 +76,7 @@ describe('a rate', () => {
       }
     })
 
-    it('does not forget anybody before five others came', () => {
+    it('remembers every key until five others came', () => {
       const rate = rateOf(1, 10)
       for (const key of ['b', 'c', 'a']) rate(key)
       for (let other = 0; other < 5; other += 1) rate(`other ${other}`)

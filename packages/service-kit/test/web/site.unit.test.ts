@@ -14,7 +14,7 @@ const file = (text: string, over: Partial<SiteFile> = {}) => ({
   ...over,
 })
 
-describe('a page of a service’s own', () => {
+describe('site', () => {
   const files: Record<string, SiteFile> = {
     '/assets/a.js': file('run()', { type: 'text/javascript; charset=utf-8', immutable: true }),
   }
@@ -32,7 +32,7 @@ describe('a page of a service’s own', () => {
     },
   })
 
-  it('is shown under its policy, and asked for again whenever it is shown', async () => {
+  it('serves the page with its policy, and requires revalidation', async () => {
     const { status, headers, text } = await call(app, '/')
     expect([status, text, headers['content-type']]).to.deep.equal([200, 'a page', 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).to.equal("default-src 'none'; script-src 'self'")
@@ -44,7 +44,7 @@ describe('a page of a service’s own', () => {
     expect([status, headers.allow]).to.deep.equal([204, 'POST, GET, HEAD, OPTIONS'])
   })
 
-  it('has files that nobody asks for twice, compressed for whoever takes it', async () => {
+  it('serves files that browsers keep, compressed if they accept it', async () => {
     await withServer(app, async (url) => {
       const { headers, body } = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': 'gzip, br' } })
       expect(headers.get('content-encoding')).to.equal('br')
@@ -56,12 +56,12 @@ describe('a page of a service’s own', () => {
     expect([plain.headers['content-encoding'], plain.text]).to.deep.equal([undefined, 'run()'])
   })
 
-  it('is not sent to a browser that has it', async () => {
+  it('answers 304 if the browser has the file', async () => {
     const { status, text } = await call(app, '/', { headers: { 'if-none-match': '"1", "6"' } })
     expect([status, text]).to.deep.equal([304, ''])
   })
 
-  it('is told the path prefix that the proxy in front sends, and is not compressed unless its file is', async () => {
+  it('passes the proxy’s path prefix to the page, and compresses only prepared files', async () => {
     const read = (path: string, prefix: string) => ({
       status: 200 as const,
       file: { ...file(`${prefix} ${path}`), br: undefined },
@@ -78,7 +78,7 @@ describe('a page of a service’s own', () => {
     expect((await call(behind, '/dead/1')).text).to.equal(' /dead/1')
   })
 
-  it('takes no path of the operations, and no file that there is not', async () => {
+  it('leaves paths of operations and missing files to the API', async () => {
     for (const path of ['/v1/nothing', '/v2', '/assets/b.js']) {
       const { status, headers } = await call(app, path)
       expect([status, headers['content-type']], path).to.deep.equal([404, 'application/problem+json; charset=utf-8'])
@@ -87,7 +87,7 @@ describe('a page of a service’s own', () => {
     expect((await call(app, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
-  it('tells of a path that is no view with 404, as a page', async () => {
+  it('answers an unknown path with 404 and a page', async () => {
     const { status, text } = await call(app, '/nothing', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([status, text]).to.deep.equal([404, 'a page'])
     expect((await call(app, '/nothing')).json.status).to.equal(404)

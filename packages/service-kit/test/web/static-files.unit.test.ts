@@ -6,10 +6,10 @@ import { webWith } from './support/things.ts'
 const page = { path: '/page', type: 'text/html; charset=utf-8', content: '<p>é', sources: { styleSrc: ["'self'"] } }
 const files = [{ path: '/schemas/a.json', type: 'application/schema+json', content: '{"a":1}' }, page]
 
-describe('static files', () => {
+describe('staticFiles', () => {
   const app = webWith({ files })
 
-  it('are what they are, for programs of other sites, too', async () => {
+  it('serves documents to pages of other sites, too', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/schemas/a.json`)
       expect([answer.status, await answer.text()]).to.deep.equal([200, '{"a":1}'])
@@ -27,7 +27,7 @@ describe('static files', () => {
     })
   })
 
-  it('have the paths of the service below the prefix that the proxy in front sends', async () => {
+  it('adds the proxy’s path prefix to paths in documents', async () => {
     const list = { path: '/list', type: 'text/plain', content: (prefix: string) => `${prefix}/schemas/a.json` }
     const behind = webWith({ files: [list], proxies: 1 })
     const headers = { 'x-forwarded-prefix': '/things-api' }
@@ -35,14 +35,14 @@ describe('static files', () => {
     expect((await call(behind, '/list')).text).to.equal('/schemas/a.json')
   })
 
-  it('lead from a path with a slash at its end to the one without, from which their links are', async () => {
+  it('redirects a path with a slash at its end to the path without, for relative links', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/schemas/a.json/`)
       expect([answer.url, await answer.text()]).to.deep.equal([`${url}/schemas/a.json`, '{"a":1}'])
     })
   })
 
-  it('load what their sources are, and nothing else', async () => {
+  it('allows only the given sources', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/page`)
       expect(await answer.text()).to.equal('<p>é')

@@ -7,7 +7,7 @@ import { thingId, thingsApp } from './support/things.ts'
 const header = (flags: string) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`
 const personal = 'Ada-Lovelace'
 
-describe('the traces of requests', () => {
+describe('traces of requests', () => {
   let { tracing, spans } = recordedSpans()
   let failure: Error | undefined
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('the traces of requests', () => {
     return { span, records }
   }
 
-  it('have a span for each, by the route and never by the path', async () => {
+  it('records a span for each request, named by the route', async () => {
     const { span } = await spanOf(`/v1/things/${thingId}?name=${personal}`, { headers: { traceparent: header('01') } })
     expect(span).to.include({ name: 'GET /v1/things/{id}', kind: 'server', isError: false })
     const { traceId, spanId } = spanContextIn(header('01')) ?? {}
@@ -43,13 +43,13 @@ describe('the traces of requests', () => {
     })
   })
 
-  it('begin with a request that names none', async () => {
+  it('begins a trace for a request without a traceparent', async () => {
     const { span } = await spanOf('/v1/things')
     expect(span?.parent).to.equal(undefined)
     expect(span?.traceId).to.match(/^[0-9a-f]{32}$/)
   })
 
-  it('are recorded as the client says', async () => {
+  it('follows the client’s decision', async () => {
     expect((await spanOf('/v1/things', { headers: { traceparent: header('00') } })).span).to.equal(undefined)
   })
 
@@ -61,7 +61,7 @@ describe('the traces of requests', () => {
     ['/v1/things', { method: 'POST', headers: { origin: 'https://evil.example' } }, 'POST', 403],
   ]
   for (const [path, sent, name, status] of refused) {
-    it(`have a span of what is refused: ${sent.method ?? 'GET'} ${path} is "${name}", ${status}`, async () => {
+    it(`records the refused request ${sent.method ?? 'GET'} ${path} as "${name}" with status ${status}`, async () => {
       const { span } = await spanOf(path, sent)
       expect(span).to.include({ name, isError: false })
       expect(span?.attributes).to.include({ 'http.response.status_code': status })
@@ -69,7 +69,7 @@ describe('the traces of requests', () => {
     })
   }
 
-  it('tell that a request failed, and no more of it than the log', async () => {
+  it('records a failed request, and no more about it than the log', async () => {
     failure = new Error(`no ${personal} here`)
     const { span, records } = await spanOf(`/v1/things/${thingId}`)
     expect(span).to.include({ isError: true, message: undefined })
@@ -79,7 +79,7 @@ describe('the traces of requests', () => {
       .that.matches(/^[0-9a-f-]{36}$/)
   })
 
-  it('are none of what platforms and people ask besides', async () => {
+  it('leaves out probes, pages and documents', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/', '/']) {
       expect((await spanOf(path)).span).to.equal(undefined)
     }

@@ -3,40 +3,40 @@ import { createStreams } from '../../src/web/event-stream.ts'
 import { call } from './support/call.ts'
 import { thing, thingId, thingRoutes, thingsApp, webWith } from './support/things.ts'
 
-describe('the public listener', () => {
+describe('createWeb', () => {
   const { app } = thingsApp(undefined, undefined, { hosts: 'shop.example' })
 
-  describe('where no operation answers', () => {
+  describe('without a matching operation', () => {
     for (const path of ['/v1/things', '/v1/things/', '/V1/THINGS']) {
-      it(`tells the methods of ${path}, which GET finds there`, async () => {
+      it(`names the methods of ${path} in Allow`, async () => {
         expect((await call(app, path)).status).to.equal(200)
         const { status, headers } = await call(app, path, { method: 'DELETE' })
         expect([status, headers.allow]).to.deep.equal([405, 'POST, GET, HEAD, OPTIONS'])
       })
     }
 
-    it('tells no method that does not work there', async () => {
+    it('names only methods that work for the path', async () => {
       const drop = `/v1/things/${thingId}/drop`
       const { headers } = await call(app, drop, { method: 'PUT' })
       expect(headers.allow).to.equal('POST, OPTIONS')
       for (const method of ['GET', 'HEAD']) expect((await call(app, drop, { method })).status, method).to.equal(405)
     })
 
-    it('answers HEAD as GET and OPTIONS with the methods', async () => {
+    it('answers HEAD as GET, and OPTIONS with the methods', async () => {
       const head = await call(app, '/v1/things', { method: 'HEAD' })
       expect([head.status, head.text]).to.deep.equal([200, ''])
       const options = await call(app, '/v1/things', { method: 'OPTIONS' })
       expect([options.status, options.headers.allow]).to.deep.equal([204, 'POST, GET, HEAD, OPTIONS'])
     })
 
-    it('answers 404 where there is no operation', async () => {
+    it('answers 404 for an unknown path', async () => {
       for (const path of ['/v1/things//', '/v1/things/1/2', '/v1']) {
         expect((await call(app, path, { method: 'DELETE' })).status, path).to.equal(404)
       }
     })
   })
 
-  describe('a POST from a browser', () => {
+  describe('for a POST from a browser', () => {
     const drop = (headers: Record<string, string>) =>
       call(app, `/v1/things/${thingId}/drop`, { method: 'POST', headers })
     const own: Record<string, Record<string, string>> = {
@@ -54,33 +54,33 @@ describe('the public listener', () => {
       'of its own page, with its host in capitals': { origin: 'https://shop.example', host: 'Shop.Example' },
     }
     for (const [what, headers] of Object.entries(own)) {
-      it(`passes when it is ${what}`, async () => {
+      it(`accepts a request ${what}`, async () => {
         expect((await drop(headers)).status).to.equal(200)
       })
     }
     const foreign: Record<string, Record<string, string>> = {
       'of another site': { origin: 'https://evil.example' },
       'of another port of this host': { origin: 'http://127.0.0.1:1' },
-      'of a page without an origin': { origin: 'null' },
-      'of the usual port, to another one': { origin: 'https://shop.example', host: 'shop.example:80' },
-      'of an origin that ends like the host': { origin: 'https://evil.shop.example', host: 'shop.example' },
-      'cross-site, whatever its Origin': { 'sec-fetch-site': 'cross-site' },
+      'of a page with the origin null': { origin: 'null' },
+      'of a page of the default port, to another port': { origin: 'https://shop.example', host: 'shop.example:80' },
+      'of an origin that ends with the host': { origin: 'https://evil.shop.example', host: 'shop.example' },
+      'that is cross-site, with any Origin': { 'sec-fetch-site': 'cross-site' },
     }
     for (const [what, headers] of Object.entries(foreign)) {
-      it(`is refused when it is ${what}`, async () => {
+      it(`refuses a request ${what}`, async () => {
         const { status, json } = await drop(headers)
         expect([status, json.type]).to.deep.equal([403, 'urn:orderflow:problem:foreign-origin'])
         expect(json.detail).to.match(/Origin/)
       })
     }
 
-    it('is not in the way of reading', async () => {
+    it('accepts GET from other sites', async () => {
       const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       expect((await call(app, '/v1/things', { headers })).status).to.equal(200)
     })
   })
 
-  it('is ready, or says in words what is missing', async () => {
+  it('reports readiness, or the missing parts', async () => {
     const missing: { store?: string; stream?: string } = {}
     const web = webWith({ readiness: async () => missing })
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready' })
@@ -90,7 +90,7 @@ describe('the public listener', () => {
     expect((await call(web, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
-  it('names the records that are delivered again and again, ready or not', async () => {
+  it('names repeatedly delivered records, ready or not', async () => {
     const missing: { store?: string } = {}
     const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 11 }]
     const web = webWith({ readiness: async () => missing, redelivered: () => redelivered })
@@ -99,7 +99,7 @@ describe('the public listener', () => {
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, redelivered })
   })
 
-  it('hands a handler its inputs as they were read, and what it needs to go on with the trace', async () => {
+  it('passes a handler its inputs, its caller and the trace', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()
     const traced = {
@@ -114,7 +114,7 @@ describe('the public listener', () => {
     )
   })
 
-  describe('a query parameter that the operation does not have', () => {
+  describe('for an unknown query parameter', () => {
     const unknown = async (path: string, method = 'GET') => {
       const { status, json } = await call(app, path, { method })
       return [status, json.type, json.errors]
@@ -126,29 +126,29 @@ describe('the public listener', () => {
     ]
     const ofList = 'is not a query parameter of this operation; the parameters are: limit, cursor'
 
-    it('is refused, with the names of those that there are', async () => {
+    it('refuses it, and names the known parameters', async () => {
       expect(await unknown('/v1/things?next=c')).to.deep.equal(refused('next', ofList))
       expect(await unknown('/v1/things?limit=1&Cursor=c')).to.deep.equal(refused('Cursor', ofList))
       expect(await unknown('/v1/things?limit[]=1')).to.deep.equal(refused('***', ofList))
       expect(await unknown('/v1/things?__proto__=1')).to.deep.equal(refused('__proto__', ofList))
     })
 
-    it('is refused where there are none', async () => {
+    it('refuses it for an operation without parameters', async () => {
       const none = 'is not a query parameter of this operation; the parameters are: none'
       expect(await unknown(`/v1/things/${thingId}?limit=1`)).to.deep.equal(refused('limit', none))
       expect(await unknown(`/v1/things/${thingId}/drop?force=`, 'POST')).to.deep.equal(refused('force', none))
     })
 
-    it('is not shown if it may hold personal data', async () => {
+    it('hides a name that may be personal data', async () => {
       expect(await unknown('/v1/things?ada@example.com=1')).to.deep.equal(refused('***', ofList))
     })
 
-    it('is ignored by health, documents and pages', async () => {
+    it('ignores it for health, documents and pages', async () => {
       for (const path of ['/healthz?a=1', '/readyz?a=1', '/openapi.json?a=1', '/docs/?a=1'])
         expect((await call(app, path)).status, path).to.equal(200)
     })
 
-    it('is refused before a stream of messages begins', async () => {
+    it('refuses it before a stream of messages begins', async () => {
       const streams = createStreams()
       const path = '/v1/things/live'
       const live = streams.route({
@@ -164,7 +164,7 @@ describe('the public listener', () => {
     })
   })
 
-  it('does not begin with a refusal that has no status', () => {
+  it('fails to start for a refusal without a status', () => {
     const [, , , drop] = thingRoutes()
     const begin = () => webWith({ routes: drop ? [drop] : [] })
     expect(begin).to.throw('post /v1/things/{id}/drop may be refused as too-heavy')

@@ -132,8 +132,8 @@ const usage = `dead-letters [list [GROUP]]             List events that could no
 dead-letters show ID [--values]         Show one entry; --values also shows personal data
 dead-letters replay ID|GROUP|all [--dry-run]   Publish events again to their topics, unless they would fail again
 dead-letters replay ID --edit | --file FILE    Replay an event that you edit in $EDITOR or in a file
-dead-letters replay ID --attempt POSITION      Replay only this failed attempt, if it is the newest
-Flags also take a word. yes, 1 and true set them; no, 0 and false do not.`
+dead-letters replay ID --attempt POSITION      Replay this attempt, if it is the newest
+Flags also take a word, such as yes or no: --dry-run=yes`
 
 type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }

@@ -3,12 +3,12 @@ import { readArguments } from '../../../src/operations/dead-letters/command.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
 
 describe('the command dead-letters', () => {
-  it('lists when nothing is said', () => {
+  it('lists all dead letters by default', () => {
     expect(readArguments([])).to.deep.equal({ command: 'list', what: undefined })
     expect(readArguments(['list', 'a/b'])).to.deep.equal({ command: 'list', what: 'a/b' })
   })
 
-  it('shows personal data and publishes only when that is said', () => {
+  it('publishes events and shows personal data only on request', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
     const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
     expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)
@@ -20,7 +20,7 @@ describe('the command dead-letters', () => {
     [yes, true],
     [no, false],
   ] as const) {
-    it(`takes ${words.map((word) => `"${word}"`).join(', ')} for ${meant ? 'yes' : 'no'}`, () => {
+    it(`understands ${words.map((word) => `"${word}"`).join(', ')} as ${meant ? 'yes' : 'no'}`, () => {
       for (const word of words) {
         const replay = readArguments(['replay', 'ab', `--dry-run=${word}`, `--edit=${word}`])
         expect(replay).to.include({ dryRun: meant, edit: meant })
@@ -41,7 +41,7 @@ describe('the command dead-letters', () => {
     [['show', 'a', '--values=2'], '--values=2 is neither yes nor no'],
   ]
   for (const [args, message] of wrong) {
-    it(`refuses "${args.join(' ')}" with its usage`, () => {
+    it(`refuses "${args.join(' ')}" and shows the usage`, () => {
       const error = (() => {
         try {
           return readArguments(args)

@@ -13,7 +13,7 @@ import { positionText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { fail, failOld, note } from './records.ts'
 
-describe('dead letters', () => {
+describe('readDeadLetters', () => {
   let log: FakeLog
   beforeEach(() => {
     log = new FakeLog()
@@ -24,7 +24,7 @@ describe('dead letters', () => {
     return attempt && positionText(attempt.position)
   }
 
-  it('are one entry for each app and origin, however often they were written', async () => {
+  it('returns one entry for each app and origin, despite repeated dead letters', async () => {
     for (const app of ['order-service', 'payment-service', 'order-service', 'order-service']) fail(log, app, 7)
     fail(log, 'order-service', 8)
     const found = await entries()
@@ -36,7 +36,7 @@ describe('dead letters', () => {
     expect(found.map(({ attempts }) => attempts.length)).to.deep.equal([1, 1, 1])
   })
 
-  it('are grouped by reason and app, the largest group first', async () => {
+  it('groups entries by reason and app, with the largest group first', async () => {
     fail(log, 'order-service', 1, 'not-json')
     fail(log, 'order-service', 2)
     fail(log, 'order-service', 3)
@@ -49,7 +49,7 @@ describe('dead letters', () => {
     ])
   })
 
-  it('are of every topic that has them, and count what is none of ours', async () => {
+  it('reads all dead-letter topics, and counts the records that are not ours', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 1, 'not-json', { topic: 'paymentevents' })
     log.append({ topic: 'paymentevents.dead', value: 'x' })
@@ -65,7 +65,7 @@ describe('dead letters', () => {
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('are open until they are replayed, for both apps that failed', async () => {
+  it('returns an entry as open until its event is replayed, for both apps that failed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     expect((await entries()).map(openPosition)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
@@ -73,7 +73,7 @@ describe('dead letters', () => {
     expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
   })
 
-  it('stay one entry when what was replayed fails again, and are open again for the app that failed', async () => {
+  it('adds another failure of a replayed event to its entry, and opens it for the app that failed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -87,7 +87,7 @@ describe('dead letters', () => {
     expect(openPosition(payment)).to.equal('orderevents/0/9')
   })
 
-  it('are open again when what was replayed fails before it is noted', async () => {
+  it('opens an entry whose replayed event fails before the replay is noted', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -95,7 +95,7 @@ describe('dead letters', () => {
     expect(openPosition(entry)).to.equal('orderevents/0/9')
   })
 
-  describe('after their topic was created again', () => {
+  describe('after the topic was created again', () => {
     const storiesOf = (found: Entry[]) =>
       found.map((entry) => [openAttempt(entry) ? 'open' : 'replayed', ...entry.attempts.map(({ reason }) => reason)])
 
@@ -103,7 +103,7 @@ describe('dead letters', () => {
       ['another event', Buffer.from('[')],
       ['the same bytes', Buffer.from('{')],
     ] as const) {
-      it(`are open with their own reason, although ${record} failed at the same position and was replayed`, async () => {
+      it(`returns an open entry, although ${record} failed earlier at the same position and was replayed`, async () => {
         fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
         note(log, 'orderevents/0/1', 'orderevents/0/9')
         const [before] = await entries()
@@ -117,7 +117,7 @@ describe('dead letters', () => {
       })
     }
 
-    it('are open, although a note of 0.1.0 says that the record at their position was replayed', async () => {
+    it('returns an open entry, although a note of 0.1.0 names a record at the same position', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       const [before] = await entries()
@@ -130,14 +130,14 @@ describe('dead letters', () => {
       expect(found[0]).to.deep.equal(before)
     })
 
-    it('are an open attempt, where 0.1.0 or a last resort wrote them without their record', async () => {
+    it('adds an open attempt for dead letters without a record id, from 0.1.0 or of last resort', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       failOld(log, 'order-service', 1, 'internal-error')
       expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
     })
 
-    it('are no attempt of an event that was replayed to their position before', async () => {
+    it('makes a new entry for another record at the position of a replayed event', async () => {
       fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
@@ -148,14 +148,14 @@ describe('dead letters', () => {
     })
   })
 
-  it('of a mirrored log are those of the source where the mirror keeps the time, at whatever position', async () => {
+  it('returns the entries of the source for a mirrored log with the same times and other positions', async () => {
     fail(log, 'order-service', 7, 'not-json', { arrivedAt: 1_000 })
     const [source] = await entries()
     fail(log, 'order-service', 2, 'not-json', { arrivedAt: 1_000 })
     expect((await entries()).map(({ id, attempts }) => [id, attempts.length])).to.deep.equal([[source?.id, 1]])
   })
 
-  it('of 0.1.0 keep their ids, attempts and states', async () => {
+  it('keeps ids, attempts and states of dead letters from 0.1.0', async () => {
     failOld(log, 'order-service', 1, 'not-json')
     failOld(log, 'payment-service', 1, 'not-json')
     failOld(log, 'order-service', 2, 'invalid-payload')
@@ -187,14 +187,14 @@ describe('dead letters', () => {
     ])
   })
 
-  describe('of a record that says without a note that it was replayed', () => {
+  describe('for a record that claims a replay without a note', () => {
     const positionsOf = async () =>
       (await entries()).map(({ origin, attempts }) => [
         positionText(origin),
         attempts.map(({ position }) => positionText(position)).join(),
       ])
 
-    it('are an entry of their own, which leaves the one that they name as it was', async () => {
+    it('returns a separate entry, and leaves the claimed entry unchanged', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -209,7 +209,7 @@ describe('dead letters', () => {
       expect(story).to.contain('names a replay from orderevents/0/1, but there is no note of that replay')
     })
 
-    it('are not hidden behind one that was replayed', async () => {
+    it('returns an open entry, even if the claimed entry was replayed', async () => {
       fail(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -217,7 +217,7 @@ describe('dead letters', () => {
       expect([done && openAttempt(done), openPosition(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
     })
 
-    it('are attempts of one entry once they are noted, however often they were replayed', async () => {
+    it('joins the attempts of one entry once their replays are noted', async () => {
       fail(log, 'order-service', 1)
       fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
       fail(log, 'order-service', 12, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
@@ -232,7 +232,7 @@ describe('dead letters', () => {
       ])
     })
 
-    it('do not send their reader round in a circle of notes', async () => {
+    it('ends for notes that form a circle', async () => {
       fail(log, 'order-service', 9, 'not-json', { replayedFrom: 'orderevents/0/1' })
       note(log, 'orderevents/0/9', 'orderevents/0/9')
       note(log, 'orderevents/0/9', 'orderevents/0/1')
@@ -241,7 +241,7 @@ describe('dead letters', () => {
     })
   })
 
-  it('have the position of their record as origin if their headers claim an impossible one', async () => {
+  it('takes the record’s own position as origin if the claimed one is impossible', async () => {
     const common = {
       'deadletter-app': 'order-service',
       'deadletter-reason': 'not-json',
@@ -263,13 +263,13 @@ describe('dead letters', () => {
     expect(others).to.equal(1)
   })
 
-  it('are none of ours when their app or reason is longer than any of ours', async () => {
+  it('ignores dead letters with a longer app name or reason than ours', async () => {
     fail(log, 'x'.repeat(201), 1)
     fail(log, 'order-service', 1, 'x'.repeat(101))
     expect(await readDeadLetters(log)).to.deep.equal({ entries: [], others: 2 })
   })
 
-  it('can be named by an id in every usual spelling', async () => {
+  it('accepts an id in every usual spelling', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2)
     const all = await entries()
@@ -279,7 +279,7 @@ describe('dead letters', () => {
       expect(selectEntries(all, what), what).to.deep.equal([all[1]])
   })
 
-  it('can be named by id, by the beginning of one, by group, or all together', async () => {
+  it('selects entries by id, by the beginning of an id, by group, or all', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2, 'not-json')
     const all = await entries()

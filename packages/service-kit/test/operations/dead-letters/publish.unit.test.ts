@@ -46,8 +46,8 @@ const emptyLog: Pick<LogReader, 'at'> = { at: async () => undefined }
 const publish = (kafka: ReturnType<typeof producer>, changes: Partial<ReplayRecord> = {}, log = emptyLog) =>
   publishReplay(kafka as unknown as Parameters<typeof publishReplay>[0], { ...replay, ...changes }, log)
 
-describe('an event that is sent back', () => {
-  it('is noted beside its dead letter, with where it stands now', async () => {
+describe('publishReplay', () => {
+  it('writes a note next to the dead letter, with the new position', async () => {
     const kafka = producer(12n, 3n)
     expect(await publish(kafka)).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
     expect(kafka.sent).to.deep.equal([
@@ -56,7 +56,7 @@ describe('an event that is sent back', () => {
     ])
   })
 
-  it('is only noted when an interrupted replay has published it', async () => {
+  it('writes only the note if an interrupted replay has published the record', async () => {
     const kafka = producer(3n)
     const published = await publish(kafka, { publishedAs: 'orderevents/1/12' })
     expect(published).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
@@ -65,7 +65,7 @@ describe('an event that is sent back', () => {
     ])
   })
 
-  it('is noted with the ids of both records, which tell them from later ones at their positions', async () => {
+  it('writes a note with the ids of both records', async () => {
     const kafka = producer(12n, 3n)
     const failed = recordId({ ...content, timestamp: 1_000 })
     await publish(kafka, { record: failed }, logAt(2_000))
@@ -75,7 +75,7 @@ describe('an event that is sent back', () => {
     ])
   })
 
-  it('is noted by its positions when it cannot be read again', async () => {
+  it('writes a note by positions if it cannot read the new record', async () => {
     const kafka = producer(12n, 3n)
     const at = async () => {
       throw new Error('the broker is away')
@@ -85,20 +85,20 @@ describe('an event that is sent back', () => {
   })
 
   for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {
-    it(`is refused by itself when the broker says ${id}`, async () => {
+    it(`refuses only this record if the broker answers ${id}`, async () => {
       const kafka = producer(new ProtocolError(id))
       expect(await publish(kafka)).to.have.property('result', 'refused')
       expect(kafka.sent).to.deep.equal([])
     })
   }
 
-  it('ends the command when the broker fails, and when its note cannot be written', async () => {
+  it('ends the command if the broker fails, or the note cannot be written', async () => {
     for (const ends of [[new ProtocolError('NOT_ENOUGH_REPLICAS')], [12n, new ProtocolError('MESSAGE_TOO_LARGE')]]) {
       expect(await publish(producer(...ends)).catch((error: unknown) => error)).to.be.instanceOf(ProtocolError)
     }
   })
 
-  it('is not said to stand anywhere when the client does not say where', async () => {
+  it('fails before the note if the client returns no position', async () => {
     const kafka = producer(undefined, 3n)
     expect(await publish(kafka).catch((error: Error) => error.message)).to.contain('did not return the position')
     expect(kafka.sent.map(({ topic }) => topic)).to.deep.equal(['orderevents'])

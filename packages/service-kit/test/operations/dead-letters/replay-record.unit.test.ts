@@ -10,8 +10,8 @@ function refusalOf(value: Uint8Array, reason: string | undefined): string[] {
   return 'why' in checked ? checked.why : []
 }
 
-describe('a replay is refused', () => {
-  it('as long as the schemas refuse the event, naming every problem', () => {
+describe('checkReplay', () => {
+  it('refuses an event that the schemas reject, and names every problem', () => {
     const wrong = { ...event, CreationDate: 'today', Payload: { ...event.Payload, Total: '1' } }
     const why = refusalOf(bytesOf(wrong), 'invalid-payload')
     expect(why).to.have.length(2)
@@ -20,18 +20,18 @@ describe('a replay is refused', () => {
     expect(refusalOf(bytesOf({ ...event, Name: 'OrderCraeted' }), undefined).join()).to.contain('unknown-event')
   })
 
-  it('not when the schemas have learned to accept it, its publisher is trusted by now, or the fault was ours', () => {
+  it('accepts an event if the schemas now allow it, its publisher is now trusted, or the fault was ours', () => {
     for (const reason of [...envelopeErrorCodes, 'untrusted', 'handler-error', 'refused', undefined]) {
       expect(refusalOf(bytesOf(event), reason)).to.deep.equal([])
     }
   })
 
-  it('as long as an amount has more digits than a number keeps', () => {
+  it('refuses an amount with more digits than a number keeps', () => {
     const text = JSON.stringify(event).replace(/"Total":[\d.]+/, '"Total":999999999999.999999')
     expect(refusalOf(Buffer.from(text), 'invalid-payload').join()).to.match(/\/Payload\/Total .*at most 15 digits/)
   })
 
-  it('when the event contradicts what is known and was not edited', () => {
+  it('refuses an unedited event that contradicts the service’s data', () => {
     expect(refusalOf(bytesOf(event), 'conflicting-order').join()).to.contain('contradicts')
     expect(refusalOf(bytesOf(event), undefined)).to.deep.equal([])
   })

@@ -14,7 +14,7 @@ import { createSigner, createTrust, type Trust, type TrustOptions } from '../../
 import { openTrust as trust } from '../../support/open-trust.ts'
 import { bytesOf, event, type Failed, fail, failOld, note } from './records.ts'
 
-describe('dead letters that are replayed', () => {
+describe('replayDeadLetters', () => {
   let log: FakeLog
   beforeEach(() => {
     log = new FakeLog()
@@ -37,7 +37,7 @@ describe('dead letters that are replayed', () => {
   }
   const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
 
-  it('are one record for both apps, also when there are more of them than are published at once', async () => {
+  it('publishes one record for both apps, even for more entries than it publishes at once', async () => {
     for (const app of ['order-service', 'payment-service']) {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, app, offset, 'handler-error', { value })
     }
@@ -49,7 +49,7 @@ describe('dead letters that are replayed', () => {
     expect(published()).to.have.length(60)
   })
 
-  it('are refused for the app that they contradict, whichever app comes first', async () => {
+  it('refuses an event for the app whose data it contradicts, in any order of apps', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     for (let offset = 2; offset <= 70; offset += 1) fail(log, 'order-service', offset)
     fail(log, 'payment-service', 1, 'conflicting-order', { value })
@@ -64,7 +64,7 @@ describe('dead letters that are replayed', () => {
     expect(published()).to.have.length(1)
   })
 
-  it('are sent back all but those of a partition that there is not, as a dry run says', async () => {
+  it('replays all entries except those of a missing partition, as its dry run reports', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
@@ -76,7 +76,7 @@ describe('dead letters that are replayed', () => {
     expect(published()).to.have.length(2)
   })
 
-  it('are told of before the failure that ends the others', async () => {
+  it('reports the replayed entries before the failure that ends the others', async () => {
     for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
     const told: string[] = []
     const failing = async (replay: ReplayRecord) => {
@@ -92,7 +92,7 @@ describe('dead letters that are replayed', () => {
     expect(told).to.deep.equal(['1 replayed', '3 replayed'])
   })
 
-  describe('of an envelope without ids', () => {
+  describe('an envelope without ids', () => {
     const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 2 } })
     const key = Buffer.from('k')
     /** Ids that a receiver has of what was published. */
@@ -106,7 +106,7 @@ describe('dead letters that are replayed', () => {
       return { Id, CorrelationId, TraceId }
     }
 
-    it('keep their bytes, from which receivers derive the same ids', async () => {
+    it('an envelope without ids keeps its bytes, from which receivers derive the same ids', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       await replay(await entries())
       expect(published()[0]?.value).to.deep.equal(value)
@@ -115,9 +115,9 @@ describe('dead letters that are replayed', () => {
 
     for (const [what, failed] of [
       ['an envelope', value],
-      ['no envelope', Buffer.from('{')],
+      ['bytes that are not an envelope', Buffer.from('{')],
     ] as const) {
-      it(`have the ids written into them that they had when they are edited from ${what}`, async () => {
+      it(`an envelope without ids gets the ids of the failed event when it is edited from ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
         await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
@@ -125,21 +125,21 @@ describe('dead letters that are replayed', () => {
       })
     }
 
-    it('have the ids written into them that the failed event has itself, when the edit leaves them out', async () => {
+    it('an envelope without ids gets the failed event’s own ids if the edit leaves them out', async () => {
       const ids = { Id: randomUUID(), CorrelationId: randomUUID(), TraceId: randomUUID() }
       fail(log, 'order-service', 1, 'invalid-payload', { value: bytesOf({ ...event, ...ids, Version: 'one' }) })
       await replay(await entries(), { edited })
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('keep the ids of their position when 0.1.0 could not handle them', async () => {
+    it('an envelope without ids keeps the ids of its position if 0.1.0 could not handle it', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
       expect(idsOf()).to.deep.equal(derived({ topic: 'orderevents', partition: 0, offset: 7 }))
     })
 
-    it('keep their bytes as long as services go by positions, which the mark names', async () => {
+    it('an envelope without ids keeps its bytes while services derive ids from positions', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       await replay(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
       expect(published()[0]?.value).to.deep.equal(value)
@@ -147,7 +147,7 @@ describe('dead letters that are replayed', () => {
     })
   })
 
-  describe('that are edited', () => {
+  describe('an edited event', () => {
     const orderId = randomUUID()
     const corrected = bytesOf({ ...event, Payload: { ...event.Payload, OrderId: orderId } })
     /** Returns the key of the replayed record, and the ids that receivers derive from it. */
@@ -170,13 +170,13 @@ describe('dead letters that are replayed', () => {
       return { key: replay.key?.toString(), Id }
     }
 
-    it('have the key of the edited fields, and keep their ids', async () => {
+    it('an edited event gets the key of the edited fields, and keeps its ids', async () => {
       const key = event.Payload.OrderId
       const { Id } = completeEnvelope({} as ReceivedEnvelope, { value, key: Buffer.from(key) })
       expect(await replayed({ value, key })).to.deep.equal({ key: orderId, Id })
     })
 
-    it('keep a key that their publisher chose, also where no key could be derived', async () => {
+    it('an edited event keeps a key that its publisher chose', async () => {
       expect((await replayed({ value, key: 'k' })).key).to.equal('k')
       expect((await replayed({ value: Buffer.from('{'), key: 'k' })).key).to.equal('k')
       expect((await replayed({ value: Buffer.alloc(0), key: event.Payload.OrderId })).key).to.equal(
@@ -184,33 +184,33 @@ describe('dead letters that are replayed', () => {
       )
     })
 
-    it('keep having no key where their publisher left it out, and get the key of a field that was missing', async () => {
+    it('an edited event gets a key only if the key was missing because of a missing field', async () => {
       expect((await replayed({ value, key: '' })).key).to.equal(undefined)
       const { OrderId: _, ...Payload } = event.Payload
       expect((await replayed({ value: bytesOf({ ...event, Payload }), key: '' })).key).to.equal(orderId)
     })
 
-    it('keep their key on a topic that is not declared', async () => {
+    it('an edited event keeps its key on an undeclared topic', async () => {
       const key = event.Payload.OrderId
       expect((await replayed({ value, key, topic: 'parcels' })).key).to.equal(key)
     })
   })
 
-  it('are replayed by themselves when another record stood at their position', async () => {
+  it('replays a dead letter alone if another record had its position', async () => {
     for (const arrivedAt of [1_000, 2_000]) fail(log, 'order-service', 1, 'handler-error', { value, arrivedAt })
     expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed', 'replayed'] })
     expect(published()).to.have.length(2)
     expect(await replay(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
   })
 
-  it('keep the origin that their record names, noted or not', async () => {
+  it('keeps the claimed origin of a record, with or without a note', async () => {
     fail(log, 'order-service', 9, 'handler-error', { value, replayedFrom: 'orderevents/0/1' })
     await replay(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
 
-  describe('that another process replays, too', () => {
-    it('are published once when both listed them before', async () => {
+  describe('two processes that replay the same dead letters', () => {
+    it('publish an event once if both have listed it before', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
       await replay(listed)
@@ -219,7 +219,7 @@ describe('dead letters that are replayed', () => {
       expect(published()).to.have.length(60)
     })
 
-    it('are published once when the other process is faster in the middle of the command', async () => {
+    it('publish an event once if the other process is faster during the command', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const listed = await entries()
       const outcomes: Outcome[] = []
@@ -232,7 +232,7 @@ describe('dead letters that are replayed', () => {
       expect(outcomes.at(-1)).to.deep.include({ result: 'done', as: 'orderevents/0/50' })
     })
 
-    it('say as which record they were replayed, also in a dry run and where they would be refused', async () => {
+    it('report the new record, even in a dry run or for a refused event', async () => {
       fail(log, 'order-service', 1, 'conflicting-order', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -241,7 +241,7 @@ describe('dead letters that are replayed', () => {
       }
     })
 
-    it('are found replayed on a topic that was deleted and created again since they were listed', async () => {
+    it('find replays on a topic that was created again after the listing', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -250,7 +250,7 @@ describe('dead letters that are replayed', () => {
     })
   })
 
-  describe('by attempt', () => {
+  describe('a replay of a given attempt', () => {
     async function failedAgain(): Promise<Entry> {
       fail(log, 'order-service', 1, 'handler-error', { value })
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -263,23 +263,23 @@ describe('dead letters that are replayed', () => {
       return undefined
     }
 
-    it('are not published for an attempt that was replayed, although a newer one is open', async () => {
+    it('publishes nothing if that attempt was replayed, even if a newer attempt is open', async () => {
       const outcome = await outcomeOf(await failedAgain(), 'orderevents/0/1')
       expect(outcome).to.deep.include({ result: 'done', as: 'orderevents/0/7' })
       expect(published()).to.have.length(0)
     })
 
-    it('are published for the newest attempt', async () => {
+    it('publishes the newest attempt', async () => {
       expect(await outcomeOf(await failedAgain(), 'orderevents/0/7')).to.deep.include({ result: 'replayed' })
     })
 
-    it('are refused for an attempt that they do not have', async () => {
+    it('refuses an unknown attempt', async () => {
       const outcome = await outcomeOf(await failedAgain(), 'orderevents/0/8')
       expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('no attempt at orderevents/0/8')
     })
   })
 
-  describe('by a process that is killed', () => {
+  describe('a replay after a killed process', () => {
     const intents = new Map<string, ReplayIntent>()
     const journal: ReplayJournal = {
       begin(begun) {
@@ -305,7 +305,7 @@ describe('dead letters that are replayed', () => {
       return outcomes
     }
 
-    it('are noted, and not published again, by the next one', async () => {
+    it('writes missing notes and does not publish those records again', async () => {
       for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       expect(await run(killed).catch((error: Error) => error.message)).to.equal('killed')
       expect(published()).to.have.length(3)
@@ -317,7 +317,7 @@ describe('dead letters that are replayed', () => {
       expect(published()).to.have.length(3)
     })
 
-    it('are published by the next one if the record did not reach the log', async () => {
+    it('publishes records that did not reach the log', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       const unsent = () => Promise.reject(new Error('killed'))
       await run(unsent).catch(() => {})
@@ -330,7 +330,7 @@ describe('dead letters that are replayed', () => {
     })
   })
 
-  describe('of an event that speaks as a service of ours', () => {
+  describe('an event in the name of one of our services', () => {
     const own = randomUUID()
     const ours = bytesOf({ ...event, AppId: own, AppName: 'shop' })
     const edited = bytesOf({ ...event, AppId: own, AppName: 'shop', Version: 1, Note: 'edited' })
@@ -367,11 +367,11 @@ describe('dead letters that are replayed', () => {
       return headerOf(published().at(-1) as LogRecord, 'signature')
     }
 
-    it('keep their signature', async () => {
+    it('an event of our services keeps its signature', async () => {
       expect(await replayed(ours, { signature: signer.sign(ours) })).to.equal(signer.sign(ours))
     })
 
-    it('are refused when nobody of ours has signed them', async () => {
+    it('refuses an event of our services whose signature is missing', async () => {
       for (const signature of [undefined, signer.sign(edited)]) {
         expect(await replayed(ours, { signature })).to.contain(
           'untrusted: its AppId is that of shop, which did not sign it',
@@ -379,34 +379,34 @@ describe('dead letters that are replayed', () => {
       }
     })
 
-    it('are signed by the operator who edited them', async () => {
+    it('an event of our services gets the operator’s signature when it is edited', async () => {
       const signature = await replayed(ours, { edited, signature: signer.sign(ours) })
       expect(signature).to.equal(signer.sign(published().at(-1)?.value as Buffer))
     })
 
-    it('are signed when they are older than signatures are, and not otherwise', async () => {
+    it('an event of our services gets a new signature only if it is older than the start of signing', async () => {
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain('did not sign it')
     })
 
-    it('are not signed when their publisher dated them back', async () => {
+    it('an event of our services gets no signature if its publisher set an older date', async () => {
       const trust = trustWith({ signedSince: 1_001 })
       expect(await replayed(ours, { trust, appendedAt: Number.NaN })).to.contain('did not sign it')
     })
 
-    it('go without a signature where there is no key', async () => {
+    it('works unsigned if no key is set', async () => {
       const trust = trustWith({ signer: undefined })
       expect(await replayed(ours, { trust })).to.equal(undefined)
       expect(await replayed(ours, { trust, edited, signature: 'x'.repeat(43) })).to.equal(undefined)
     })
 
-    it('get none when they are another application’s, which the trust file decides about', async () => {
+    it('an event of another application, which the trust file allows, gets no signature', async () => {
       const trust = trustWith({ file: { unlisted: 'accept', publishers: {} } })
       expect(await replayed(value, { trust, edited: value })).to.equal(undefined)
       expect(await replayed(value, {})).to.contain('is not listed in trust.json')
     })
 
-    it('have it from the dead letter when the log let go of the record', async () => {
+    it('an event gets its signature from the dead letter if the log has deleted the record', async () => {
       const deadLetter = { topic: 'orderevents.dead', value: ours }
       log.append({
         ...deadLetter,
@@ -424,7 +424,7 @@ describe('dead letters that are replayed', () => {
     })
   })
 
-  describe('without the event, which their topic refused', () => {
+  describe('a dead letter without its event', () => {
     const cut = (offset: number, bytes = value) =>
       fail(log, 'order-service', offset, 'handler-error', { value: bytes, isCut: true })
     const refusals = async (edited?: Buffer) => {
@@ -435,7 +435,7 @@ describe('dead letters that are replayed', () => {
       return whys
     }
 
-    it('are sent back as the event stands in the log', async () => {
+    it('replays the event from the log', async () => {
       const { offset } = log.append({ topic: 'orderevents', key: 'k', value, headers: { 'x-own': '1' } })
       cut(Number(offset))
       expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed'] })
@@ -443,7 +443,7 @@ describe('dead letters that are replayed', () => {
       expect([again?.key?.toString(), again?.value, again && headerOf(again, 'x-own')]).to.deep.equal(['k', value, '1'])
     })
 
-    it('are refused once the log let go of it or has another one there, unless somebody has the event', async () => {
+    it('refuses a dead letter whose event is missing in the log, unless the operator provides it', async () => {
       log.append({ topic: 'orderevents', value: '{}' })
       cut(0)
       cut(7)
@@ -452,7 +452,7 @@ describe('dead letters that are replayed', () => {
       expect(await refusals(value)).to.deep.equal([])
     })
 
-    it('are sent back as the event stands in the log, when the service could not even read the record', async () => {
+    it('replays the event from the log even if the service could not read the record', async () => {
       const { offset } = log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset }
       const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
@@ -461,7 +461,7 @@ describe('dead letters that are replayed', () => {
       expect(published()[1]?.value).to.deep.equal(value)
     })
 
-    it('are refused when the record at their position is newer than they are, as in a topic that was created again', async () => {
+    it('refuses a dead letter if the record at its position is newer, as in a topic that was created again', async () => {
       log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset: '0' }
       const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
@@ -469,7 +469,7 @@ describe('dead letters that are replayed', () => {
       expect((await refusals()).join()).to.contain('the log has it no more')
     })
 
-    it('are checked like any other', async () => {
+    it('checks the event like any other', async () => {
       log.append({ topic: 'orderevents', value: '{' })
       cut(0, Buffer.from('{'))
       expect((await refusals()).join()).to.contain('not-json')

@@ -8,8 +8,8 @@ import { entryLines, shownValue } from '../../../src/operations/dead-letters/rep
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { bytesOf, event, fail } from './records.ts'
 
-describe('an entry that is shown', () => {
-  it('tells its problems and not the values of the event', async () => {
+describe('entryLines', () => {
+  it('shows the problems of an event without its values', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
@@ -28,7 +28,7 @@ describe('an entry that is shown', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
   })
 
-  it('tells by which ids traces and logs know the event: its own, or those that derive from its record', async () => {
+  it('shows the ids of an event in traces and logs, its own or derived ones', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -37,14 +37,16 @@ describe('an entry that is shown', () => {
       return entry ? entryLines(entry, shown, false) : []
     }
     const ids = { TraceId: randomUUID(), CorrelationId: randomUUID() }
-    expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(`trace ${ids.TraceId}, search logs for ${ids.CorrelationId}`)
+    expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(
+      `trace ${ids.TraceId}, search logs for ${ids.CorrelationId}`,
+    )
     for (const value of [Buffer.from('{'), undefined]) {
       const { TraceId: given } = completeEnvelope({} as ReceivedEnvelope, { value: value ?? Buffer.alloc(0) })
       expect(linesOf(value)).to.include(`trace ${given}, search logs for ${given}`)
     }
   })
 
-  it('tells of a bug without what its message says of the event', async () => {
+  it('shows a bug without the parts of its message that quote the event', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -61,7 +63,7 @@ describe('an entry that is shown', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('TypeError: no SECRET-TAX-ID')
   })
 
-  it('shows the event where it failed when its dead letter is without it, and says so when it is nowhere', async () => {
+  it('shows the event from the log if the dead letter does not contain it, and reports a missing event', async () => {
     const log = new FakeLog()
     for (const isThere of [false, true]) {
       fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })
@@ -84,7 +86,7 @@ describe('an entry that is shown', () => {
     expect(entry && entryLines(entry, shown, false)).to.include(`key ${key}`)
   })
 
-  it('shows a key that is no text by its bytes', async () => {
+  it('shows the bytes of a binary key', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -100,8 +102,8 @@ describe('an entry that is shown', () => {
   })
 })
 
-describe('an event that is shown', () => {
-  it('never tells a tax id, under whatever name that is not of the contract', () => {
+describe('shownValue', () => {
+  it('masks a tax id under any name that is not in the contract', () => {
     const names = fc.oneof(
       fc.string(),
       fc.constantFrom('customer_tax_id', 'CustomerTaxID', 'taxid', 'Payload', 'Note', '0'),
@@ -118,7 +120,7 @@ describe('an event that is shown', () => {
     fc.assert(property)
   })
 
-  it('shows what the contract says is an id, a number, a date, one of a few words or the name of a thing, and masks all other text', () => {
+  it('shows ids, numbers, dates, known words and names of things, and masks all other text', () => {
     const OrderId = 'c1d5a0e2-4f6b-4a3c-8e7d-9b0a1c2d3e4f'
     const Payload = {
       ...{ OrderId, PaymentId: 'masked', Total: '1', Amount: 1, Source: 'Manual', Policy: 'by-hand@1' },
@@ -131,24 +133,24 @@ describe('an event that is shown', () => {
     expect(shown).not.to.contain('masked')
   })
 
-  it('shows the name of a field, and masks a key that is none', () => {
+  it('shows the names of fields, and masks invalid keys', () => {
     const shown = shownValue(bytesOf({ customer_tax_id: 1, 'masked, GB-1': 2, 'masked 2': { Total: 3 } }), false)
     expect(shown).to.contain('"customer_tax_id"').and.to.contain('"Total": 3').and.not.to.contain('masked')
   })
 
-  it('keeps every digit and every key with its values', () => {
+  it('keeps every digit and every key if values are shown', () => {
     const exact = '{"Total":12345678901234567890,"Total":1}'
     expect(shownValue(Buffer.from(exact), true)).to.equal(exact)
     expect(shownValue(Buffer.from('{"a":[1]}'), true)).to.equal('{\n  "a": [\n    1\n  ]\n}')
   })
 
   for (const [what, value] of Object.entries({
-    'nests without end': '['.repeat(100_000),
-    'nests without end and is JSON': '['.repeat(100_000) + ']'.repeat(100_000),
-    'is not text': Buffer.from([0xff, 0x00, 0x1b]),
-    'is a tombstone': '',
+    'deeply nested text': '['.repeat(100_000),
+    'deeply nested JSON': '['.repeat(100_000) + ']'.repeat(100_000),
+    'binary data': Buffer.from([0xff, 0x00, 0x1b]),
+    'a tombstone': '',
   })) {
-    it(`says so when it ${what}`, () => {
+    it(`describes bytes that it cannot show: ${what}`, () => {
       expect(shownValue(Buffer.from(value as string), false)).to.match(/^\(/)
       expect(() => shownValue(Buffer.from(value as string), true)).not.to.throw()
     })
