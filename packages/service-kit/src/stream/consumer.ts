@@ -131,7 +131,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
       // The message may quote the record.
-      log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record; see reason')
+      log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
     }
     return handler.giveUp(position)
   }

@@ -144,7 +144,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
 
   /** Logs a bug. If masking the line fails, it logs a line that needs no masking. */
   function report(error: unknown, position: RecordPosition): void {
-    const message = 'a bug: this service failed on a record; see err or reason'
+    const message = 'a bug: this service failed on a record'
     try {
       log.error({ err: error, ...position }, message)
     } catch {

@@ -65,7 +65,7 @@ describe('the verifier of tokens', () => {
     const claims = encode({ iss: issuer.url, aud: 'orderflow', sub: 'ada', exp: seconds(60) })
     for (const alg of ['none', 'HS256']) {
       expect(await refusal(`${encode({ alg, kid: '1' })}.${claims}.${alg === 'none' ? '' : 'c2ln'}`)).to.contain(
-        'neither',
+        'not a token or API key',
       )
     }
   })

@@ -594,7 +594,9 @@ describe('createConsumer', () => {
     for (const field of ['__offset', '__partition']) {
       const nowhere = entry(envelope)
       delete nowhere.metadata[field]
-      expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
+      expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain(
+        'without its partition or offset',
+      )
     }
   })
 

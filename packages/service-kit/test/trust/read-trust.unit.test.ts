@@ -93,10 +93,12 @@ describe('readTrust', () => {
     const SigningKeys = 'k'.repeat(32)
     const since = { SigningKeys, SignedSince: '2026-11-21T11:00:00+01:00' }
     const at = (moment: string) => ({ ...evidence, appendedAt: Date.parse(moment) })
-    expect(() => read(content, { SigningKeys }).requireGenuine('orderevents', own, evidence)).to.throw('did not sign')
+    expect(() => read(content, { SigningKeys }).requireGenuine('orderevents', own, evidence)).to.throw(
+      'signature is missing or wrong',
+    )
     read(content, since).requireGenuine('orderevents', own, at('2026-11-21T09:59:59.999Z'))
     expect(() => read(content, since).requireGenuine('orderevents', own, at('2026-11-21T10:00:00Z'))).to.throw(
-      'did not sign',
+      'signature is missing or wrong',
     )
   })
 

@@ -112,8 +112,8 @@ describe('requireAdmitted', () => {
     expect(whyKept(said, caller, tenants)).to.contain('other tenants')
     expect(whyKept(of('acme'), ofKey)).to.equal(undefined)
     expect(whyKept(of('acme'), ofKey, tenants)).to.equal(undefined)
-    expect(whyKept(of('north'), ofKey, tenants)).to.contain('that of the key')
-    expect(whyKept(said, ofKey)).to.contain('that of the key')
+    expect(whyKept(of('north'), ofKey, tenants)).to.contain('that of the API key')
+    expect(whyKept(said, ofKey)).to.contain('that of the API key')
   })
 })
 

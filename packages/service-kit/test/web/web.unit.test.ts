@@ -167,6 +167,6 @@ describe('createWeb', () => {
   it('fails to start for a refusal without a status', () => {
     const [, , , drop] = thingRoutes()
     const begin = () => webWith({ routes: drop ? [drop] : [] })
-    expect(begin).to.throw('post /v1/things/{id}/drop may be refused as too-heavy')
+    expect(begin).to.throw('post /v1/things/{id}/drop has the refusal too-heavy')
   })
 })

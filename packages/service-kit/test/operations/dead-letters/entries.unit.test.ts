@@ -291,7 +291,7 @@ describe('readDeadLetters', () => {
     for (const [what, message] of [
       ['', '2 ids begin with'],
       ['zz', 'unknown dead letter zz'],
-      ['not-json/payment-service', 'no group'],
+      ['not-json/payment-service', 'unknown group'],
     ] as const) {
       expect(() => selectEntries(all, what)).to.throw(OperationError, message)
     }
