@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 
-/** Prints which of these packages the modules of its arguments bring along, and how many files. */
+/** Prints which of these packages the modules in its arguments load, and the number of files. */
 const program = `
 import { registerHooks } from 'node:module'
 const loaded = []

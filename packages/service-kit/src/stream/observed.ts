@@ -33,7 +33,7 @@ export interface ObservedDelivery {
 
 /**
  * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId. The delivery has a span in its own
- * trace, and the other spans link to it. daprd makes no span for a bulk delivery of raw payloads (1.18).
+ * trace, and the other spans link to it. Dapr 1.18 makes no span for a bulk delivery of raw payloads.
  */
 export function observeDelivery(
   entries: readonly BulkEntry[],

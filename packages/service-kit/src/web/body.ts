@@ -19,8 +19,8 @@ const smallJson: BodyKind = {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content. express.json
- * would replace invalid bytes with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
+ * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content. Express's own
+ * parser would replace invalid bytes with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
  * @param kind by default a small JSON body
  * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory
  * is short

@@ -77,7 +77,7 @@ describe('API keys', () => {
       try {
         for (const [index, text] of ['{', '{}', ''].entries()) {
           writeFileSync(file, text)
-          // An unknown key has the file read.
+          // An unknown key makes it read the file.
           for (const _ of [1, 2]) keys.find('unknown')
           expect(problems).to.have.length(index + 1)
           expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)

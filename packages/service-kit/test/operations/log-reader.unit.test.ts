@@ -8,7 +8,7 @@ interface Item {
   timestamp: number
 }
 
-/** Sources of timestamps, read a few at a time; some reads find nothing, as those of a transaction's marker do. */
+/** Merges lists of timestamps, read a few at a time. Some reads find nothing, as for a transaction's marker. */
 async function merged(sources: number[][], sizes: Iterator<number>): Promise<Item[]> {
   const cursors = sources.map((times, source) => ({ source, start: 0n, end: BigInt(times.length * 2) }))
   const items: Item[] = []

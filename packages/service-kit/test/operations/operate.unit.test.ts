@@ -4,7 +4,7 @@ import { OperationError } from '../../src/operations/terminal.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 describe('rebuildCommand', () => {
-  /** Arguments are read before the log is opened, so nothing listens at this address. */
+  /** Arguments are checked before the log is opened, so this address is unused. */
   const options = {
     ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
     ...{ positionIdsBefore: Number.NEGATIVE_INFINITY, refusals: new Set<string>(), rebuild: {} },

@@ -70,7 +70,7 @@ describe('rebuildTopic', () => {
     })
   }
 
-  /** The dead letter that an app has of a record. */
+  /** Writes an app's dead letter of a record. */
   function deadLetter(position: RecordPosition, app: string, origin = position): void {
     const { value, timestamp: arrivedAt } = log.records.find(
       (one) => whereIs(one) === positionText(position),
@@ -136,12 +136,12 @@ describe('rebuildTopic', () => {
   })
 
   describe('after the topic was created again', () => {
-    /** Removes the records of the topic, as its deletion does; dead letters stay. */
+    /** Removes the records of the topic, as its deletion does. Dead letters stay. */
     function createAgain(): void {
       const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
       log.records.splice(0, log.records.length, ...kept)
     }
-    /** What 0.1.0 wrote of the record at an offset. */
+    /** Writes the dead letter of 0.1.0 of the record at an offset. */
     function deadLetterOfOld(value: string, timestamp: number): void {
       const headers = {
         'deadletter-app': 'order-service',

@@ -15,7 +15,7 @@ for (const scheme of ['http', 'https'] as const) {
     let tls: { cert?: Buffer; key?: Buffer } = {}
     let listener: Listener
     let clients: Socket[]
-    /** Requests that are not answered yet, in the order of their arrival. */
+    /** The unanswered requests, in the order of arrival. */
     let waiting: ServerResponse[]
     let accepted: number
 
@@ -45,7 +45,7 @@ for (const scheme of ['http', 'https'] as const) {
       while (!condition()) await turn()
     }
 
-    /** A connection that the server has accepted, and that has sent this. */
+    /** Opens a connection that the server has accepted, and sends a text on it. */
     async function open(sent = ''): Promise<Socket> {
       const before = accepted
       const port = portOf(listener.server)
@@ -57,14 +57,14 @@ for (const scheme of ['http', 'https'] as const) {
       client.write(sent)
       return client
     }
-    /** One that asks, has its answer, and stays. */
+    /** Sends a request on a connection, and reads the answer. */
     async function ask(client?: Socket): Promise<Socket> {
       const asking = client ?? (await open())
       asking.write(get('/'))
       await once(asking, 'data')
       return asking
     }
-    /** One that waits for an answer. */
+    /** Opens a connection that waits for an answer. */
     async function waitingOne(): Promise<Socket> {
       const count = waiting.length
       const client = await open(get('/later'))

@@ -35,7 +35,7 @@ describe('drainable', () => {
   })
   afterEach(() => server.closeAllConnections())
 
-  /** A connection that has sent this, and all that it will ever receive. */
+  /** Opens a connection and sends a text on it. `received` is everything that it ever receives. */
   function open(sent: string): { socket: Socket; received: Promise<string> } {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     socket.write(sent)

@@ -35,7 +35,7 @@ describe('a dry run', () => {
     sidecar = new FakeSidecar()
   })
 
-  /** Keeps the event by its order, and says so. */
+  /** Stores the event by its order, and publishes another one. */
   function reactionsOn({ documents, publish }: { documents: DocumentsOf; publish: Publish }) {
     return {
       orderevents: {

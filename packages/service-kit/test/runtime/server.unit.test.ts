@@ -142,7 +142,7 @@ describe('openListeners', () => {
   })
 
   it('ignores an address that is missing on this machine, such as ::1 without IPv6', async () => {
-    // Set aside for documentation (RFC 3849), so no machine has it.
+    // An address for documentation (RFC 3849), which no machine has.
     const absent = '2001:db8::1'
     const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
     for (const hosts of [

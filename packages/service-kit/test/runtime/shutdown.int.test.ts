@@ -13,7 +13,7 @@ import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
-/** The number of clients that are answered without a queue. A client that sends its next request late is not busy (connections.ts). */
+/** The number of clients that get their answers at once. A client that sends its next request late is idle (connections.ts). */
 const clients = 32
 
 describe('a service that receives SIGTERM', () => {
@@ -34,7 +34,7 @@ describe('a service that receives SIGTERM', () => {
   beforeEach(async () => {
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
     const Host = 'localhost'
-    // 0 has the system choose a port, which nobody can take before the service listens there.
+    // With 0, the system chooses a free port for the service.
     const settings = {
       Web: { Host, HttpPort: 0, HttpsPort: 0, CertificateFile, KeyFile },
       Auth: { Mode: 'loopback' },
@@ -51,13 +51,13 @@ describe('a service that receives SIGTERM', () => {
     }
   })
 
-  /** Reads what the service says until it says this; answers the line. */
+  /** Reads the service's output until a line has these words, and returns the line. */
   async function told(words: string): Promise<string> {
     for await (const line of createInterface({ input: service.stdout })) if (line.includes(words)) return line
     throw new Error(`it ended without ${words}, by ${service.signalCode ?? service.exitCode}: ${await complaint}`)
   }
 
-  /** Tells it to stop, and answers the status it ended with: 0, or 1 where it had to give up after nine seconds. */
+  /** Stops the service, and returns its exit status: 0, or 1 if it gave up after nine seconds. */
   async function stop(): Promise<number | null> {
     const ended = once(service, 'exit')
     service.kill('SIGTERM')
@@ -73,7 +73,7 @@ describe('a service that receives SIGTERM', () => {
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))
-      // Told to go, each found the listener closed: the request was never sent, and is safe to send elsewhere.
+      // After the stop, each client found the listener closed. Its request was never sent, so it may be sent elsewhere.
       expect(ends.filter((end) => end !== 'ECONNREFUSED')).to.deep.equal([])
       expect(status).to.equal(0)
     })

@@ -19,7 +19,7 @@ describe('createStreamCheck', () => {
   const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
   const all = { read: true, write: true }
 
-  /** A Kafka whose groups are given, and what may be done with topics, or that fails. */
+  /** Returns a check of a Kafka with these groups and rights, or with a failure. */
   function check(
     answer: () => Promise<[state: string, members: number]>,
     uses: Record<string, TopicUse> = {},
@@ -46,7 +46,7 @@ describe('createStreamCheck', () => {
     }
     return createStreamCheck(settings, use, { open, warn })
   }
-  /** As the client reports it: wrapped. */
+  /** Returns an error as the client wraps it. */
   const kafkaError = (apiId: string) =>
     new AggregateError([Object.assign(new Error('x'), { errors: [{}, refusal(apiId)] })])
   const refusal = (apiId: string) => Object.assign(new Error('The group is s3cret'), { apiId })

@@ -15,7 +15,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
     })
     after(() => listener.drain())
 
-    /** What a client that offers this comes to: `TLSv1.3 TLS_AES_128_GCM_SHA256`, or a reason. */
+    /** Connects with these options. Returns the protocol and cipher, such as `TLSv1.3 TLS_AES_128_GCM_SHA256`, or a reason. */
     function offered(options: ConnectionOptions): Promise<string> {
       return new Promise((resolve) => {
         const port = portOf(listener.server)
@@ -40,7 +40,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
       expect(await offered({ ciphers: backwards })).to.equal('TLSv1.3 TLS_AES_128_GCM_SHA256')
     })
 
-    // At level 0 a client offers what OpenSSL holds to be too weak.
+    // At level 0, a client also offers ciphers that OpenSSL considers too weak.
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
       it(`refuses the version ${version}`, async () => {
         const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' }

@@ -10,10 +10,10 @@ import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
 const tracedService = join(import.meta.dirname, 'support/traced-service.ts')
-/** Whose settings it has, but for its ports. */
+/** The folder of the settings, except for ports. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
-/** On a free port. */
+/** Opens a server on a free port. */
 async function listening(answer: RequestListener = () => {}): Promise<Server> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -25,7 +25,7 @@ describe('a service with a collector of traces', () => {
   let output: Promise<string>
   afterEach(() => service.kill('SIGKILL'))
 
-  /** Starts the service, sends it a request, and stops it, after a while; answers how long that stop took. */
+  /** Starts the service, sends it a request, and stops it after a while. Returns the duration of the stop. */
   async function serveOne(variables: Record<string, string>, lingerMs = 0): Promise<number> {
     const [http, channel, metrics] = [await freePort(), await freePort(), await freePort()]
     const env = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 
 const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
-/** Whose settings it has. */
+/** The folder of the settings. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
 describe('an uncaught error', () => {

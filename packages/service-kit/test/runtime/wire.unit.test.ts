@@ -5,7 +5,7 @@ import { type Listener, listen, publicBounds } from '../../src/runtime/listener.
 import { thingId, thingsApp } from '../web/support/things.ts'
 import { portOf } from './support/port.ts'
 
-/** What Node's parser and Express make of bytes that no honest client sends: each is refused or harmless, and ends. */
+/** Sends bytes that no correct client sends to Node's parser and Express. Each is refused or harmless. */
 describe('the public listener', () => {
   let listener: Listener
   before(async () => {
@@ -15,7 +15,7 @@ describe('the public listener', () => {
   })
   after(() => listener.drain())
 
-  /** Sends this, and answers all that comes until the connection is closed. A reset counts as closed. */
+  /** Sends texts, and returns everything received until the connection closes. A reset is treated as closed. */
   async function answerTo(...parts: string[]): Promise<string> {
     const socket = connect(portOf(listener.server), '127.0.0.1')
     let received = ''

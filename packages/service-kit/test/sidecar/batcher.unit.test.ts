@@ -247,7 +247,7 @@ describe('createBatcher', () => {
     })
     const first = add(1)
     const second = add(2).catch((error: unknown) => error)
-    // Between two looks at those who wait.
+    // Between two checks of the waiting items.
     await time.pass(5_500)
     done()
     expect(await first).to.equal(2)

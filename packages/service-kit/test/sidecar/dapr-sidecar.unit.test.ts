@@ -20,7 +20,7 @@ type Handler = (request: unknown) => unknown
 const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata } =
   daprProto.Dapr.method
 
-/** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
+/** Serves Dapr's protocol with given answers, including errors that a real sidecar returns only in an outage. */
 describe('createSidecar', () => {
   const handlers: Record<string, Handler> = {}
   let traceparent: unknown
@@ -220,7 +220,7 @@ describe('createSidecar', () => {
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],
-      // A size never fits later: the words of grpc-go, of grpc-js, and of Dapr's client of Kafka.
+      // A size never fits later: the messages of grpc-go, of grpc-js, and of Dapr's Kafka client.
       [status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'trying to send message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'grpc: message after decompression larger than max (2 vs. 1)', 'refused'],
@@ -231,7 +231,7 @@ describe('createSidecar', () => {
         'kafka: invalid configuration (Attempt to produce message larger than configured Producer.MaxMessageBytes: 3 > 2)',
         'refused',
       ],
-      // A rate or a quota has room later: the words of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
+      // A rate or a quota has room later: the messages of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
       [status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
       [status.INTERNAL, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],

@@ -28,7 +28,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         }),
       )
 
-    /** Everything, read page by page. */
+    /** Reads all entries, page by page. */
     async function all(limit: number): Promise<string[]> {
       const seen: string[] = []
       let next: string | null | undefined

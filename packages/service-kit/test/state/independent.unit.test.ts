@@ -27,7 +27,7 @@ describe('createIndependent', () => {
   const write = (key: string, value: unknown, decide = (view: View) => view.write(value)) =>
     change({ key, bytes: 10, decide })
   const listedOf = (key: string) => String(Object(sidecar.documents.get(key)?.value).listed)
-  /** The next save does what `how` makes of it. */
+  /** Replaces the next save by `how`. */
   const nextSave = (how: (save: (writes: Write[]) => Promise<void>, writes: Write[]) => Promise<void>) => {
     const save = sidecar.save
     sidecar.save = (writes) => {
@@ -39,7 +39,7 @@ describe('createIndependent', () => {
   it('saves each document with its own guard, and does not read it again', async () => {
     await Promise.all([write('a', 1), write('b', 1)])
     expect(saves).to.deep.equal([['a', 'b']])
-    // Two of them find a shard for the list, once.
+    // Two of the calls find a shard for the list, once.
     expect(sidecar.calls).to.include({ read: 3, save: 1 })
     await write('c', 1)
     expect(sidecar.calls).to.include({ read: 4, save: 2 })
@@ -66,7 +66,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('does not repeat a write that succeeded without an answer', async () => {
+  it('writes only once if a write succeeded without an answer', async () => {
     nextSave(async (save, writes) => {
       await save(writes)
       throw lost()
@@ -147,7 +147,7 @@ describe('createIndependent', () => {
     expect(documents).to.deep.equal(['a', 'b'])
   })
 
-  it('stores no document of a chunk that was not stored, and lists it again elsewhere', async () => {
+  it('stores the chunk before its documents, and lists them elsewhere after a failure', async () => {
     nextSave(async () => {
       throw lost()
     })

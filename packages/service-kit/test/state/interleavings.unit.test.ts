@@ -6,7 +6,7 @@ import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-/** Counterexamples that tools/docs/model finds when a guard is taken away, and no other test meets. */
+/** Counterexamples that tools/docs/model finds if a guard is removed. Other tests do not cover them. */
 describe('the unit of work and the list, in interleavings from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
@@ -21,7 +21,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     )
   const add = (change: UnitOfWork, id: string) =>
     change({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
-  /** The ids that a reader of the list finds, in the order of the alphabet. */
+  /** Returns the ids in the list, in alphabetical order. */
   async function listed(): Promise<string[]> {
     const load = async (ids: string[]) =>
       ids.map((id) => {
@@ -31,7 +31,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
     return items.toSorted()
   }
-  /** A shard that nobody has written to for a while: whoever begins takes it. */
+  /** Leaves a shard unused for a while, so the next process takes it. */
   async function leaveIdleShard(): Promise<void> {
     await add(process(), 'a')
     clock += 60_000
@@ -44,7 +44,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const save = sidecar.save.bind(sidecar)
     const begun: (() => void)[] = []
     sidecar.save = async (writes) => {
-      // Both have decided before either of them writes.
+      // Both decide before one of them writes.
       if (chunks.push(writes[0]?.key ?? '') <= 2) {
         await new Promise<void>((resolve) => {
           if (begun.push(resolve) === 2) for (const go of begun) go()
@@ -119,7 +119,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const first = add(change, 'b')
     await arrived
     const second = add(change, 'c')
-    // The second batch has read by then, and would write if it did not wait.
+    // The second batch has read, and would write if it did not wait.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     land()
     await Promise.all([first, second])
@@ -127,7 +127,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
   })
 
   describe('after the first work of a batch lost its race', () => {
-    /** The first work creates `a`, the second sees that; another replica is faster. */
+    /** The first work creates `a`, and the second sees it. Another replica is faster. */
     async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
       const change = process()
       sidecar.beforeWrite = () => {
@@ -165,7 +165,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const transact = sidecar.transact.bind(sidecar)
     sidecar.transact = async (writes) => {
       sidecar.transact = transact
-      // The cautious one has decided; the other one reads, decides and writes before that is written.
+      // The cautious replica has decided. The other one reads, decides and writes before that is stored.
       await increment(other)
       await transact(writes)
     }

@@ -79,7 +79,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
         return documents('a').change({ key: id, bytes: 10, decide })
       }
-      // One in each shard, so that one of them had the very chunk that the other begins.
+      // One process for each shard, so that one of them had the chunk that the other begins.
       const processes = Array.from({ length: shardCount }, process)
       for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()
@@ -101,7 +101,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       await store('tenant 1000', 'x')
       await store('tenant 0', 'z')
       expect(chunks()).to.equal(1_001)
-      // It was used before all others.
+      // This list was used before all others.
       await store('tenant 1', 'y')
       expect(chunks()).to.equal(1_002)
       expect(await list('tenant 1')).to.deep.equal(['y of tenant 1', 'x of tenant 1'])

@@ -14,7 +14,7 @@ const replicaOn = (sidecar: FakeSidecar) =>
 describe('createTransactional', () => {
   let sidecar: FakeSidecar
   let change: UnitOfWork
-  /** The keys of each transaction's writes whose outcome hangs on what was read. */
+  /** The keys of each transaction's guarded writes. */
   let guards: string[][]
   beforeEach(() => {
     sidecar = new FakeSidecar()
@@ -79,7 +79,7 @@ describe('createTransactional', () => {
     sidecar.set('i', 41)
     sidecar.overlooked.add('i')
     const read = sidecar.read.bind(sidecar)
-    // The first read of the batch leaves it out, as when the store fails between two rows; the second is complete.
+    // The first read of the batch leaves it out, as if the store fails between two rows. The second is complete.
     sidecar.read = async (keys) => {
       const found = await read(keys)
       sidecar.overlooked.clear()

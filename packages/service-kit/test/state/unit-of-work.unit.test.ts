@@ -82,7 +82,7 @@ for (const [type, call] of [
       expect(sidecar.documents.get('a')?.value).to.have.members(['one', 'other'])
     })
 
-    it('writes nothing if no work writes', async () => {
+    it('writes nothing for works that only read', async () => {
       expect(await change({ key: 'a', bytes: 10, decide: (view) => view.get('a') ?? 'nothing' })).to.equal('nothing')
       expect(sidecar.calls[call]).to.equal(0)
       expect(sidecar.documents.size).to.equal(0)

@@ -35,7 +35,7 @@ describe('createAppChannel', () => {
     expect(await deliver(JSON.stringify({ entries: [{ entryId: '1', event }] }))).to.include({ status: 200 })
   })
 
-  it('answers Dapr that there is no configuration and no subscription', async () => {
+  it('answers Dapr’s requests for a configuration and for subscriptions', async () => {
     await serve(acknowledge, async (url) => {
       for (const [path, answer] of Object.entries({ '/dapr/config': {}, '/dapr/subscribe': [] })) {
         const response = await fetch(url + path, { headers: { 'dapr-api-token': 'app' } })

@@ -16,7 +16,7 @@ type Handle = (event: FullEvent<'OrderCreated'>) => Promise<unknown>
 const topic = 'orderevents'
 const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule' })
 
-/** An order; `extra` is a field of its envelope that no schema names. */
+/** Returns the entry of an order. `extra` is an unknown field of its envelope. */
 function orderEntry(offset: number, extra?: unknown): BulkEntry {
   const envelope = {
     AppId: randomUUID(),
@@ -89,7 +89,7 @@ describe('unexpected errors', () => {
       if (!isAlone) throw new TypeError('disturbed by another event')
     })
     expect(await statuses(consumer, orderEntry(1), orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
-    // Both together, then each one alone.
+    // Both together, then each alone.
     expect(seen).to.deep.equal([1, 2, 1, 1])
     expect(sidecar.published).to.deep.equal([])
   })
@@ -124,7 +124,7 @@ describe('unexpected errors', () => {
 
   it('a bug while the dead letter is made leads to one from the position alone', async () => {
     const publish: ConsumerOptions['publish'] = async (event) => {
-      // As of a value that nothing can write: only what was made without the record gets out.
+      // As for a value that cannot be written. Only a dead letter without the record succeeds.
       if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
       await createPublisher(sidecar)(event)
     }
@@ -153,7 +153,7 @@ describe('unexpected errors', () => {
   it('an event waits while Kafka refuses the last dead letter for any reason', async () => {
     const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
     const consumer = consumerOf(() => Promise.reject(broken))
-    // The whole dead letter and the minimal one, twice, and the one from the position alone.
+    // The whole and the minimal dead letter, twice, and the one from the position alone.
     sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['RETRY'])
     sidecar.failures.publish.length = 0
@@ -226,7 +226,7 @@ describe('unexpected errors', () => {
       expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })
 
-    it('a record is no longer named after it was handled', async () => {
+    it('a record is forgotten after it was handled', async () => {
       let isDown = true
       const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
@@ -236,7 +236,7 @@ describe('unexpected errors', () => {
       expect(consumer.redelivered()).to.deep.equal([])
     })
 
-    it('a record is no longer named after a minute without delivery', async () => {
+    it('a record is forgotten after a minute without delivery', async () => {
       const consumer = consumerOf(down)
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
       time += 59_000

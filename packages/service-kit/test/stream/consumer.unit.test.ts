@@ -35,7 +35,7 @@ const envelope = {
 
 let offset = 0
 const start = 1_795_000_000_000
-/** An entry that reached the log at a time of its own. */
+/** Returns an entry with its own time of arrival. */
 function timedEntry(value: object | string): BulkEntry {
   const timed = entry(value)
   timed.metadata.__timestamp = String(start + offset)
@@ -73,7 +73,7 @@ describe('createConsumer', () => {
     publish: createPublisher(sidecar),
     trust: openTrust,
     appendTimes,
-    // Its lines are not masked, so that a test sees what the consumer itself leaves out.
+    // The lines are not masked, to show what the consumer leaves out.
     log: Object.assign(pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }), {
       mask: createMask(),
     }),
@@ -146,7 +146,7 @@ describe('createConsumer', () => {
       await createConsumer('orderevents', handlers, { ...options(), trust }).deliver(entries)
       return sidecar.published.map(({ headers }) => headers['deadletter-reason'])
     }
-    /** With headers as the sidecar hands them over: URL-escaped. */
+    /** Adds headers as the sidecar delivers them: URL-escaped. */
     const withHeaders = (record: BulkEntry, headers: Record<string, string>) => {
       Object.assign(record.metadata, headers)
       return record
@@ -164,7 +164,7 @@ describe('createConsumer', () => {
 
     const moment = Date.parse('2026-11-21T08:59:59Z')
     const dated = (record: BulkEntry) => withHeaders(record, { __timestamp: String(moment) })
-    /** A topic that keeps the broker's time. */
+    /** Answers for a topic that keeps the broker's time. */
     const appendedAsDated: AppendTimes = async (positions) =>
       new Map(positions.map((position) => [positionText(position), moment]))
 
@@ -351,7 +351,7 @@ describe('createConsumer', () => {
     'orderevents/2/1e3',
     '%ff',
     'a/b/c',
-    // Nothing is replayed to another partition, nor to before its origin: the log would have to know what is to come.
+    // Events are replayed to the same partition, after their origin.
     'orderevents/0/0',
     'orderevents/99/0',
     'orderevents/2/1',

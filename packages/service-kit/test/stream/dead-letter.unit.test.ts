@@ -23,15 +23,15 @@ const delivery: Delivery = {
 const fault = { code: 'not-json', detail: 'd' }
 const now = new Date('2026-11-21T10:00:00Z')
 
-/** Bytes of a record's key, value and headers. */
+/** Returns the size of a record's key, value and headers in bytes. */
 function bytesOf({ key = '', value, headers }: OutgoingEvent): number {
   const texts = [key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
 }
 
-/** Max.message.bytes of the topics and of those of their dead letters (packages/service-kit/src/stream/topic-settings.ts). */
+/** The `max.message.bytes` of topics and dead-letter topics (packages/service-kit/src/stream/topic-settings.ts). */
 const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
-/** What a batch and a record need for themselves (Kafka protocol), generously. */
+/** An upper limit for the bytes of a batch and a record themselves (Kafka protocol). */
 const overhead = 1_024
 
 describe('dead letters', () => {

@@ -24,7 +24,7 @@ describe('faultOf', () => {
       detail: 'TypeError: a bug',
     })
     expect(faultOf(bug, refusals, contractMask)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
-    // Only the handler speaks for the domain.
+    // Only errors of the handler are errors of the domain.
     const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
     expect(faultOf(broken, refusals, contractMask).code).to.equal('internal-error')
     expect(

@@ -17,7 +17,7 @@ const app = { id: randomUUID(), name: 'a-service' }
 const spanId = '00f067aa0ba902b7'
 const personal = 'Ada Lovelace'
 
-/** An event, its record's trace header, and the entry of a delivery that holds it. */
+/** Returns an event, its record's trace header, and its entry in a delivery. */
 function eventOf(traceId: string, header?: string, key: string = randomUUID()) {
   const payload = { OrderId: randomUUID(), CustomerName: personal, CustomerTaxId: 'GB-1', Total: 1 }
   const envelope = createEnvelope({
@@ -225,7 +225,7 @@ describe('traces of events', () => {
     expect(sent?.links).to.deep.equal([named('process orderevents')[0]?.spanId])
   })
 
-  it('a service without a collector forwards a trace unchanged, and never invents one', async () => {
+  it('a service without a collector only forwards a received trace', async () => {
     const traceId = newTraceId()
     handle = async ({ TraceId }) => {
       await publishAs(undefined)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })

@@ -1,6 +1,6 @@
 import { createLog } from '../../src/telemetry/log.ts'
 
-// Logs each message of its parent to standard output, and reports that it has done so.
+// Logs each message of its parent to standard output, and reports each one.
 
 const log = createLog('test', 'info')
 process.on('message', (text: string) => {

@@ -1,6 +1,6 @@
 import { createTrust, type Trust } from '../../src/trust/trust.ts'
 
-/** Takes in whatever anybody says, for tests of something else. */
+/** Accepts all publishers, for tests of other components. */
 export const openTrust: Trust = createTrust({
   publishers: { outside: ['orderevents', 'paymentevents'], services: {} },
   file: { unlisted: 'accept', publishers: {} },

@@ -3,7 +3,7 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@o
 import { createTracing } from '../../src/telemetry/otel.ts'
 import type { TraceSettings } from '../../src/telemetry/trace-settings.ts'
 
-/** The real SDK, whose spans stay here. */
+/** Records spans with the real SDK, in memory. */
 export function recordedSpans(settings: Pick<TraceSettings, 'asksParent' | 'ratio'> = { asksParent: true, ratio: 1 }) {
   const exporter = new InMemorySpanExporter()
   const tracing = createTracing('a-service', settings, new SimpleSpanProcessor({ exporter }))
@@ -12,7 +12,7 @@ export function recordedSpans(settings: Pick<TraceSettings, 'asksParent' | 'rati
 
 export type ToldSpan = ReturnType<typeof told>
 
-/** What is looked at of a span that has ended. */
+/** Returns the fields of an ended span that tests compare. */
 function told(span: ReadableSpan) {
   const { name, kind, attributes, links, parentSpanContext, resource } = span
   const { traceId, spanId, traceFlags } = span.spanContext()

@@ -3,17 +3,17 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 
-/** Time that passes only when a test says so. */
+/** Time that passes only when a test advances it. */
 export interface VirtualTime {
-  /** Lets so much of it pass, and whatever waited for it run. */
+  /** Advances time, and runs the timers that are due. */
   pass(ms: number): Promise<void>
-  /** The same before anything else happens, as when the event loop is held up. */
+  /** Advances time before anything else happens, as if the event loop was blocked. */
   passAtOnce(ms: number): void
-  /** Has so much of it pass whenever somebody looks at the clock. */
+  /** Advances time whenever the clock is read. */
   passAtEachLook(ms: number): void
 }
 
-/** For the tests of the suite that calls it, timers and `performance.now` are on virtual time. */
+/** Puts timers and `performance.now` on virtual time for the tests of the calling suite. */
 export function virtualTime(): VirtualTime {
   const real = performance.now
   let now = 0
@@ -25,19 +25,19 @@ export function virtualTime(): VirtualTime {
       now += perLook
       return now
     })
-    // Until then, what modules imported by name from node:timers/promises is the real one.
+    // Before this, imports by name from node:timers/promises are the real functions.
     syncBuiltinESMExports()
   })
   afterEach(() => {
     mock.timers.reset()
     mock.restoreAll()
     syncBuiltinESMExports()
-    // A mock of a mock is restored to the mock: time would stand still in whatever file comes next.
+    // A mock of a mock would be restored to the mock, and time would stop in the next file.
     expect(performance.now).to.equal(real)
   })
   return {
     async pass(ms) {
-      // What is about to start a timer has done so then.
+      // Lets pending code start its timers first.
       await turn()
       this.passAtOnce(ms)
       await turn()

@@ -39,7 +39,7 @@ describe('a log on a full disk', () => {
   it('lets the service continue, and reports the number of lost lines when there is space', async () => {
     await log('before')
     await disk.fill()
-    // The first ones still fit into the last page of the file, the last of them in part.
+    // The first lines still fit into the last page of the file, the last one partly.
     for (let number = 0; number < 100; number += 1) await log(`${number} ${'.'.repeat(100)}`)
     await disk.relieve()
     await log('after')
@@ -57,7 +57,7 @@ describe('a log on a full disk', () => {
       `${100 - whole} lines of this log are lost: ENOSPC: no space left on device, write`,
       'after',
     ])
-    // The line that was cut off, and what is behind the last line.
+    // The incomplete line, and the empty text after the last line.
     expect(lines.length - read.length).to.be.at.most(2)
     expect(whole).to.be.below(100)
   })

@@ -104,7 +104,7 @@ describe('metrics', () => {
   })
 
   it('creates no time series for names that a publisher invents', async () => {
-    // Not those of the process: a collection of another kind than any before it is a series, too.
+    // Without process metrics, because a new type of garbage collection adds a time series.
     const own = (all: Map<string, number>) => [...all.keys()].filter((series) => series.startsWith('orderflow_'))
     const topic = metrics.topic('in', [])
     const before = own(await samples())

@@ -40,7 +40,7 @@ const claims = {
   stranger: { AppId: stranger, AppName: 'stranger', Name: 'Sold' },
 }
 
-/** Why something is not trusted, or `undefined` when it is. */
+/** Returns the reason why an event is not trusted, or undefined. */
 function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}, evidence = {}): string | undefined {
   const trust = createTrust({ publishers, file, signer, signedSince: Number.NEGATIVE_INFINITY, ...changes })
   try {
@@ -60,7 +60,7 @@ describe('requireAdmitted', () => {
   const caller = { key: 'legacy', tenant: { id: '' } }
   const { TenantID: _, ...said } = claims.legacy
 
-  /** Why something is not handed on. */
+  /** Returns the reason why an event is not admitted, or undefined. */
   function whyKept(
     claim: Claim,
     sender: { key?: string; tenant: { id: string } } | undefined,

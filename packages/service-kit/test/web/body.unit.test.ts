@@ -9,7 +9,7 @@ import { thing, thingId, thingsApp } from './support/things.ts'
 const url = '/v1/things'
 
 describe('readBody for bytes', () => {
-  /** An operation that takes at most 4 bytes of text or lines, and 8 of all bodies at the same time. */
+  /** Returns an app that accepts at most 4 bytes of text or lines, and 8 bytes of all bodies at the same time. */
   function bytesApp(handle: (bytes: Buffer | undefined) => Promise<void> = async () => {}) {
     const bytes: Input<Buffer | undefined> = {
       read: ({ body }) => body,

@@ -83,7 +83,7 @@ describe('requireKnownHost, without authentication', () => {
     expect((await get('localhost', { 'x-forwarded-host': 'evil.example' })).status).to.equal(200)
   })
 
-  /** Sends bytes that no client of ours would. Returns the status. */
+  /** Sends bytes that our clients never send. Returns the status. */
   const raw = (lines: string[]) =>
     withServer(app, async (url) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')

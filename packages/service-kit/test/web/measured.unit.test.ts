@@ -7,7 +7,7 @@ import { scrape } from '../../src/testing/scrape.ts'
 import { call, post } from './support/call.ts'
 import { type Thing, thingId, thingsApp } from './support/things.ts'
 
-/** Exactly: collections of the heap have durations, too. */
+/** The exact name, because garbage collections have durations, too. */
 const requestCount = 'http_server_request_duration_seconds_count'
 
 describe('metrics of requests', () => {

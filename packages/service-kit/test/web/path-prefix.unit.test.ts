@@ -8,7 +8,7 @@ const prefix = '/things-api'
 const headers = { 'x-forwarded-prefix': prefix }
 const thing = JSON.stringify({ orderId: thingId, amount: 42.5 })
 
-/** A reverse proxy that serves an app below the prefix, as nginx does with `proxy_pass`. */
+/** Runs a reverse proxy that serves an app below the prefix, as nginx does with `proxy_pass`. */
 async function behindProxy<T>(
   app: RequestListener,
   { isStripped, sent }: { isStripped: boolean; sent: Record<string, string> },

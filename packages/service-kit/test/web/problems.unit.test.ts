@@ -18,7 +18,7 @@ class DomainError extends Error {
 
 describe('problemHandler', () => {
   const path = `/v1/things/${thingId}`
-  /** The answer, and what was logged, when a handler throws this. */
+  /** Returns the answer and the log for a handler that throws this. */
   async function thrown(error: unknown) {
     const { app, records } = thingsApp(() => Promise.reject(error))
     return { ...(await call(app, path)), records }
@@ -39,7 +39,7 @@ describe('problemHandler', () => {
     expect([status, records]).to.deep.equal([409, []])
   })
 
-  /** The answer, and what was logged, when making a thing of this body throws an error. */
+  /** Returns the answer and the log if creating a thing with this body throws an error. */
   async function thrownOver(body: object, error: unknown) {
     const [make, ...others] = thingRoutes()
     if (!make) throw new Error('no routes')

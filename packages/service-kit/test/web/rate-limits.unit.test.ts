@@ -11,7 +11,7 @@ describe('rate limits', () => {
     thingsApp(undefined, undefined, { limits: { ...none, ...limits }, ...options }).app
   const things = '/v1/things'
 
-  /** The app, as somebody has come to it who said who he is. */
+  /** Returns the app with an authenticated caller. */
   function as(app: RequestListener, id: string, tenant?: string): RequestListener {
     const caller: Caller = { id, scopes: new Set(['things:read']), tenant: { id: tenant ?? '', userId: '' } }
     return (request, response) => {
@@ -20,7 +20,7 @@ describe('rate limits', () => {
   }
 
   it('reports the state of the quota on each answer', async () => {
-    // One more every ten seconds: no machine is as slow.
+    // The quota grows every ten seconds, and the test is faster.
     const app = appWith({ AddressPerMinute: 6 })
     for (const left of [5, 4]) {
       const { status, headers } = await call(app, things)
@@ -100,7 +100,7 @@ describe('rate limits', () => {
     expect(await statusOf('key:d'), 'a caller without a tenant').to.equal(429)
   })
 
-  it('limits no caller without authentication', async () => {
+  it('limits only authenticated callers', async () => {
     const app = appWith({ CallerPerMinute: 1, TenantPerMinute: 1 })
     for (const _ of [1, 2, 3]) expect((await call(app, things)).status).to.equal(200)
   })

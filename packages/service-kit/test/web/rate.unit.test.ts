@@ -4,7 +4,7 @@ import { createRate } from '../../src/web/rate-limits.ts'
 describe('createRate', () => {
   let time: number
   const rateOf = (perMinute: number, memory?: number) => createRate(perMinute, () => time, memory)
-  /** How many of so many requests are taken at this moment. */
+  /** Returns the number of requests, of `count`, that are accepted now. */
   const taken = (rate: ReturnType<typeof rateOf>, count: number, key = 'a') =>
     Array.from({ length: count }, () => rate(key).waitMs).filter((waitMs) => waitMs === 0).length
 

@@ -18,7 +18,7 @@ describe('traces of requests', () => {
     if (failure) throw failure
     return { orderId: thingId, amount: 1 }
   }
-  /** What is recorded of one request. */
+  /** Returns the recorded span of one request. */
   async function spanOf(path: string, sent: Sent = {}) {
     const { app, records } = thingsApp(get, undefined, { tracing })
     await call(app, path, sent)

@@ -16,7 +16,7 @@ const replay: ReplayRecord = {
   headers: [],
 }
 
-/** A producer whose sends end as told, one after the other: at an offset, or by an error. */
+/** Returns a producer whose sends end with the given offsets or errors, in order. */
 function producer(...ends: (bigint | Error | undefined)[]) {
   const sent: { topic: string; headers: string[] }[] = []
   return {
@@ -30,7 +30,7 @@ function producer(...ends: (bigint | Error | undefined)[]) {
     },
   }
 }
-/** A log that has the new record, at this time. */
+/** Returns a log with the new record at this time. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
   at: async ({ offset, ...rest }) => ({
     ...rest,

@@ -18,16 +18,16 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
-  /** Whether the topic refused the dead letter with the event in it. */
+  /** True if the topic refused the dead letter with its event. */
   isCut?: boolean
-  /** When the record reached the log; each offset has its own time. */
+  /** The record's time of arrival. The default differs for each offset. */
   arrivedAt?: number
   key?: string
-  /** The header by which the record says where its event first stood. */
+  /** The header with the position of the event's first record. */
   replayedFrom?: string
 }
 
-/** What a service writes when it cannot handle the record at an offset. Answers where the dead letter stands. */
+/** Writes a service's dead letter of the record at an offset. Returns the dead letter's position. */
 export function fail(
   log: FakeLog,
   app: string,
@@ -55,7 +55,7 @@ export function fail(
   return log.append(make(delivery, { code: reason, detail: 'd' }, app, new Date()))
 }
 
-/** What 0.1.0 wrote when it could not handle the record at an offset (`deadLetterOf` of that version). */
+/** Writes the dead letter of 0.1.0 of the record at an offset (`deadLetterOf` of that version). */
 export function failOld(
   log: FakeLog,
   app: string,
@@ -76,7 +76,7 @@ export function failOld(
   return log.append({ topic: 'orderevents.dead', key: 'k', value, headers })
 }
 
-/** What stands on the dead-letter topic once an event was replayed; 0.1.0 named no record. */
+/** Writes the note of a replay on the dead-letter topic; 0.1.0 named no record. */
 export function note(log: FakeLog, of: string, as: string, record?: string): void {
   const ofRecord = record && { 'replay-of-record': record }
   log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as, ...ofRecord } })

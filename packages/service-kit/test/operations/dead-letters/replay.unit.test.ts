@@ -23,7 +23,7 @@ describe('replayDeadLetters', () => {
 
   const value = bytesOf(event)
 
-  /** What came of each entry, by app. */
+  /** Replays entries and returns the results by app. */
   async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
     const outcomes: Outcome[] = []
     for await (const outcome of replayEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
@@ -95,7 +95,7 @@ describe('replayDeadLetters', () => {
   describe('an envelope without ids', () => {
     const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 2 } })
     const key = Buffer.from('k')
-    /** Ids that a receiver has of what was published. */
+    /** Returns the ids that a receiver derives from the published record. */
     const idsOf = (options = {}) => {
       const record = published().at(-1) as LogRecord
       const { Id, CorrelationId, TraceId } = completeEnvelope(parseEnvelope(record.value), record)
@@ -132,7 +132,7 @@ describe('replayDeadLetters', () => {
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('an envelope without ids keeps the ids of its position if 0.1.0 could not handle it', async () => {
+    it('an envelope without ids keeps the ids of its position if it failed in 0.1.0', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
@@ -150,7 +150,7 @@ describe('replayDeadLetters', () => {
   describe('an edited event', () => {
     const orderId = randomUUID()
     const corrected = bytesOf({ ...event, Payload: { ...event.Payload, OrderId: orderId } })
-    /** Returns the key of the replayed record, and the ids that receivers derive from it. */
+    /** Returns the key of the replayed record, and its ids. */
     async function replayed(failed: Failed) {
       log = new FakeLog()
       fail(log, 'order-service', 1, 'handler-error', failed)
@@ -224,7 +224,7 @@ describe('replayDeadLetters', () => {
       const listed = await entries()
       const outcomes: Outcome[] = []
       for await (const outcome of replayEntries(log, publish, listed, { trust })) {
-        // After the first fifty were published, the other process publishes the last one.
+        // After the first fifty, the other process publishes the last one.
         if (outcomes.length === 0) await replay(listed.slice(-1))
         outcomes.push(outcome)
       }
@@ -288,7 +288,7 @@ describe('replayDeadLetters', () => {
       begun: (of) => intents.get(of),
     }
     beforeEach(() => intents.clear())
-    /** As `publishReplay`, until it is killed between the record and its note. */
+    /** Publishes as `publishReplay` does, but is killed before the note. */
     const killed = async ({ origin, of: _, ...record }: ReplayRecord): Promise<never> => {
       log.append({ ...origin, ...record })
       throw new Error('killed')
@@ -322,7 +322,7 @@ describe('replayDeadLetters', () => {
       const unsent = () => Promise.reject(new Error('killed'))
       await run(unsent).catch(() => {})
       const [intent] = intents.values()
-      // A record of another publisher that pretends to be the replay.
+      // A record of another publisher that claims to be the replay.
       log.append({ topic: 'orderevents', value: '{}', headers: { 'replayed-from': 'orderevents/0/1' } })
       expect((await run(noteOrPublish))[0]?.result).to.equal('replayed')
       expect(published()).to.have.length(2)
@@ -346,7 +346,7 @@ describe('replayDeadLetters', () => {
         signedSince: Number.NEGATIVE_INFINITY,
         ...changes,
       })
-    /** What stands in the log afterwards: the record's signature, or why there is no record. */
+    /** Replays an event. Returns the record's signature, or the reason for the refusal. */
     async function replayed(
       value: Buffer,
       options: { signature?: string | undefined; edited?: Buffer; trust?: Trust; appendedAt?: number },

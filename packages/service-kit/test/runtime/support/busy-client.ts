@@ -1,9 +1,9 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 
-/** A client that sends one request after the other on a connection that it keeps alive as long as the server does. */
+/** A client that sends one request after the other on a kept connection. */
 export interface BusyClient {
-  /** How many requests were answered so far. */
+  /** The number of answered requests. */
   answered: number
   /** The code of the error that ended it. */
   end: Promise<string>
@@ -27,7 +27,7 @@ export function busyClient(url: string): BusyClient {
   }
 }
 
-/** The code of the error that a request met; undefined when it was answered. */
+/** Returns the code of a request's error; undefined if it was answered. */
 function ask(url: string, agent: http.Agent): Promise<string | undefined> {
   const { get } = url.startsWith('https:') ? https : http
   return new Promise((resolve) => {

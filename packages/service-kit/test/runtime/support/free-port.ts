@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Above what `make up` of a test takes (test/support/free-offset.ts), below what stacks of tests reserve (packages/cli/src/lib/free-ports.ts). */
+/** Ports above those of `make up` in a test (test/support/free-offset.ts), and below those of test stacks (packages/cli/src/lib/free-ports.ts). */
 const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)
 
 /**
- * A port that nobody listens on, and another one each time. It is none of those that the system gives to connections (from 32768 on), of
- * which any may be taken before a service listens on it.
+ * Returns an unused port, a different one each time. Ports of the system's range for connections (from 32768) could be taken before a service
+ * listens.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

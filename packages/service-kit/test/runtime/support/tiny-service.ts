@@ -4,8 +4,8 @@ import { serve } from '../../../src/runtime/run.ts'
 import type { BaseSettings } from '../../../src/runtime/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
-// A process that listens as a service does, with the settings of its first argument, and answers each request within
-// 50 ms; one to /slow when it has been told to stop, and it says so when it begins.
+// Runs a service with the settings in its first argument. It answers each request within 50 ms, but /slow only after the stop has begun. It reports
+// the beginning of /slow.
 
 const settings = JSON.parse(process.argv[2] ?? '') as BaseSettings
 const log = createLog('tiny', 'info')

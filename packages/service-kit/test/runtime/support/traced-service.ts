@@ -4,7 +4,7 @@ import { run } from '../../../src/runtime/run.ts'
 import { text } from '../../../src/web/input.ts'
 import { route } from '../../../src/web/route.ts'
 
-// A service, with the settings of the folder of its first argument, that answers GET /v1/things.
+// Runs a service that answers GET /v1/things. Its first argument is the folder of the settings.
 
 await run(
   defineService({

@@ -15,7 +15,7 @@ export interface Received {
   json: Record<string, unknown>
 }
 
-/** Sends one request to an app, with node:http: fetch does not let a caller set Host and Sec-Fetch-Site. `OWN` is the app's origin. */
+/** Sends one request to an app with node:http, because fetch does not allow the headers Host and Sec-Fetch-Site. `OWN` is the app's origin. */
 export function call(app: RequestListener, path: string, { method = 'GET', headers = {}, body }: Sent = {}) {
   return withServer(app, (url) => {
     const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace('OWN', url)]))
@@ -31,7 +31,7 @@ export function call(app: RequestListener, path: string, { method = 'GET', heade
   })
 }
 
-/** As `call`, a POST of JSON. */
+/** Sends a POST of JSON, as `call`. */
 export function post(app: RequestListener, path: string, body: string | Uint8Array, type = 'application/json') {
   return call(app, path, { method: 'POST', headers: { 'content-type': type }, body })
 }

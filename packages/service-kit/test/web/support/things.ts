@@ -20,7 +20,7 @@ const newThing = jsonBody<Thing>(
   example,
 )
 
-/** The operations of a service for tests: it makes, lists, gets and drops things. `get` and `drop` do as they are told. */
+/** Returns the operations of a service for tests, which makes, lists, gets and drops things. `get` and `drop` call the given functions. */
 export function thingRoutes(get: () => Promise<Thing> = async () => example): Route[] {
   return [
     route({
@@ -71,7 +71,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
   ]
 }
 
-/** A listener that is limited in nothing and has no operations, but for what is given. */
+/** Creates a public listener without limits and operations, except for the given options. */
 export function webWith(options: Partial<WebOptions>) {
   return createWeb({
     title: 't',
@@ -90,7 +90,7 @@ export function webWith(options: Partial<WebOptions>) {
   })
 }
 
-/** Such a service's app, and its log. */
+/** Returns the app of such a service, and its log. */
 export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get), options: Partial<WebOptions> = {}) {
   const { log, records } = capturedLog()
   const app = webWith({
