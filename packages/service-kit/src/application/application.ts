@@ -1,22 +1,15 @@
-/**
- * The urgency with which a service handles the events of a topic. `prompt`: someone waits, so several consumers work. `background`: larger batches
- * may take longer (docs/adr/0011).
- */
+/** The urgency of a topic's events. `prompt`: someone waits. `background`: larger batches may take longer (docs/adr/0011). */
 export type Urgency = 'prompt' | 'background'
 
-/**
- * The runner of a stack. Processes run on one machine, one per service. Containers run here or on a host, and a service may have replicas. Each
- * replica needs partitions (docs/operations.md).
- */
+/** The runner of a stack. In containers, a service may have replicas, which each need partitions (docs/operations.md). */
 export type Surroundings = 'processes' | 'containers'
 
 export interface Topic {
   name: string
-  /** The name of the topic in generated types. */
   constant: string
   /** The fields of the Payload whose values are the partition key. An event that lacks one of them has no key. */
   key: readonly string[]
-  /** The events that outside applications may write to the topic, if trust.json allows it. */
+  /** The events that outside applications may write, if trust.json allows it. */
   outside: readonly string[]
 }
 
@@ -26,24 +19,24 @@ export interface Reaction {
   answers: readonly string[]
   by: string
   within: number
-  /** The field of the Payload whose value the event and its answer share. */
+  /** The field of the Payload that the event and its answer share. */
   about: string
 }
 
-/** The time within which things must have their status after an event, and the share of them. Alerts and the dashboard use it. */
+/** The time in which things must have their status, and the share of them. Alerts and the dashboard use it. */
 export interface Objective {
   thing: string
   things: string
   status: string
   after: string
-  /** The name and version of the last event. The objective is reached when `service` has handled it. */
+  /** The name and version of the last event, which `service` handles. */
   event: string
   service: string
   seconds: number
   share: number
 }
 
-/** The settings of `make demo`: it creates a thing by a request, and waits for a status and for events. */
+/** The settings of `make demo`, which creates a thing and waits for a status and events. */
 export interface Demo {
   thing: string
   service: string
@@ -52,14 +45,12 @@ export interface Demo {
   /** The paths of the thing, with `{id}` for its id. */
   get: string
   until: { status: string; events: readonly string[] }
-  /** The lists to show at the end. */
   show: readonly { thing: string; service: string; get: string }[]
   scopes: readonly string[]
 }
 
 /** A service's entry in services.json. */
 export interface ServiceEntry {
-  /** The folder of a service from a package. */
   package?: string
   /** Loopback ports: public http and https, and the sidecar's channel. */
   http: number
@@ -79,14 +70,11 @@ export interface Application {
   consumersPerReplica: number
   topics: readonly Topic[]
   reactions: readonly Reaction[]
-  /** Undefined for an application without an objective. */
   objective: Objective | undefined
-  /** Undefined for an application without a demo. */
   demo: Demo | undefined
   services: Record<string, ServiceEntry>
 }
 
-/** The JSON of services.json. */
 export interface ApplicationJson extends Pick<Application, 'partitions' | 'consumersPerReplica' | 'services'> {
   topics: Record<string, { constant?: string; key: string | string[]; outside?: string[] }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
@@ -94,20 +82,18 @@ export interface ApplicationJson extends Pick<Application, 'partitions' | 'consu
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }
 
-/** Returns the events of a topic: those of services, then those of outside applications alone. */
 export function eventsOf({ services }: Pick<Application, 'services'>, { name, outside }: Topic): string[] {
   const produced = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
   return [...new Set([...produced, ...outside])]
 }
 
-/** Returns the topic of an event, or undefined. */
 export function topicOfEvent(application: Pick<Application, 'topics' | 'services'>, event: string): Topic | undefined {
   return application.topics.find((topic) => eventsOf(application, topic).includes(event))
 }
 
 /**
- * Returns the reason why an outside application may not write an event to a topic, as the predicate of a sentence about the event. Undefined if it
- * may, or if the event has no topic.
+ * Returns why an outside application may not write an event to a topic, as the predicate of a sentence. Undefined if it may, or the event has no
+ * topic.
  */
 export function outsideRefusal(
   application: Pick<Application, 'topics' | 'services'>,

@@ -38,7 +38,6 @@ export function problemsOf(application: Application): string[] {
   ]
 }
 
-/** Returns true if a field is in the schema of any version of an event. */
 function hasField(event: string, field: string): boolean {
   return eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
 }

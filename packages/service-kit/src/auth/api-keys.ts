@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Caller } from './caller.ts'
 
-/** The stored record of an API key. The key is shown only once, when it is made. */
+/** The stored record of an API key. The key itself is shown only once. */
 export interface ApiKeyRecord {
-  /** The client that uses the key. Two keys may have the same name while one replaces the other. */
+  /** The client. Two keys may have the same name while one replaces the other. */
   name: string
   /** The public part of the key, for lists and logs. */
   prefix: string
@@ -18,10 +18,8 @@ export interface ApiKeyRecord {
   created: string
 }
 
-/** Matches an API key. Scanners for secrets can find it, too. */
 const form = /^ofk_[0-9A-Za-z]{8}_[\w-]{43}$/
 
-/** Returns a new key and its record. */
 export function createApiKey(
   { name, scopes, tenant }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'tenant'>,
   now: Date,
@@ -94,9 +92,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The API keys that are valid now. */
 export interface ApiKeys {
-  /** Returns the caller of a key. Keys are found by their hash, so the time of a search reveals nothing about valid keys. */
+  /** Returns the caller of a key. Keys are found by their hash, so timing reveals nothing. */
   find(key: string): Caller | undefined
   close(): void
 }
@@ -105,9 +102,8 @@ export interface ApiKeys {
 const watchMs = 1_000
 
 /**
- * Opens the keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. An unknown key also makes it read the
- * file. While the file is missing or unreadable, all keys are refused. While its text is not a list of keys, the last keys stay valid, because the
- * file may be half-written.
+ * Opens the keys of a file or a text. Changed files are read again, so new and revoked keys need no restart. While the file is missing or unreadable,
+ * all keys are refused. While it has no valid list, the last keys stay valid, because it may be half-written.
  * @param source the file's path, or the list itself in JSON
  * @param onProblem receives each new problem of the file, with its effect and the next step
  * @throws {ApiKeysError} if the keys are unreadable now
@@ -149,10 +145,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
   return { find, close: () => clearInterval(watch) }
 }
 
-/**
- * Returns a version that changes with the file and its permissions; undefined if the file is missing. `fs.watch` misses files that another machine
- * replaced.
- */
+/** Returns a version that changes with the file and its permissions. `fs.watch` misses files that another machine replaced. */
 function versionOf(file: string): string | undefined {
   try {
     const { ino, mtimeNs, ctimeNs, size } = statSync(file, { bigint: true })

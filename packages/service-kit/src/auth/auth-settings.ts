@@ -1,17 +1,15 @@
 import { isIPv4 } from 'node:net'
 
-/** The settings for the access to the public listener. */
 export interface AuthSettings {
   Auth: {
-    /** `loopback`: only this machine, with listeners on loopback. `open`: everyone. `closed`: callers with a token or an API key. */
+    /** `loopback`: only this machine. `open`: everyone. `closed`: callers with a token or an API key. */
     Mode: 'loopback' | 'open' | 'closed'
     /** The OpenID Connect issuer of valid tokens, as in their `iss`; empty if only API keys are valid. */
     Issuer: string
     /** The audience of valid tokens (`aud`). */
     Audience: string
-    /** The claim that names a caller's tenant. */
     TenantClaim: string
-    /** The id of the service's page at the issuer, of a public client; empty if the page has no sign-in. */
+    /** The id of the service's page at the issuer, as a public client; empty for no sign-in. */
     ClientId: string
     /** The API keys: the path of a file that ./orderflow api-key writes, or its text. Empty if only tokens are valid. */
     ApiKeys: string
@@ -20,7 +18,6 @@ export interface AuthSettings {
 
 const text = { type: 'string' }
 
-/** The section's properties as JSON Schemas. */
 export const authProperties = {
   Mode: { enum: ['loopback', 'open', 'closed'] },
   Issuer: text,
@@ -30,7 +27,7 @@ export const authProperties = {
   ApiKeys: text,
 }
 
-/** Returns a line for each wrong setting of access. It begins with the variable that fixes it. */
+/** Returns a line for each wrong setting, beginning with the variable that fixes it. */
 export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string } }): string[] {
   const { Mode, Issuer, Audience, ApiKeys } = Auth
   if (Mode === 'closed') {

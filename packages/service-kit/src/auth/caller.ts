@@ -9,9 +9,8 @@ const form = new RegExp(`^[a-z][a-z-]*:(${actions.join('|')})$`)
 
 export const isScope = (text: string): text is Scope => form.test(text)
 
-/** The sender of a request, proved by a token or a key. */
 export interface Caller {
-  /** The caller's unique id: `key:<prefix>` or `<issuer>|<subject>`. */
+  /** A unique id: `key:<prefix>` or `<issuer>|<subject>`. */
   id: string
   /** The name of the API key; left out for a token. */
   key?: string

@@ -14,7 +14,7 @@ export type VerifyToken = (token: string) => Promise<Caller>
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** The allowed difference between the issuer's clock and ours, in seconds. */
 const clockTolerance = 30
-/** The time for which a verified token is accepted without another check. Its key may be revoked meanwhile. */
+/** The time for which a verified token needs no other check. Its key may be revoked meanwhile. */
 const knownForMs = 60_000
 /** The number of cached tokens, of 1 to 2 KB each. */
 const maxCached = 2_000
@@ -48,7 +48,7 @@ function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
-/** Returns the scopes of `scope` (RFC 9068, section 2.2.3), or of `scp`, which some issuers write as a string or a list. */
+/** Returns the scopes of `scope` (RFC 9068, section 2.2.3), or of `scp` from other issuers. */
 function scopesOf({ scope, scp }: JWTPayload): Set<string> {
   return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 }
@@ -90,7 +90,7 @@ export interface Discovery {
   token_endpoint?: string
 }
 
-/** Thrown if the issuer does not answer, or gives a wrong answer. The token may be valid. */
+/** Thrown if the issuer does not answer, or answers wrongly. The token may be valid. */
 export class IssuerError extends Error {
   readonly code = 'issuer'
   constructor(issuer: string, what: string, cause?: unknown) {
@@ -109,8 +109,8 @@ export interface Issuer {
 const issuerTimeoutMs = 3_000
 
 /**
- * Creates a client that finds an issuer's keys by discovery. It reads them again every 10 minutes, so revoked keys become invalid. An unknown key
- * makes it read them at most every 30 s. The last keys stay valid while the issuer does not answer.
+ * Creates a client that finds an issuer's keys by discovery. It reads them again every 10 minutes, and for unknown keys at most every 30 s. The last
+ * keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
   let discovery: Promise<Discovery> | undefined

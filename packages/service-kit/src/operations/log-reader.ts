@@ -9,7 +9,7 @@ export interface Span {
   end: bigint
 }
 
-/** The times of arrival between which records are read. The default is the whole log. */
+/** The times of arrival between which records are read; the default is the whole log. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined
@@ -18,11 +18,10 @@ export interface TimeRange {
 /** Reads the log with a plain Kafka client, in no consumer group. It throws `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
-  /** Returns true if the topic and partition exist. */
   has(position: RecordPosition): Promise<boolean>
   /** Returns the part of each partition that a range covers. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
-  /** Reads the records of the spans in chunks, in the order of their timestamps across partitions. */
+  /** Reads the records of the spans in chunks, by their timestamps across partitions. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
   /** Returns the record at a position; undefined if the log does not have it. */
   at(position: RecordPosition): Promise<LogRecord | undefined>
@@ -39,7 +38,7 @@ export interface LogRecord {
   topic: string
   partition: number
   offset: bigint
-  /** The time of arrival, or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
+  /** The time of arrival or the publisher's time, as the topic is set, in milliseconds since 1970. */
   timestamp: number
   /** The time when the broker appended it; NaN if its publisher set `timestamp`. */
   appendedAt: number
@@ -71,7 +70,7 @@ export function recordsOf(topic: string, partition: number, batch: RecordsBatch)
   }))
 }
 
-/** Returns a header's value as text. If the name repeats, it is the last one, as in the sidecar. */
+/** Returns a header's value as text. The last one applies, as in the sidecar. */
 export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string): string | undefined {
   return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
 }
@@ -82,14 +81,13 @@ export function positionOfRecord({ topic, partition, offset }: LogRecord): Recor
 
 export const whereIs = (record: LogRecord): string => positionText(positionOfRecord(record))
 
-/** The unread part of one partition. */
 interface Cursor {
   start: bigint
   end: bigint
 }
 
 /**
- * Merges partitions by the timestamps of their records, and keeps the order within each partition. Chunks are as large as the fetched records allow.
+ * Merges partitions by the timestamps of their records, and keeps the order within each partition.
  * @param fetch returns the next records of each cursor and moves its `start`; at least one must move
  */
 export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(

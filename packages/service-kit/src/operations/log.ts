@@ -1,4 +1,4 @@
-/** The entry point for reading records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
+/** Reads records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
 export {
   deadLetterHeaders,
   idSourceOf,

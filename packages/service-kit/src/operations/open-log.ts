@@ -4,10 +4,10 @@ import { connectionOf, type KafkaConnection, type StreamSettings } from '../stre
 import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** The number of bytes of one fetch from a partition. A larger batch is returned whole (KIP-74). */
+/** The number of bytes of one fetch. A larger batch is returned whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
-/** The sidecar's isolation level (sarama's default), because it delivers records of aborted transactions. */
+/** As in the sidecar (sarama's default), because it delivers records of aborted transactions. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
 /** A broker's errors if it has another topic of this name, or no such topic. */
@@ -17,7 +17,7 @@ const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
  * Returns the delay before the client's next attempt, in milliseconds. A fetch out of range breaks the client's fetch session (@platformatic/kafka
- * 2.12.1). The next fetch fails at once and begins another session, so it needs no delay.
+ * 2.12.1), and the next fetch begins another one.
  */
 const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
   findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
@@ -38,7 +38,6 @@ export function openLog(kafka: KafkaConnection): LogReader {
       throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
     }
 
-  /** Fetches parts of partitions with the same leader. */
   async function fetchFrom(
     node: number,
     topic: string,
@@ -157,7 +156,6 @@ export function kafkaConnection(stream: StreamSettings): KafkaConnection {
   throw new OperationError('no broker is configured', { nextStep: 'set the variable Stream__Brokers to host:port' })
 }
 
-/** Returns an error with the failed operation, the brokers and the reason. */
 export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, cause: unknown): OperationError {
   const message = `${what} at ${bootstrapBrokers.join(',')}: ${rootMessage(cause)}`
   return new OperationError(message, {
@@ -166,7 +164,7 @@ export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, 
   })
 }
 
-/** Returns the message of the root cause. The client wraps it in messages such as "failed 3 times". */
+/** Returns the message of the root cause, which the client wraps in others. */
 function rootMessage(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return rootMessage(error.errors[0])
   if (error instanceof Error) return error.cause instanceof Error ? rootMessage(error.cause) : error.message

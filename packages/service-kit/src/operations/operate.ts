@@ -20,10 +20,7 @@ import { OperationError, printLines } from './terminal.ts'
 
 const commands = 'rebuild or dead-letters'
 
-/**
- * Runs an operator's command on a service's log and store, with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts
- * dead-letters ...`.
- */
+/** Runs an operator's command with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`. */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   // A reader that ends early (| head) must not interrupt a command.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -82,11 +79,10 @@ interface RebuildCommandOptions {
   /** See `momentOf`. */
   positionIdsBefore: number
   refusals: ReadonlySet<string>
-  /** The handlers that rebuild the store, by topic in reading order. */
+  /** The handlers, by topic in reading order. */
   rebuild: Reactions<boolean>
 }
 
-/** Rebuilds the service's store from the log, and prints the counts. */
 export async function rebuildCommand(
   args: string[],
   { app, kafka, trust, positionIdsBefore, refusals, rebuild }: RebuildCommandOptions,

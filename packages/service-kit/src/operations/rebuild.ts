@@ -34,19 +34,17 @@ export interface RebuildCounts {
 }
 
 interface RebuildOptions {
-  /** The service's name, as on its dead letters. */
   app: string
   /** Checks permanent rules only. The service applied the trust file when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
-  /** The codes of the domain's errors. */
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
-  /** Receives the progress. @param left the largest number of unread records, including offsets without a record */
+  /** Receives the progress. @param left the number of unread records, or more */
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, left: bigint) => void
-  /** Receives the reason of a failure of the store or sidecar, before the next attempt. */
+  /** Receives the reason of a failure before the next attempt. */
   onWait: (reason: string) => void
 }
 
@@ -58,8 +56,8 @@ const patienceMs = 60_000
 const maxSliceEvents = 500
 
 /**
- * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Handlers return true if they changed something. It is safe to
- * run while the service runs, and to repeat, because handlers ignore known events.
+ * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Handlers return true if they changed something. They ignore
+ * known events, so it may run next to the service, and again.
  * @throws {OperationError} if the log is unreadable, or the store stays unavailable
  */
 export async function rebuildTopic(
@@ -98,7 +96,6 @@ export async function rebuildTopic(
     }
   }
 
-  /** Repeats an operation for some time while the platform fails. */
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + patienceMs
     for (;;) {
@@ -126,10 +123,10 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that returns the reason if this service dead-lettered a record. An event that was edited and replayed is another record.
+ * Returns a function that returns the reason if this service dead-lettered a record. A replayed event is another record.
  *
- * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position. If it has
- * bytes, they are the same. After a topic was created again, another record may be there.
+ * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position. If it has bytes,
+ * they are the same. After a topic was created again, another record may be there.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
@@ -148,7 +145,7 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
   }
 }
 
-/** The largest difference between the clocks of services and brokers. */
+/** The allowed difference between the clocks of services and brokers. */
 const maxSkewMs = 60_000
 
 function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord): boolean {

@@ -3,12 +3,12 @@ export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Returns a text for a terminal, with control and direction characters made visible. */
+/** Makes control and direction characters visible. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** Returns rows as printable lines. Each column is as wide as its widest cell; the first row is usually a header. */
+/** Returns rows as printable lines, with columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map(printable))
   const widths: number[] = []
@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** Returns the number of visible characters, such as an é or a flag. Plain text has a faster path, because lists have many cells. */
+/** Returns the number of visible characters, such as an é or a flag. Plain text has a faster path. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }
@@ -32,8 +32,8 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Returns true if a word means yes, as in DRY_RUN=word, and undefined for an unknown word. The caller must refuse an unknown word: a guess could
- * publish, or show personal data.
+ * Returns true if a word means yes, as in DRY_RUN=word. Undefined for an unknown word, which the caller must refuse: a guess could publish, or show
+ * personal data.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())

@@ -2,7 +2,7 @@ import type { Admin, Broker } from '@platformatic/kafka'
 import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from './log-reader.ts'
 
-/** An unread part of a partition, from the offset `next` to before the offset `end`. */
+/** An unread part of a partition, from offset `next` to before `end`. */
 interface Stretch {
   topic: string
   partition: number
@@ -10,11 +10,9 @@ interface Stretch {
   end: bigint
 }
 
-/** The records in an unread part. */
 export interface Unread {
-  /** The first record, with its time of arrival in milliseconds since 1970; undefined if there are no records. */
+  /** The first record, with its time of arrival in milliseconds since 1970. */
   first: { offset: bigint; timestamp: number } | undefined
-  /** The number of records. It is 0 only if there are none. */
   count: number
   /** True if `count` is an upper bound, because the part is too long to read. */
   isAtMost: boolean
@@ -26,8 +24,8 @@ const none: Unread = { first: undefined, count: 0, isAtMost: false }
 const fetchBytes = 64 * 1024
 
 /**
- * Returns the records in unread parts, by reading the log. Offsets are not enough: markers of transactions take offsets, and compaction and
- * DeleteRecords leave gaps. Records of aborted transactions are included, because sidecars deliver them. The user needs the right to read the topics.
+ * Returns the records in unread parts, by reading the log. Offsets are not enough, because of markers and gaps. Records of aborted transactions are
+ * included, because sidecars deliver them. The user needs the right to read the topics.
  * @throws the client's errors
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
@@ -48,7 +46,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   let { next } = stretch
   let first: LogRecord | undefined
   let count = 0
-  // Continues after offsets without a record, and in the next segment of the log.
+  // Continues after offsets without a record, and in the log's next segment.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
     const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
     if (batches === 'out-of-range') {
@@ -71,7 +69,6 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   return { first: { offset, timestamp }, count: count + ahead, isAtMost: ahead > 0 }
 }
 
-/** Returns the offset at which the log begins now. */
 async function startBehind(admin: Admin, { topic, partition, next }: Stretch): Promise<bigint> {
   const { ListOffsetTimestamps } = await import('@platformatic/kafka')
   const partitions = [{ partitionIndex: partition, timestamp: ListOffsetTimestamps.EARLIEST }]

@@ -6,7 +6,6 @@ import { Server as SecureServer } from 'node:tls'
 interface Connection {
   /** The accepted socket, below TLS. */
   socket: Socket
-  /** The last request. */
   exchange: { request: IncomingMessage; response: ServerResponse } | undefined
   /** The time of the last request, or of the start (`performance.now()`). */
   since: number
@@ -14,7 +13,7 @@ interface Connection {
 
 /**
  * Limits a server's connections, so that idle ones never keep new clients out. A new connection closes the one that has been idle, or sending a
- * request, for longest. Clients expect this of reused connections. The new connection is closed only if all others wait for an answer.
+ * request, for longest. If all others wait for an answer, the new one is closed.
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
@@ -50,21 +49,20 @@ export function limitConnections(server: Server, max: number): void {
 
 const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
 
-/** Returns the connection that has waited longest. It searches all connections, because the limit is seldom exceeded. */
 function longestWaiting(connections: Map<string, Connection>): [address: string, Connection] {
   const waiting = [...connections].filter(([, { exchange }]) => !exchange?.request.complete || exchange.response.closed)
   return waiting.reduce((longest, other) => (other[1].since < longest[1].since ? other : longest))
 }
 
 /**
- * The time for which idle connections stay open during a stop. Requests in this time get an answer with `Connection: close`; later ones get a reset.
- * Busy clients send the next request within milliseconds, also across a continent.
+ * The time for which idle connections stay open during a stop. Requests in this time are answered; later ones get a reset. Busy clients send the next
+ * request within milliseconds.
  */
 const graceMs = 250
 
 /**
- * Returns a function that stops a server and answers all requests first. The server refuses new connections. New answers carry `Connection: close`,
- * so each client leaves its connection after an answer (RFC 9112, section 9.6). The function resolves when the last connection is closed.
+ * Returns a function that stops a server after its last answer. The server refuses new connections, and answers carry `Connection: close` (RFC 9112,
+ * section 9.6).
  *
  * `server.close()` would close idle connections at once, while a request may be under way (ADR 38).
  * @param sockets the sockets that accept connections; read when the stop begins
@@ -95,6 +93,5 @@ export function drainable(server: Server, sockets: readonly NetServer[] = [serve
   }
 }
 
-/** Accepts no more connections, and resolves when the last one has closed. */
 const closed = (socket: NetServer): Promise<void> =>
   new Promise((resolve) => NetServer.prototype.close.call(socket, () => resolve()))

@@ -18,7 +18,6 @@ import { createDryRun, withDryRun } from './dry-run.ts'
 import { limitsOf } from './settings.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 
-/** The dependencies of a service. Tests pass their own. */
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
   /** Undefined if traces are off. */
@@ -33,10 +32,7 @@ export interface App {
   background?: Background
 }
 
-/**
- * Creates a service from its definition.
- * @throws {TrustFileError} if its trust file is invalid
- */
+/** Creates a service. @throws {TrustFileError} if its trust file is invalid */
 export function createApp<S extends object>(
   service: ServiceDefinition<S>,
   { sidecar, tracing, ...dependencies }: AppDependencies<S>,
@@ -116,7 +112,7 @@ const noDocuments: DocumentsOf = () => {
   throw new Error('this service has no store: set State__Store')
 }
 
-/** Creates the parts of a service. A dry run and a rebuild pass their own context. */
+/** Creates the parts of a service. Dry runs and rebuilds pass their own context. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
@@ -126,7 +122,7 @@ export function createParts<S extends object>(
 }
 
 /**
- * Creates the readiness check: it asks the sidecar, the store and the stream at the same time.
+ * Creates the readiness check of sidecar, store and stream.
  * @param stoppedBy returns the reason if the service itself stopped consuming a topic
  */
 export function createReadiness(

@@ -23,7 +23,6 @@ export interface ServiceContext<S extends object = object> {
   newId: () => string
 }
 
-/** A service's background work, independent of requests and events. */
 export interface Background {
   /** Begins when the service listens. The result is not awaited. */
   start(): void | Promise<void>
@@ -32,40 +31,35 @@ export interface Background {
 }
 
 export interface ServiceParts {
-  /** The operations of the public API. */
   routes: readonly Route[]
   /** The reactions to events, by topic and event name. */
   reactions: Reactions
   background?: Background
   /** Public documents, such as its schemas. */
   files?: readonly StaticFile[]
-  /** The service's own page. It replaces the page of operations. */
+  /** The service's own page instead of the page of operations. */
   page?: Site
   /** The reactions that rebuild the store, by topic in reading order. They publish nothing. */
   rebuild: Reactions<boolean>
 }
 
-/**
- * The definition of a service: everything that differs between services.
- * @template S the service's own sections of the settings
- */
+/** The definition of a service. @template S the service's own sections of the settings */
 export interface ServiceDefinition<S extends object = object> {
   /** The folder with `appsettings.json`. */
   root: URL
-  /** A description of one or two sentences, for the page of operations. */
+  /** One or two sentences for the page of operations. */
   description: string
-  /** The service's own sections of the settings, a JSON Schema each. */
+  /** The service's own sections of the settings. */
   sections?: Record<keyof S & string, Section>
-  /** The topics to which the service publishes, without dead-letter topics. A test compares them with services.json. */
+  /** The topics of the service's events, without dead-letter topics. A test compares them with services.json. */
   produces: readonly string[]
-  /** The errors of the domain, by `code`, with their HTTP answers. The code is also the reason of a dead letter. */
+  /** The errors of the domain, by `code`, with their HTTP answers. A code is also the reason of a dead letter. */
   refusals: Refusals
   /** Extension members of problem details, such as the id of an order. */
   problemMembers?: Record<string, Field>
   create(context: ServiceContext<S>): ServiceParts
 }
 
-/** Returns the definition with its type checked. */
 export function defineService<S extends object = object>(definition: ServiceDefinition<S>): ServiceDefinition<S> {
   return definition
 }

@@ -13,7 +13,6 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { signatureIn, type Trust } from '../trust/trust.ts'
 
-/** A record for a dry run. */
 export interface DryRunRecord {
   position: RecordPosition
   /** The value in base64. */
@@ -21,11 +20,11 @@ export interface DryRunRecord {
   /** The key in base64; left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
-  /** The record's header of that name, if it was replayed. */
+  /** The record's header of that name. */
   replayedFrom?: string | undefined
   /** The time of arrival, in milliseconds since 1970. */
   arrivedAt: number
-  /** True if an operator vouches for the record. A record in the name of one of our services then needs the operator's signature. */
+  /** True if an operator vouches for the record. A record of our services then needs the operator's signature. */
   isVouchedFor: boolean
 }
 
@@ -38,8 +37,7 @@ export type Verdict =
 type Published = { topic: string; type: string }
 
 /**
- * Runs the service's own reactions for a record (`DryRunRecord`) and returns the result. They read the store; their writes and events are only
- * collected.
+ * Runs the service's own reactions for a record (`DryRunRecord`). They read the store; their writes and events are only collected.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
@@ -47,7 +45,6 @@ export type DryRun = (record: unknown) => Promise<Verdict>
 /** Thrown for a body that is not a record. */
 export class NoRecordError extends Error {
   readonly code = 'no-record'
-  /** The HTTP status of the answer. */
   readonly status = 400
   constructor() {
     super('the body is not a record: set position, value and arrivedAt')
@@ -56,7 +53,6 @@ export class NoRecordError extends Error {
 }
 
 export interface DryRunOptions {
-  /** Creates the service's reactions with these documents and this `publish`. */
   reactionsOn(on: { documents: DocumentsOf; publish: Publish }): Reactions
   documents: DocumentsOf
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
@@ -87,7 +83,7 @@ export function createDryRun({
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
     const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Created for each record, because a store may remember writes, and a dry run stores none.
+    // Created for each record, because a store may remember writes.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, _key, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
@@ -172,8 +168,8 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
 const maxBytes = 512 * 1024
 
 /**
- * Adds `POST /dry-run` to the internal listener. It takes a `DryRunRecord` and answers with a `Verdict`, or 400, 401 or 413. It checks the token
- * (`Authorization: Bearer ...`) before it reads the body. The path exists only if the service has reactions and a token is set.
+ * Adds `POST /dry-run` to the internal listener, for a `DryRunRecord`. It answers with a `Verdict`, or 400, 401 or 413. It checks the token before it
+ * reads the body. The path exists only if the service has reactions and a token.
  * @param others the listener for all other requests
  */
 export function withDryRun(
@@ -198,7 +194,7 @@ export function withDryRun(
   return app
 }
 
-/** Answers a failure. Invalid bodies are not logged, because they may contain anything. */
+/** Answers a failure. Invalid bodies may contain anything, so they are not logged. */
 function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const { status } = (error ?? {}) as { status?: number }

@@ -7,18 +7,17 @@ import type { TlsOptions } from 'node:tls'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
- * The time for which a connection may be idle. It must be longer than the clients' time, or the server closes connections on which clients are
- * sending. Routers and daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s. Node's default is
- * 5 s.
+ * The time for which a connection may be idle. It must exceed the clients' time, or they send on connections that the server closes. Routers and
+ * daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s.
  */
 const keepAliveTimeout = 95_000
 
-/** The interval at which Node looks for late requests. The limits below may last this much longer. Node's default is 30 s. */
+/** The interval of checks for late requests, by which the limits below may be exceeded. Node's default is 30 s. */
 const connectionsCheckingInterval = 2_000
 
 /**
- * The limits of the public listener. A late request gets 408 and its connection is closed, so slow senders cannot hold many connections. Headers have
- * at most 16 KiB and bodies 64 KiB (web/body.ts), which a phone with a few kilobytes a second can send in time. The time of the answer is unlimited.
+ * The limits of the public listener. A late request gets 408 and its connection is closed, so slow senders cannot hold many connections. Phones can
+ * send 16 KiB of headers and 64 KiB of body (web/body.ts) in time.
  */
 export const publicBounds = {
   keepAliveTimeout,
@@ -26,14 +25,11 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // The limit of each port. It is below the 4,096 open files of a process on old systems; docs/security.md names the memory.
+  // Below the 4,096 open files of a process on old systems; docs/security.md names the memory.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 
-/**
- * The limits of the sidecar's channel, which is trusted and on loopback. The sidecar gives up a delivery after 60 s (components/resiliency.yaml) and
- * sends it again, so slower bodies are useless.
- */
+/** The limits of the sidecar's channel. The sidecar repeats a delivery after 60 s (components/resiliency.yaml), so slower bodies are useless. */
 export const channelTimeouts = {
   keepAliveTimeout,
   connectionsCheckingInterval,
@@ -41,12 +37,12 @@ export const channelTimeouts = {
   requestTimeout: 60_000,
 } satisfies ServerOptions
 
-/** The limits of the internal listener, which has few clients with few requests. */
+/** The limits of the internal listener, which has few clients. */
 export const metricsBounds = { ...publicBounds, maxConnections: 20 }
 
 /**
- * The options of public TLS. For TLS 1.2 they allow only ciphers with forward secrecy and authenticated encryption (RFC 9325, section 4.2), for both
- * types of keys. TLS 1.3 has no others. Renegotiation is disabled, because it costs the server much and the client little.
+ * The options of public TLS. They allow only ciphers with forward secrecy and authenticated encryption (RFC 9325, section 4.2). Renegotiation is
+ * disabled, because it costs the server much more than the client.
  */
 export const tlsOptions = {
   minVersion: 'TLSv1.2',
@@ -76,9 +72,8 @@ export interface Address {
 }
 
 export interface Listener {
-  /** The server for the connections of all addresses. */
   server: Server
-  /** Accepts no more connections, and resolves when all requests have been answered. */
+  /** Accepts no more connections, and resolves after the last answer. */
   drain: () => Promise<void>
 }
 
@@ -91,10 +86,10 @@ export class PortTakenError extends Error {
   }
 }
 
-/** The number of attempts to find a port that is free on both loopback addresses. */
+/** The number of attempts to find a free port on both loopback addresses. */
 const maxAttempts = 10
 
-/** Returns the addresses to listen on. Some clients try only one of the two loopback addresses of `localhost`. */
+/** Returns the addresses to listen on. Some clients try only one loopback address of `localhost`. */
 const addressesOf = (host: string): readonly string[] => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host])
 
 /**
@@ -124,7 +119,7 @@ export async function listen(
   }
 }
 
-/** Makes the server listen on one port of each existing address, and adds the sockets to `sockets`. */
+/** Listens on one port of each existing address, and adds the sockets to `sockets`. */
 async function openSockets(
   server: Server,
   sockets: NetServer[],
@@ -135,7 +130,7 @@ async function openSockets(
   for (const host of hosts) {
     const [first] = sockets
     const port = first ? (first.address() as AddressInfo).port : address.port
-    // All sockets belong to one server, so its limit and its drain apply to all addresses. The options are the defaults of http servers.
+    // All sockets belong to one server, for one limit and one drain. The options are the defaults of http servers.
     const socket = first
       ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
       : server

@@ -14,7 +14,7 @@ import type { ServiceDefinition } from './define-service.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
 import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
 
-/** Runs a service until SIGTERM or SIGINT. If the start fails, it writes the error to standard error and exits with 1. */
+/** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   let mask: Pick<Mask, 'text'> = contractMask
   // Node would print all fields of an error, including documents.
@@ -46,7 +46,7 @@ async function openSidecar(
   return createSidecar(settings)
 }
 
-/** Returns the message of an error that a setting or file can fix. Any other error is a bug, so it returns the stack. */
+/** Returns the message of an error that a setting or file can fix, and the stack of any other error. */
 export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   if (!(error instanceof Error)) return mask.text(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
@@ -56,7 +56,7 @@ export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
 /** The time between two warnings. Exports to an unreachable collector fail every few seconds. */
 const quietMs = 60_000
 
-/** Starts recording traces if the environment names a collector. Otherwise the SDK is not loaded. */
+/** Starts recording traces if the environment names a collector. */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
@@ -66,7 +66,6 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
-    // The warning has no ids of the request during which the export began.
     within(undefined, () =>
       log.warn(
         { reason: errorType(error) },
@@ -83,7 +82,7 @@ const drainMs = 9_000
 const lastWordsMs = 1_000
 
 /**
- * Opens a service's listeners. After SIGTERM or SIGINT it finishes the current requests, then ends the process.
+ * Opens a service's listeners, and drains them after SIGTERM or SIGINT.
  * @param onDrained runs after the last answer, before the process ends
  * @throws {PortTakenError} naming the setting to change
  */
@@ -94,7 +93,7 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  // The actual ports. Tests ask for port 0, and the system chooses one.
+  // Tests ask for port 0, and the system chooses one.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(
@@ -124,9 +123,7 @@ const callersIn = {
 type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
-/**
- * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. It opens them in this order, and all or none.
- */
+/** Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https: all or none. */
 export async function openListeners(
   app: App,
   { Web: web, AppChannel: channel, Metrics: metrics }: ListenerSettings,

@@ -8,12 +8,12 @@ import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/rate-limits.ts'
 
-/** The settings of every service, without those of the sidecar alone. Secrets come from the environment only. */
+/** The settings of every service. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * The public listener. `Hosts`: further host names, separated by commas, that work without authentication. `Proxies`: the number of trusted proxies
-   * in front, whose `X-Forwarded-*` headers are used.
+   * `Hosts`: further host names without authentication, separated by commas. `Proxies`: the number of trusted proxies in front, whose `X-Forwarded-*`
+   * headers are used.
    */
   Web: {
     Host: string
@@ -32,15 +32,12 @@ export interface BaseSettings {
   /** The monitor's token for dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
-  /**
-   * `PositionIdsBefore`: events that reached the log before this time keep their ids of version 0.1.0, which were derived from positions (ADR 32).
-   * Empty: no such events.
-   */
+  /** `PositionIdsBefore`: earlier events keep the ids that version 0.1.0 derived from positions (ADR 32). */
   Stream: SidecarSettings['Stream'] & StreamSettings & { PositionIdsBefore: string }
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** URLs of the pages for traces and events, for links on the page of operations. Empty: no link. */
+  /** URLs of pages to which the page of operations links; empty for no link. */
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 
@@ -71,7 +68,7 @@ export type Section = {
   then?: object
 }
 
-/** Returns a JSON Schema object whose properties are all required. Other properties are errors, so it finds mistyped settings. */
+/** Returns a JSON Schema object whose properties are all required. Others are refused, to find mistyped settings. */
 export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
@@ -80,7 +77,7 @@ export function section(properties: Section['properties']): Section {
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** Includes settings of the sidecar, because a sidecar with invalid settings stops without an explanation. */
+/** Includes settings of the sidecar, which would stop without an explanation. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -134,8 +131,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings with another common name: Dapr names the tokens, hosting platforms the port. If both variables are set, ours applies, because a shell may
- * have an old PORT.
+ * Settings with another common name: Dapr's for tokens, hosting platforms' for the port. Our own name has priority, because a shell may have an old
+ * PORT.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
@@ -144,7 +141,7 @@ const otherNames: Record<string, string> = {
 }
 
 /**
- * Reads `appsettings.json`, overrides it from the environment (such as `Web__HttpPort=8080`), and validates the result.
+ * Reads `appsettings.json`, overrides it from the environment (such as `Web__HttpPort=8080`), and validates it.
  * @param sections the service's own sections, a JSON Schema each
  * @throws {SettingsError} with every problem and the variable that fixes it
  */
@@ -161,7 +158,7 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  // Ajv in strict mode rejects invalid schemas already, and the meta-schema would take longer to compile than all of these.
+  // Ajv in strict mode already rejects invalid schemas, and the meta-schema is slow to compile.
   const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
   validate(settings)
   const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
@@ -192,7 +189,7 @@ function withLowerCaseId<T extends BaseSettings>(settings: T): T {
   return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
-/** Converts a text of the environment. Ajv's own conversion would also accept `Infinity`, `0x10` and an empty text. */
+/** Converts a text of the environment. Ajv would also accept `Infinity`, `0x10` and an empty text. */
 function fromText(value: string | undefined, type: string | undefined): unknown {
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
@@ -213,10 +210,7 @@ function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
 }
 
-/**
- * Reads a service's settings; see `loadSettings`.
- * @throws {SettingsError} with every problem and the variable that fixes it
- */
+/** Reads a service's settings; see `loadSettings`. @throws {SettingsError} */
 export function readSettings<S extends object>(
   { root, sections = {} as Record<string, never> }: { root: URL; sections?: Record<keyof S & string, Section> },
   env: NodeJS.ProcessEnv,
@@ -224,7 +218,7 @@ export function readSettings<S extends object>(
   return loadSettings<BaseSettings & S>(new URL('appsettings.json', root), sections, env)
 }
 
-/** Returns the rate limits, or undefined on loopback, which only programs of this machine reach. */
+/** Returns the rate limits, or undefined on loopback. */
 export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
   return isLoopback(web.Host) ? undefined : limits
 }

@@ -10,23 +10,21 @@ import {
   type StreamSettings,
 } from '../stream/kafka.ts'
 
-/** Returns the reason why a service cannot use the stream; undefined if it can. The reason may be public. */
+/** Returns why a service cannot use the stream, or undefined. The reason may be public. */
 export type StreamCheck = () => Promise<string | undefined>
 
-/** The topics and the consumer group of a service. */
 export interface StreamUse {
-  /** The consumer group of the sidecar, which is its app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes nothing. */
+  /** The consumer group of the sidecar: its app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes nothing. */
   group: string | undefined
   reads: readonly string[]
   writes: readonly string[]
 }
 
-/** The requests of the check to Kafka. */
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
   /** Returns this user's rights to topics, if the broker reports them. */
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
-  /** Returns true if this user may begin a transaction; undefined if the broker does not report it. */
+  /** Returns undefined if the broker does not report it. */
   mayBeginTransactions(): Promise<boolean | undefined>
   close(): Promise<void>
 }
@@ -42,26 +40,26 @@ const transactionsAllowed =
   'Kafka lets this service begin transactions, and perhaps publishers, too. Services would handle the events of aborted transactions. ' +
   'Deny transactional ids: ./orderflow acls prints the rule (docs/publishing.md#transactions)'
 
-/** The longest time of a check, because its callers wait only a few seconds. */
+/** The longest time of a check, because callers wait only a few seconds. */
 const deadlineMs = 2_500
 
-/** The times for which a result is reused. A bad result expires sooner, because callers wait for a change. */
+/** The times for which a result is reused. Callers of a bad one wait for a change. */
 const readyForMs = 2_000
 const missingForMs = 500
 
 /** The retries while a group's coordinator moves or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
-// `requestTimeout` is longer than `deadlineMs`, so a broker that accepts the connection and hangs is reported as late.
+// `requestTimeout` is longer than `deadlineMs`, so a hanging broker is reported as late.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
-/** Opens a connection. Kafka's client is loaded on first use, because its modules take 55 MB and most of a second. */
+/** Opens a connection. Kafka's client is loaded on first use, because it takes 55 MB and most of a second. */
 async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {
     clientId: 'orderflow-readiness',
     ...connection,
     ...timeouts,
-    // The client would also retry permanent errors, such as a wrong password, and the check would be late.
+    // The client would also retry permanent errors, such as a wrong password.
     retries: 0,
   }
   const admin = new Admin(options)
@@ -84,11 +82,10 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 }
 
 /**
- * Creates the check that the service can use the stream. It asks Kafka itself, because the sidecar stays healthy if the broker is unreachable or
- * denies access. It checks the rights to all topics, and that the consumer group has members. Rebalancing is treated as consuming, because every
- * start of a replica causes it.
+ * Creates the check that the service can use the stream. It asks Kafka, because the sidecar stays healthy if the broker is unreachable or denies
+ * access. It checks the rights to all topics, and that the consumer group has members or is rebalancing, as at every start of a replica.
  *
- * Each check opens a new connection, at most every two seconds, because brokers can move. Concurrent callers share one check.
+ * Each check opens a new connection, because brokers can move. Concurrent callers share one.
  */
 export function createStreamCheck(
   settings: StreamSettings,
@@ -114,7 +111,7 @@ export function createStreamCheck(
     } catch (error) {
       return reasonOf(error, asked)
     } finally {
-      // Not awaited, because closing takes as long as the request if the broker hangs.
+      // Not awaited, because closing may take as long as the request.
       void closeAfter(transactions, admin)
     }
   }
@@ -128,10 +125,7 @@ async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | 
   await admin?.close().catch(() => {})
 }
 
-/**
- * Creates a check that warns once if this user may begin a transaction. It never fails, and is repeated until the broker answers. The result applies
- * to this user alone.
- */
+/** Creates a check that warns once if this user may begin a transaction. It never fails, and repeats until the broker answers. */
 function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin) => Promise<void> {
   let isKnown = false
   return async (admin) => {
@@ -158,7 +152,6 @@ function shared(ask: StreamCheck): StreamCheck {
   }
 }
 
-/** Returns the reason for the first topic that this user may not use. */
 function denied(topics: readonly string[], use: keyof TopicUse, uses: ReadonlyMap<string, TopicUse>) {
   const topic = topics.find((name) => uses.get(name)?.[use] === false)
   return topic && `this user may not ${use} topic ${topic}`
@@ -170,7 +163,7 @@ function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['desc
   return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
-/** Returns the reason for an error. Errors of the protocol have names; for any other error, no answer came. */
+/** Returns the reason for an error. Only answers of the broker have protocol errors. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
   if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `this user may not describe ${asked}`
@@ -184,7 +177,6 @@ export interface TopicUse {
   write: boolean
 }
 
-/** The used fields of Kafka's answer to `Metadata`. */
 interface Metadata {
   topics: { name: string | null; errorCode: number; topicAuthorizedOperations?: number }[]
 }
@@ -196,7 +188,7 @@ const unsaid = -2147483648
 /** Kafka's error for a topic that this user may not describe (TOPIC_AUTHORIZATION_FAILED). */
 const notSeen = 29
 
-/** Returns this user's rights to topics. Unknown topics, and topics whose rights the broker does not report, are left out. */
+/** Returns this user's rights to topics, without unknown topics and unreported rights. */
 export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
   const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
     answerOf<Metadata>,

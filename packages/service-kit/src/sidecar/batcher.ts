@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
-/** Thrown if the queue is full, or the item waited too long. The step was not begun, so it may be repeated. */
+/** Thrown if the queue is full, or the item waited too long. The step may be repeated. */
 export class OverloadError extends Error {
   readonly code = 'overload'
   constructor(message: string) {
@@ -12,44 +12,38 @@ export class OverloadError extends Error {
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
-/** Receives the events of a queue. */
 export interface QueueWatch {
   /** Called once. `waiting` returns the number of waiting items. */
   opened: (waiting: () => number) => void
-  /** Called after each batch. `waitedMs`: the time that its first item waited. `tookMs`: the time of the batch, including all attempts. */
+  /** Called after each batch, with the wait of its first item and the time of all attempts. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
 }
 
 export interface BatcherOptions<T, R> {
-  /**
-   * Executes a batch and returns the results in the same order. An error fails the whole batch. After an error that is not a refusal, the next batch
-   * has one item.
-   */
+  /** Executes a batch and returns the results in order. An error fails the whole batch. */
   flush: (items: T[]) => Promise<Settled<R>[]>
   /** True for an error that an item of the batch causes. The item is found by halving. */
   isRefusal: (error: unknown) => boolean
-  /** The number of bytes that an item adds to a batch. */
   sizeOf: (item: T) => number
   maxItems: number
   /** The limit of a batch, unless a single item is larger. */
   maxBytes: number
-  /** The number of items that may wait before `OverloadError`. */
   maxWaiting: number
-  /** The time from the beginning of a flush to the next one. A full flush begins at once. */
+  /** The time between the beginnings of two flushes. A full flush begins at once. */
   minIntervalMs: number
-  /** The number of concurrent flushes; the default is 1. With more, batches may end in another order. */
+  /** The number of concurrent flushes, 1 by default. With more, batches may end in another order. */
   maxInFlight?: number
   watch?: QueueWatch | undefined
 }
 
-/** The longest wait of an item. After that, its client has given up. */
+/** The longest wait of an item, after which its client has given up. */
 const maxWaitMs = 5_000
 /** The interval at which waiting items are checked, because a flush may hang for longer. */
 const lateCheckMs = 1_000
 
 /**
- * Creates a queue with group commit. Items that arrive during all flushes, or within `minIntervalMs` of the last start, share the next flush. With
- * one flush at a time, batches keep the order of arrival. An idle queue flushes at the end of the current tick.
+ * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` of its start, share the next one. One flush at a
+ * time keeps the order of arrival. An idle queue flushes at the end of the tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
@@ -57,7 +51,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const inFlight = new Set<Promise<void>>()
   let running = false
   let begun = Number.NEGATIVE_INFINITY
-  /** The number of items in the next flush. After a failure it is one, to test the platform, and doubles each time. */
+  /** The size of the next flush. After a failure it is one, to test the platform, and doubles each time. */
   let room = options.maxItems
   let outage: unknown
   options.watch?.opened(() => waiting.length)
@@ -121,7 +115,6 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       if (batch.length === 0) break
       const flight = settle(batch).finally(() => inFlight.delete(flight))
       inFlight.add(flight)
-      // After a failure, only one flush at a time tests the platform.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
     clearInterval(lateCheck)

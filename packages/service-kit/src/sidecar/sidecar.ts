@@ -1,4 +1,3 @@
-/** An event to publish. `value` is the Kafka value, and `headers` become Kafka headers. */
 export interface OutgoingEvent {
   topic: string
   key: string | undefined
@@ -6,15 +5,14 @@ export interface OutgoingEvent {
   headers: Record<string, string>
 }
 
-/** A document of the state store, with the etag of the read. */
 export interface StoredDocument {
   value: unknown
   etag: string
 }
 
 /**
- * A write of one document. With `guard`, the store refuses it if the document has changed since the read. The guard is its `etag`, or `absent`.
- * Without it, the last writer wins.
+ * A write of one document. The store refuses it if the document has changed since the read with this etag, or exists although it was `absent`.
+ * Without `guard`, the last writer wins.
  */
 export interface Write {
   key: string
@@ -22,7 +20,6 @@ export interface Write {
   guard?: { etag: string } | 'absent'
 }
 
-/** The address of the sidecar, and the names of its components. */
 export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
   /** `PubSub`: the components for publishing, separated by commas. After a failure, the next one is used. */
@@ -31,39 +28,35 @@ export interface SidecarSettings {
   State: { Store: string }
 }
 
-/** The sidecar's API for services. It works in batches, checks every result, and throws `SidecarError`. */
+/** The sidecar's API for services. It works in batches, and throws `SidecarError`. */
 export interface Sidecar {
-  /**
-   * The time between the beginnings of two writes, unless a write is full. A small write costs as much as a large one (docs/adr/0011), so it waits a
-   * few milliseconds for more documents.
-   */
+  /** The time between the beginnings of two writes. A small write costs as much as a large one, so it waits for more documents (docs/adr/0011). */
   readonly writeIntervalMs: number
   /** Publishes to one topic, in order. If it fails, some events may still be published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
-   * Returns documents by key, and may leave out existing ones. If an SQL database fails between two rows, Dapr's bulk read returns the earlier rows
-   * without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms absences; a write with the
-   * guard `absent` does not need it.
+   * Returns documents by key, and may leave out existing ones: if an SQL database fails between two rows, Dapr returns the earlier rows without an
+   * error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms absences; a write with the guard `absent`
+   * does not need it.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** Returns the document, or undefined if it certainly does not exist. */
   readOne(key: string): Promise<StoredDocument | undefined>
-  /** Writes all documents or none. */
   transact(writes: Write[]): Promise<void>
-  /** Writes each document alone, all at the same time. If it fails, some may still be written. */
+  /** Writes each document alone, all at once. If it fails, some may still be written. */
   save(writes: Write[]): Promise<void>
   /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
-  /** Returns the reasons why the sidecar or its store is not ready. Empty if both are. */
+  /** Returns why the sidecar or its store is not ready. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
-/** Reads documents by key. Each reader documents whether a missing document is certainly absent. */
+/** Reads documents by key. Implementations document whether missing ones are certainly absent. */
 export type Read = Sidecar['read']
 
-/* A bulk read may leave out existing documents (see `Sidecar.read`). The next three functions confirm absences. docs/adr/0017 lists their uses. */
+/* The next three functions confirm absences, because a bulk read may leave out documents. docs/adr/0017 lists their uses. */
 
-/** Adds the existing documents of the `keys` missing in `found`. It asks for each key alone, so the remaining keys are absent. */
+/** Adds existing documents of the `keys` missing in `found`, by reading each key alone. */
 export async function addMissing(
   sidecar: Sidecar,
   found: Map<string, StoredDocument>,
@@ -72,7 +65,7 @@ export async function addMissing(
   for (const [key, document] of await readEach(sidecar, missingIn(found, keys))) found.set(key, document)
 }
 
-/** Returns the existing documents by key. It asks for each key alone, which costs about ten times a bulk read. */
+/** Returns the existing documents by key. It reads each key alone, which costs about ten times a bulk read. */
 export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
   const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
   return new Map(
@@ -84,9 +77,9 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
 }
 
 /**
- * Adds the existing documents of the `keys` missing in `found`, on SQLite only: reads the missing keys in bulk until a read finds none. SQLite
- * reports an error before the first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite 1.34.5,
- * `stmt.query`). So an empty result is complete.
+ * Adds existing documents of the `keys` missing in `found`, on SQLite only, by bulk reads until one finds none. SQLite reports an error before the
+ * first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result is
+ * complete.
  */
 export async function addMissingInBulk(
   sidecar: Sidecar,
@@ -113,7 +106,6 @@ function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): 
  */
 export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
 
-/** Thrown if a sidecar call fails. */
 export class SidecarError extends Error {
   readonly code = 'sidecar'
   readonly failure: SidecarFailure
@@ -127,13 +119,12 @@ export class SidecarError extends Error {
 /** The messages of SQLite, of PostgreSQL and the system, and of MongoDB. */
 const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 
-/** Returns true if an error text of the sidecar, its store or its broker reports a full disk. */
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 
 /** The messages of gRPC in Go and in JavaScript, of Kafka, and of Dapr's Kafka client. */
 const tooLarge = /message (was )?too large|message.* larger than /i
 
-/** Returns true if an error text reports a message above a limit of the sidecar or its broker. A smaller message may succeed. */
+/** Returns true if an error text reports a message above a limit of the sidecar or its broker. */
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
 /** Returns true if another writer was faster. */
@@ -141,18 +132,17 @@ export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'
 }
 
-/** Returns true if an item of the batch caused the error, and not the platform. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
 
-/** The context of a step with an unknown outcome. `details` names its object, such as an id. */
+/** The context of a step with an unknown outcome. `details` names its object. */
 export interface Uncertainty {
   details?: Record<string, unknown>
   cause: unknown
 }
 
-/** Thrown if the outcome of a requested step is unknown. `message` names the step, and how to repeat it safely. */
+/** Thrown if the outcome of a step is unknown. `message` names the step, and how to repeat it safely. */
 export class UncertainError extends Error {
   readonly code = 'uncertain'
   readonly details: Record<string, unknown>
@@ -166,7 +156,6 @@ export class UncertainError extends Error {
 /** The longest time of a check, because readiness probes wait only a few seconds. */
 export const readyTimeoutMs = 2_000
 
-/** Returns the reason why the sidecar itself is not ready, or undefined. */
 export async function sidecarFault(sidecar: { Host: string; HttpPort: number }): Promise<string | undefined> {
   try {
     const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
@@ -182,8 +171,8 @@ const unused = async (): Promise<never> => {
 }
 
 /**
- * Creates the sidecar of a service that neither stores nor publishes. It only checks the sidecar's health. So it does not load gRPC and Dapr's
- * protocol, which take 35 MB.
+ * Creates a sidecar that only reports its health, for a service that neither stores nor publishes. It does not load gRPC and Dapr's protocol, which
+ * take 35 MB.
  */
 export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
   return {

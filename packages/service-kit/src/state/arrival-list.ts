@@ -1,31 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
 
-/** The number of shards, the list lanes. More writers than this share shards, so they sometimes lose a race. */
+/** The number of shards (list lanes). With more writers, some share a shard and sometimes lose a race. */
 export const shardCount = 16
-/**
- * The key of the document with the number of the shard's newest chunk. It is written when the chunk is begun. The number is one ahead if that failed,
- * and behind if others began chunks since. So readers search around it.
- */
+/** The key of a document with the number of the shard's newest chunk. The number may be one ahead or some behind, so readers search around it. */
 const hintKey = (shard: number): string => `list/${shard}`
 export const chunkKey = (shard: number, n: number): string => `list/${shard}/${n}`
 
-/** Ids in the order of arrival, and the time of each arrival in milliseconds since 1970. The times never decrease. */
+/** Ids in the order of arrival, with times in milliseconds since 1970 that never decrease. */
 export interface Chunk {
-  /** The process that began the chunk. Only this process adds to it. */
+  /** The only process that adds to the chunk. */
   by: string
   ids: string[]
   at: number[]
 }
 
-/** A shard's newest chunk. */
 interface Head {
   shard: number
   n: number
   chunk: Chunk
 }
 
-/** Returns the newest chunk of each used shard. It takes two bulk reads, and one more for shards whose hint is far behind. */
+/** Returns the newest chunk of each used shard, in two or three bulk reads. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard)
   const hints = await read(shards.map((shard) => space + hintKey(shard)))
@@ -55,37 +51,29 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 /** Returns the name of an entry's slot: `shard:chunk:index`. */
 export const slotOf = (shard: number, n: number, index: number): string => `${shard}:${n}:${index}`
 
-/** The entries that one batch adds to a list. */
 interface ListDraft {
   /** Appends an id at the newest end. Returns its slot, which the listed document keeps as `listed`. */
   append(id: string): string
-  /** Returns the writes to store before, or with, the documents that name their slots. Empty if nothing was appended. */
+  /** Returns the writes to store before, or with, the documents that name their slots. */
   writes(): Write[]
-  /** Reports that the writes are stored. The next draft continues from there. */
   stored(): void
 }
 
 /** The writer of a process for one list, with one draft at a time. */
 interface ArrivalList {
-  /**
-   * Returns the keys to read before a draft. `check` leaves the shard if the store no longer has this process's chunk. Then the store was emptied or
-   * restored, and another process may have begun the same chunk.
-   */
+  /** Returns the keys to read before a draft. `check` leaves the shard if the store lacks this process's chunk, after it was emptied or restored. */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   /** Finds a shard for this process, unless it has one. */
   open(read: Read): Promise<void>
   draft(): ListDraft
-  /** Leaves the shard after a draft with an unknown outcome. The next draft begins a chunk, which a late write cannot change. */
+  /** Leaves the shard after an unknown outcome, so a late write changes no newer chunk. */
   leave(): void
 }
 
-/** The entries that one batch adds to the lists of its spaces. */
 export interface ListsDraft extends Pick<ListDraft, 'writes' | 'stored'> {
-  /** Appends an id to the list of a space, as `ListDraft.append` does. */
   append(space: string, id: string): string
 }
 
-/** The lists that a batch may add to, as one writer. */
 export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leave'> {
   draft(): ListsDraft
 }
@@ -93,11 +81,11 @@ export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leav
 /** Returns the writers of a process for the lists of these spaces. Each tenant has one list. */
 export type ArrivalLists = (spaces: readonly string[]) => BatchLists
 
-/** The number of open lists. A list that was closed begins a new chunk. A batch must use fewer lists. */
+/** The number of open lists, which must exceed a batch's. Others begin a new chunk when they are used again. */
 const maxOpen = 1_000
 
 export function createArrivalLists(now: () => Date): ArrivalLists {
-  /** The lists, least recently used first. */
+  /** The least recently used first. */
   const lists = new Map<string, ArrivalList>()
 
   function listOf(space: string): ArrivalList {
@@ -141,25 +129,23 @@ function together(lists: Map<string, ArrivalList>): BatchLists {
   }
 }
 
-/** The number of ids in a chunk. Rewriting a chunk stays cheap, and a page reads few chunks. */
+/** The number of ids in a chunk. Rewriting one is cheap, and a page reads few. */
 const chunkSize = 64
 
 interface WritePosition {
   shard: number
   n: number
-  /** Undefined for a chunk of another process, which must not be changed. */
+  /** Undefined for a chunk of another process. */
   chunk: Chunk | undefined
 }
 
 /**
- * Creates the writer of a list in the state store, newest arrival first. Dapr has no query that all stores share, so the list has shards of small
- * chunks with consecutive numbers (docs/adr/0017). Beginning a chunk is create-only, and only the process that began it writes it. So no two replicas
- * write the same document, and listing is free.
+ * Creates the writer of a list, newest arrival first. Dapr has no query that all stores share, so the list has shards of small, numbered chunks
+ * (docs/adr/0017). Only the process that began a chunk writes it. So no two replicas write the same document, and listing is free.
  */
 function createArrivalList(now: () => Date, space: string): ArrivalList {
   const by = randomUUID()
   let current: WritePosition | undefined
-  /** The key of the newest chunk that this process began. */
   let begun: string | undefined
   let newest = 0
 
@@ -216,12 +202,11 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
   }
 }
 
-/** The time after which an unused shard is free. If a process still uses it, one of the two loses a race once. */
+/** The time after which an unused shard is free. If its process is still alive, one of the two loses a race once. */
 const idleMs = 10_000
 
 /**
- * Returns the shard and number of the next chunk. It prefers idle shards, because a page reads all used shards. It chooses at random, because
- * replicas start together.
+ * Returns the position of the next chunk, at random, because replicas start together. Idle shards are preferred, because a page reads all used ones.
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))

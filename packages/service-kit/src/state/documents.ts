@@ -6,30 +6,30 @@ import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 
-/** A tenant's documents in the service's state store. Concurrent callers of all tenants share bulk calls. */
+/** A tenant's documents in the state store. Callers of all tenants share bulk calls. */
 export interface Documents {
-  /** Returns the existing documents by key; a missing one is absent. It reads in bulk, then each missing key alone. */
+  /** Returns the existing documents by key, first by a bulk read, then alone. A missing one is absent. */
   read: Read
-  /** Reads, decides and writes, and repeats this if another writer was faster. */
+  /** Reads, decides and writes, and repeats this after a lost race. */
   change: UnitOfWork
   /**
    * Returns a page of the tenant's list, newest arrival first.
-   * @param load returns the documents of the ids, in order, by calls of `read`. It is called with bulk reads first, then with certain reads for the
-   * missing ids. A document that it makes of several keys may be an older state, as if an event had not arrived yet.
+   * @param load returns the documents of the ids in order, with `read`: in bulk first, then one by one for missing ids. A document from several keys
+   * may be an older state.
    * @throws {CursorError} for a cursor of another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
 }
 
-/** Returns the documents of a tenant, by its TenantID, which may be empty. No call returns those of all tenants. */
+/** Returns the documents of a tenant, by its TenantID, which may be empty. */
 export type DocumentsOf = (tenant: string) => Documents
 
 const internal = { kind: 'internal' } as const
 
 /**
  * Creates the documents of all tenants.
- * @param isShared true if this service does not separate tenants (`Auth__Mode`), so they share documents
- * @param watch receives the batches that are stored
+ * @param isShared true if this service does not separate tenants (`Auth__Mode`)
+ * @param watch receives the stored batches
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
@@ -43,15 +43,11 @@ export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = fa
   }
 }
 
-/**
- * Returns the prefix of the keys of a tenant's documents and its list. It is empty without a tenant. The tenant's name is hashed, because it comes
- * from publishers, may be long, and may contain a slash.
- */
+/** Returns the prefix of a tenant's keys. The name is hashed, because publishers choose it: it may be long, or contain a slash. */
 export function spaceOf(tenant: string): string {
   return tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
 }
 
-/** Returns a `read` with keys relative to a space. */
 function readIn(space: string, read: Read): Read {
   if (space === '') return read
   return async (keys) => {
@@ -60,7 +56,6 @@ function readIn(space: string, read: Read): Read {
   }
 }
 
-/** Returns a unit of work with keys relative to a space. */
 function changeIn(space: string, change: UnitOfWork): UnitOfWork {
   if (space === '') return change
   return (work) =>
@@ -76,7 +71,7 @@ function changeIn(space: string, change: UnitOfWork): UnitOfWork {
 /** No pause between reads, because callers wait, and a list needs several reads in sequence. */
 const readLimits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000, minIntervalMs: 0 }
 
-/** Creates a reader whose concurrent callers share bulk reads of at most 2,000 keys. */
+/** Creates a reader whose callers share bulk reads of at most 2,000 keys. */
 export function createReader(sidecar: Sidecar): Reader {
   async function flush(requests: string[][]): Promise<Settled<Map<string, StoredDocument>>[]> {
     const documents = await sidecar.read([...new Set(requests.flat())])

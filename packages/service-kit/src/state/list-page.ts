@@ -9,21 +9,16 @@ export interface Page<T> {
 
 export interface PageOptions {
   cursor: string | undefined
-  /** The number of entries, at least 1. */
   limit: number
 }
 
-/** Returns the documents of listed ids in order, with undefined for missing ones. It reads them with `read`. */
+/** Returns the documents of listed ids in order; undefined for missing ones. */
 export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
-/** Reads documents for a page of the list. */
 export interface Reader {
-  /** Returns the existing documents by key. A missing one is absent, because each key that the bulk read leaves out is read alone. */
+  /** Returns the existing documents by key. A missing one is absent, because it was also read alone. */
   read: Read
-  /**
-   * Returns documents by key, and may leave out existing ones. It is for lists, which read many absent keys, so a call for each would be too
-   * expensive. Only an empty result is checked key by key.
-   */
+  /** Returns documents by key, and may leave out existing ones. Lists read many absent keys, so only an empty result is checked key by key. */
   scan: Read
 }
 
@@ -36,23 +31,22 @@ export class CursorError extends Error {
   }
 }
 
-/** The position of a reader in a shard with older entries. */
+/** The position of a reader in a shard. */
 interface Position {
   shard: number
   n: number
-  /** The entries of the chunk from this index on are read; undefined if none are. */
+  /** The index from which the entries of the chunk are read. */
   before: number | undefined
   chunk: Chunk | undefined
-  /** The previous chunk, if both were read together. */
   older?: Chunk | undefined
-  /** True if the position comes from a client's cursor. It may be invented, or belong to a list before a rebuild. */
+  /** True if the position comes from a client's cursor, which may be invented or outdated. */
   isGiven: boolean
 }
 
 /**
- * Reads a page, newest arrival first. The order is exact within a shard, which has one writer, and by the writers' clocks between shards. An entry is
- * valid only if its document's `listed` names its slot. So an id that two replicas listed at once appears once. Chunks in the middle of a shard, and
- * documents, are read with certainty. The newest chunks are read in bulk, so entries at the top may be missing until the next read.
+ * Reads a page, newest arrival first. The order is exact within a shard, and by the writers' clocks between shards. An entry is valid only if its
+ * document's `listed` names its slot, so an id that two replicas listed appears once. The newest chunks are read in bulk, so entries at the top may
+ * be missing until the next read.
  * @throws {CursorError} for a cursor of another list
  */
 export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
@@ -95,8 +89,8 @@ async function newest(read: Read): Promise<Position[]> {
 }
 
 /**
- * Reads the chunks of the positions, and in the same call the earlier chunks that `count` entries probably reach. A shard ends at a missing chunk,
- * because its store was emptied while a service wrote to it (docs/operations.md).
+ * Reads the chunks of the positions, and the earlier chunks that `count` entries probably need. A shard ends at a missing chunk, after its store was
+ * emptied during a write (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
@@ -120,7 +114,7 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
   for (const position of short) position.older = stored(position.shard, position.n - 1)
 }
 
-/** Takes the newest entries of all shards, until `entries` has `limit`, or a shard needs its next chunk. Returns the positions behind them. */
+/** Takes the newest entries of all shards, until there are `limit` or a shard needs its next chunk. Returns the remaining positions. */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
   while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
     const newest = positions.reduce((best, position) => (lastOf(position) > lastOf(best) ? position : best))

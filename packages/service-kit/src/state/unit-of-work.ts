@@ -13,40 +13,36 @@ import {
 } from '../sidecar/sidecar.ts'
 import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
 
-/** The store as a work sees it: its documents, with the changes of the earlier works of the batch. */
+/** The store as a work sees it, with the changes of earlier works of the batch. */
 export interface View {
   get<T>(key: string): T | undefined
-  /** Writes the work's document. If another writer has changed it since the read, the work runs again on the new state. */
+  /** Writes the work's document. After a lost race, the work runs again. */
   write(value: unknown): void
-  /** Appends an id to the newest end of the service's list. Returns its slot, which the document keeps as `listed`. */
+  /** Appends an id to the newest end of the list. Returns its slot, which the document keeps as `listed`. */
   list(id: string): string
 }
 
-/** A decision about one document, which is the only one that it may write. */
+/** A decision about one document, the only one that it may write. */
 interface Work<R> {
   key: string
   /** The prefix of all keys and of the list; empty by default. */
   space?: string
   /**
-   * Other documents that the work reads. Another writer may change them meanwhile, and a bulk read may miss them. So a work that writes because one
-   * is absent must read it again afterwards.
+   * Other documents that the work reads. They may change meanwhile, and a bulk read may miss them. A work that writes because one is absent must read
+   * it again afterwards.
    */
   beside?: string[]
   /** The approximate number of written bytes. */
   bytes: number
-  /**
-   * Must be pure except for its view, because it runs again after a lost race. Must be idempotent: equal writes of two replicas have the effect of
-   * one.
-   */
+  /** Must be pure except for its view, and idempotent: it runs again after a lost race, and on other replicas. */
   decide: (view: View) => R
 }
 
-/** Runs a work. If `decide` throws, only this work fails. An error of the store fails all works of the batch (`SidecarError`). */
+/** Runs a work. If `decide` throws, only this work fails. An error of the store fails the whole batch (`SidecarError`). */
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 
 const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
 
-/** Returns the keys of the documents that a work reads. */
 const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
 const strategies: Record<string, typeof createIndependent> = {
@@ -55,12 +51,9 @@ const strategies: Record<string, typeof createIndependent> = {
   'state.mongodb': createIndependent,
 }
 
-/**
- * Creates the unit of work, with the strategy for the store's type, which the sidecar reports. It refuses an untested type, because such a store may
- * lose acknowledged writes.
- */
+/** Creates the unit of work with the strategy for the store's type. It refuses untested types, which may lose acknowledged writes. */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  // A promise, so that concurrent works share one call and one strategy, with one list of each tenant.
+  // A promise, so that concurrent works share one call and one strategy.
   let strategy: Promise<UnitOfWork> | undefined
 
   async function choose(): Promise<UnitOfWork> {
@@ -79,18 +72,17 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: 
   }
 }
 
-/** Returns the reason why a store of this type is unsuitable; undefined if it is suitable. */
+/** Returns why a store of this type is unsuitable, or undefined. */
 export function unsuitable(type: string): string | undefined {
   if (type in strategies) return undefined
   const tried = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(strategies))
   return `the store type ${type} is not tested with these services; use ${tried}`
 }
 
-/** The number of attempts of a batch before it fails. It may be repeated later. */
+/** The number of attempts of a batch. It may be repeated later. */
 const maxAttempts = 8
 const limits = { maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 
-/** Returns a unit of work whose concurrent works share a flush. */
 function batched(
   flush: (works: Work<unknown>[]) => Promise<Settled<unknown>[]>,
   pace: Pick<BatcherOptions<unknown, unknown>, 'maxItems' | 'minIntervalMs' | 'maxInFlight' | 'watch'>,
@@ -100,26 +92,23 @@ function batched(
 }
 
 /**
- * The key of the fence, which every transaction writes. While it is unchanged, no other writer has written anything. So its guard protects all
- * documents that were read with it; a guard costs four times a plain write (docs/adr/0009). The fence is read first, so that no document can change
+ * The key of the fence, which every transaction writes. While it is unchanged, there was no other writer, so its guard protects all documents that
+ * were read with it. A guard on each document costs four times a plain write (docs/adr/0009). The fence is read first, so that no document can change
  * in between.
  */
 const fenceKey = 'fence'
-/** The time after a lost race in which each document has its own guard. With the fence alone, replicas would take turns. */
+/** The time after a lost race in which each document has its own guard. Otherwise replicas would take turns. */
 const cautiousMs = 10_000
 const transactionItems = 500
 /**
- * The largest number of new documents that are guarded. A new document must not have been left out by the bulk read. A guard costs 150 µs; reading
- * again costs a round trip and 15 µs a document (measured on SQLite, docs/adr/0017).
+ * The largest number of new documents with guards, which confirm that the bulk read did not miss them. A guard costs 150 µs; reading again costs a
+ * round trip and 15 µs a document (measured on SQLite, docs/adr/0017).
  */
 const maxGuarded = 4
 
-/**
- * Creates the unit of work for a local store, where a batch costs less than single documents. All works of a batch share a bulk read and a
- * transaction, one batch at a time.
- */
+/** Creates the unit of work for a local store, where batches are cheap. A batch is one bulk read and one transaction. */
 export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** After this time, the faster writer has begun its next write or has finished. */
+  /** The time after which the faster writer has begun its next write or has finished. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
@@ -163,31 +152,30 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
   return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
 }
 
-/** The fence protects documents that were read, and documents that are certainly absent. */
 const unguarded = ({ key, value }: Write): Write => ({ key, value })
 
 const independentItems = 200
-/** The number of batches that wait for the store at the same time. Each costs round trips, but hardly any processor time. */
+/** The number of concurrent batches. Each costs round trips, but hardly any processor time. */
 const maxInFlight = 4
 
 type Results = Map<Work<unknown>, Settled<unknown>>
 
 /**
- * Creates the unit of work for a remote store, where round trips are expensive and replicas must not take turns. A bulk save writes all documents of
- * a batch, each with its own guard. Replicas share no written document (docs/adr/0017).
+ * Creates the unit of work for a remote store, where round trips are expensive and replicas must not take turns. A bulk save writes all documents,
+ * each with its own guard (docs/adr/0017).
  */
 export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** After this time, the faster writer has finished its write. */
+  /** The time after which the faster writer has finished. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
-  /** Runs drafts of the list in sequence, because the next draft continues from the stored chunk. */
+  /** Runs drafts of the list in sequence, because each continues the stored chunk. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
     const result = listed.then(run)
     listed = result.catch(() => {})
     return result
   }
 
-  /** Decides all works and stores the list's writes. Returns the other writes, and the error of the list. */
+  /** Decides all works and stores the list's writes. Returns the other writes, and the list's error. */
   async function decide(
     works: Work<unknown>[],
     results: Results,
@@ -203,7 +191,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       await list.open((keys) => sidecar.read(keys))
       const decided = await decideAll(works, read, list, sidecar)
       for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
-      // The list is saved before the documents that name it. After a crash, it may have slots without documents, which readers skip.
+      // The list is saved first. After a crash, it may have slots without documents, which readers skip.
       const error = await save(decided.draft.writes())
       if (error) list.leave()
       else decided.draft.stored()
@@ -211,13 +199,12 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
     })
   }
 
-  /** Saves documents. Returns the error if it fails. */
   async function save(writes: Write[]): Promise<unknown> {
     if (writes.length === 0) return undefined
     return sidecar.save(writes).catch((error: unknown) => error)
   }
 
-  /** Returns the keys of the writes that did not happen. A failed bulk save does not report which ones; all others happened. */
+  /** Returns the keys of the failed writes, because a failed bulk save does not report them. */
   async function missingOf(writes: Write[]): Promise<Set<string>> {
     const stored = await sidecar.read(writes.map(({ key }) => key))
     const missing = writes.filter(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
@@ -232,7 +219,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       if (!error) return
       if (!decided.error) {
         const missing = await missingOf(decided.writes)
-        // A work that read another work's change shares its outcome, even if it wrote nothing or threw.
+        // A work that read another work's change shares its outcome, even if it wrote nothing.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
       if (open.length === 0) return
@@ -264,8 +251,8 @@ interface Staged {
 }
 
 /**
- * The attempt from which a batch reads each missing key alone. The first conflict is probably a lost race; a second one may be a document that bulk
- * reads leave out.
+ * The attempt from which missing keys are read alone. The first conflict is probably a lost race; a second one may be a document that bulk reads
+ * miss.
  */
 const askedOneByOneFrom = 3
 
@@ -277,9 +264,8 @@ export interface Decided {
 }
 
 /**
- * Runs works in sequence over the documents that were read. A work without a write may have missed a document that the bulk read left out. So its
- * missing keys are read alone, and all works run again if one exists. A write checks the absence of its own document, so new documents, the usual
- * case, need no further call.
+ * Runs works in sequence. A work without a write may have missed a document, so its missing keys are read alone, and all works run again if one
+ * exists. A write checks the absence of its own document, so new documents need no further call.
  */
 async function decideAll(
   works: Work<unknown>[],
@@ -299,7 +285,6 @@ async function decideAll(
   }
 }
 
-/** Returns the documents of a batch as its works change them, in sequence. */
 function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   const staged = new Map<string, Staged>()
   /** Missing keys of works that wrote nothing. */
@@ -312,7 +297,7 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
     const view: View = {
       get: <T>(key: string) => current(key)?.value as T | undefined,
       write: (document) => {
-        // Serialized here, so that a document that cannot be serialized (nested too deep) fails only its own work.
+        // Serialized here, so that a document that nests too deep fails only its own work.
         own = { value: document, text: JSON.stringify(document) }
       },
       list: (id) => draft.append(work.space ?? '', id),
@@ -323,13 +308,12 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
     return result
   }
 
-  /** Returns the writes, each with the guard that its document is unchanged. */
   const writes = (): Write[] => [...staged].map(([key, { text }]) => ({ key, value: text, guard: guardOf(read, key) }))
 
   return { run, unsure, writes }
 }
 
-/** Returns the guard that lets a write succeed only if its document is unchanged since the read. */
+/** Returns the guard that a document is unchanged since the read. */
 function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'

@@ -5,18 +5,14 @@ import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './record.ts'
 
 /**
- * The largest delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). If they are all key and headers, an escaped
- * byte takes up to six bytes: 157 MB in all. A refused delivery would come again without end.
+ * The largest delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). Escaped bytes of headers take up to six bytes:
+ * 157 MB in all. A refused delivery would come again without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
-/**
- * Creates the listener for the sidecar alone, with Dapr's HTTP contract. Subscriptions are in `components/`. Unknown paths get 503, because Dapr
- * treats a 404 as an acknowledgement.
- */
+/** Creates the listener for the sidecar, with Dapr's HTTP contract. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement. */
 export function createAppChannel(options: {
   token: string
-  /** The consumer of each topic's deliveries. */
   consumers: Record<string, Consumer['deliver']>
   log: Logger
 }): Express {

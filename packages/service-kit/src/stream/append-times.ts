@@ -3,8 +3,8 @@ import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings }
 import { positionText, type RecordPosition } from './record.ts'
 
 /**
- * Returns the times at which the broker appended records, by their positions as text, in milliseconds since 1970. It leaves out deleted records, and
- * records whose publisher set the time (`message.timestamp.type=CreateTime`).
+ * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and those with a
+ * publisher's time (`message.timestamp.type=CreateTime`).
  * @throws the client's errors
  */
 export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<ReadonlyMap<string, number>>
@@ -15,7 +15,7 @@ export const logAppendTime = 1 << 3
 /** Short limits, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
-/** Creates a lookup at Kafka itself. Sidecars pass a record's time, but not whether the broker set it (Dapr 1.18). */
+/** Creates a lookup at Kafka itself. Sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
   return async (positions) => {

@@ -36,13 +36,13 @@ export interface ConsumerOptions
 /** The consumer of one topic's deliveries. */
 export interface Consumer {
   /**
-   * Handles the entries of a bulk delivery concurrently. Returns a status for each. An event ends as handled or as a dead letter. After a RETRY,
-   * later entries of the same key are delivered again too, in their order.
+   * Handles the entries of a bulk delivery, and returns a status for each. After a RETRY, later entries of the same key are delivered again, too, in
+   * their order.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Returns the reason why the topic is no longer consumed (`Brake`), or undefined. */
+  /** Returns why the topic is no longer consumed (`Brake`), or undefined. */
   stoppedBy(): string | undefined
-  /** Returns the unhandled records with more than `manyDeliveries` deliveries, at most one for each partition. */
+  /** Returns the unhandled records with more than `manyDeliveries` deliveries, one for each partition. */
   redelivered(): Redelivered[]
 }
 
@@ -55,10 +55,10 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 }
 
 /**
- * Handles the events of one topic. Each ends in one of three ways:
+ * Handles the events of one topic. An event ends in one of three ways:
  * - handled, or a dead letter if it can never be handled;
  * - delivered again, without limit, if the sidecar, store or broker failed;
- * - any other error is a bug: the event is tried again alone, and becomes a dead letter if it fails again (docs/adr/0030).
+ * - after a bug, which is any other error, it is tried again alone, and then becomes a dead letter (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, trust, appendTimes, refusals, log, now, tracing } = options
@@ -80,10 +80,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     onEnded: brake.ended,
   })
 
-  /**
-   * Completes the times of deliveries that need no signature if the broker set their time. That time decides about trust, so Kafka is asked. Returns
-   * the failure of that request.
-   */
+  /** Asks Kafka for the times of deliveries whose signature depends on who set the time. Returns the failure of that request. */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
     const exempt = deliveries.filter(({ arrivedAt }) => !trust.asksForSignature(arrivedAt))
@@ -97,7 +94,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     }
   }
 
-  /** Handles all entries at once. An error of one entry does not affect the others. */
+  /** Handles all entries at once. An error affects only its own entry. */
   async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
     const results = new Map<string, Result>()
     const deliveries = entries.flatMap((entry) => {
@@ -122,7 +119,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return entries.map(({ entryId }) => results.get(entryId) as Result)
   }
 
-  /** Handles an entry again after a bug, alone, because other entries may have caused it. */
+  /** Handles an entry again alone, because other entries may have caused the bug. */
   async function deliverAlone(entry: BulkEntry, position: RecordPosition, whole: ObservedDelivery): Promise<Result> {
     try {
       const delivery = readDelivery(entry, topic)
@@ -136,7 +133,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return handler.giveUp(position)
   }
 
-  /** Returns the outcome of each entry. Failed entries, and later entries of their keys, are delivered again. */
+  /** Returns the outcome of each entry. Failed entries and later ones of their keys are delivered again. */
   function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
     const held = new Set<string>()
     return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
@@ -196,17 +193,15 @@ const maxShare = 0.05
 /** The number of bugs below which a topic never stops. */
 const minBugs = 20
 
-/** Decides by the last events whether a topic is still consumed. */
 interface Brake {
-  /** Records the end of an event: a bug (`handler-error`, `internal-error`), or any other end. */
+  /** Records an end by a bug (`handler-error`, `internal-error`) or otherwise. */
   ended(isBug: boolean): void
-  /** Returns the reason why the topic is no longer consumed, for an operator, or undefined. */
   reason(): string | undefined
 }
 
 /**
- * Creates a brake, which stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The
- * topic stays stopped until the process restarts, because usually only another version succeeds.
+ * Stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. Only a restart ends the stop,
+ * because usually only another version succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -234,17 +229,15 @@ export interface Redelivered extends RecordPosition {
   deliveries: number
 }
 
-/** The number of deliveries above which a record needs an operator. The sidecar delivers once a second (components/resiliency.yaml). */
+/** The number of deliveries above which a record needs an operator. Deliveries repeat once a second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** The time after which an undelivered record is forgotten. Another replica has it, or it was handled. */
+/** The time after which a record is forgotten. Another replica has it, or it was handled. */
 const forgottenAfterMs = 60_000
 
 /** Counts the deliveries of records that cannot be handled now. */
 interface Redeliveries {
-  /** Counts a failed delivery of a record, and returns their number. */
   failed(position: RecordPosition): number
-  /** Forgets a record that was handled or became a dead letter. */
   ended(position: RecordPosition): void
   /** Returns the record with most deliveries of each partition. */
   worst(): Redelivered[]
@@ -284,18 +277,18 @@ function createRedeliveries(now: () => Date): Redeliveries {
 
 /** The period in which an unhandled type is logged once. */
 const logPeriodMs = 60_000
-/** The number of types that are counted separately in a period, because publishers choose the names. */
+/** The number of types that are counted separately, because publishers choose the names. */
 const maxTypes = 50
 const otherTypes = '(others)'
 const oddType = '(no plain name)'
-/** The length of a name in a log line. A name may have 200 characters. */
+/** The length of a name in a log line. */
 const maxNameLength = 80
 /** The pattern of an event's name. Any other text may be personal data. */
 const plainName = /^[\w.:/-]+(@\d+)?$/
 
 /**
- * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number at the end of the period. This is enough to
- * find a misspelt name.
+ * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number after the period. This is enough to find a
+ * misspelt name.
  */
 export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
   const counts = new Map<string, number>()

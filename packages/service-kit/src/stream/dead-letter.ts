@@ -5,13 +5,13 @@ import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
-/** The length of a detail in characters. People read it, so a few kilobytes are enough. */
+/** The length of a detail in characters, for human readers. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
 /**
- * Returns the id of an app's dead letters of one record, across deliveries.
- * @param record the record's id; without it, the id derives from the position, as for dead letters of 0.1.0
+ * Returns the id of an app's dead letters of one record.
+ * @param record the record's id; without it, the id derives from the position (0.1.0)
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
   if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
@@ -20,10 +20,10 @@ export function deadLetterId(app: string, { topic, partition, offset }: RecordPo
 
 /**
  * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, with the fault in headers. Its id derives from
- * app and record, so repeated deliveries and replays are one fault.
+ * app and record, so repeated deliveries are one fault.
  *
- * A record of at most 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). Only a binary key grows, to three characters
- * per byte, and the added headers are below 16 KiB. A topic with another limit may still refuse it.
+ * A record of 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). A binary key grows to three characters per byte, and
+ * the added headers are below 16 KiB.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const { key, escapedKey, traceparent, signature, value } = delivery
@@ -31,15 +31,15 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
     ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
     ...(traceparent && { traceparent }),
     ...(signature && { [signatureHeader]: signature }),
-    // A binary key cannot be sent back as text, so this header keeps it as delivered (URL-escaped).
+    // The key as delivered (URL-escaped), because binary keys cannot be sent back.
     ...(key === undefined && escapedKey && { [deadLetterHeaders.key]: escapedKey }),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
 }
 
 /**
- * Returns a dead letter below 4 KiB, without the parts that a publisher can make large, for a topic that refuses the whole one. An app's name has at
- * most 200 characters, as AppName. The event remains in the log at its position, and its digest identifies it.
+ * Returns a dead letter below 4 KiB for a topic that refuses the whole one. It lacks the parts that a publisher can make large. The event remains in
+ * the log at its position, and its digest identifies it.
  */
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const headers = {
@@ -52,10 +52,7 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
 /** The value of `deadletter-cut` on a dead letter whose record was not read. */
 export const unread = 'unread'
 
-/**
- * Returns the dead letter of last resort for a record on which our own code fails, from its position and a reason alone. The event remains in the log
- * at its position.
- */
+/** Returns the dead letter of last resort, for a record on which our own code fails. It has only the position and a reason. */
 export function lastResortDeadLetter(position: RecordPosition, reason: string, app: string, now: Date): OutgoingEvent {
   const detail = `the code around the handler failed twice on this record; the log of ${app} has the error`
   const delivery = { origin: position, position }
@@ -66,7 +63,7 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** Returns the SHA-256 of an event's bytes in hex. It identifies the event of a dead letter without content. */
+/** Returns the SHA-256 of an event's bytes in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -93,9 +90,8 @@ function storyOf(
   }
 }
 
-/** The records of a dead letter; empty if it was made from a position alone. */
+/** The records of a dead letter; empty if only the position is known. */
 interface RecordIds {
-  /** The id of the first failed record, if it is known. */
   first?: string | undefined
   /** The id and time of arrival of the failed record, in milliseconds since 1970. */
   record?: string | undefined

@@ -36,8 +36,8 @@ import type { PublishRecord } from './publish.ts'
 import { type Delivery, idSourceOf, keyBytes, type RecordPosition } from './record.ts'
 
 /**
- * A service's handlers for the events of one topic, by name. A handler gets every version of the event as the newest one. It is called for a whole
- * batch at once, in order. It returns false if nothing changed. It rejects with an infrastructure error, a refusal of the service, or a bug.
+ * A service's handlers for the events of one topic, by name. A handler gets every version as the newest one, for a whole batch at once, in order. It
+ * returns false if nothing changed, and rejects with an infrastructure error, a refusal or a bug.
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
@@ -47,14 +47,13 @@ export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
- * Parses the event of a record and calls its handler with the newest version. Returns the event's original type and the handler's result. Returns
- * undefined for an event without a handler, and ignores its payload and publisher.
+ * Parses the event of a record and calls its handler with the newest version. Returns the event's original type and the handler's result, or
+ * undefined for an event without a handler.
  * @param source the source of missing ids
  * @param onRead receives the envelope and its ids, before the event is checked
  * @throws {EnvelopeError} the event is invalid, or has an unknown version
  * @throws {UntrustedError} the publisher may not send it
- * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is our bug, not a
- * fault of the event
+ * @throws {HandlerError} the handler threw, made an invalid envelope, or the contract cannot upcast the event
  */
 type Intake<R> = (
   record: Evidence,
@@ -88,27 +87,25 @@ export function createIntake<R>(
   }
 }
 
-/** Returns the `Name@Version` of each event with a handler: all versions of a name. */
+/** Returns the `Name@Version` of each handled event. */
 export function handledTypes(handlers: Handlers): EventType[] {
   return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 }
 
-/** A failed attempt to handle an event, by the platform or our own code. */
+/** A failed attempt, by the platform or our own code. */
 export interface Failure {
   kind: 'infrastructure' | 'bug'
   error: unknown
   ids: Ids
 }
 
-/** The outcome of an event, or the failure of an attempt. */
 export type Result = Outcome | Failure
 
 export interface EventHandlerOptions {
-  /** The service's name, as on its dead letters. */
   app: string
   publish: PublishRecord
   trust: Pick<Trust, 'requireTrusted'>
-  /** The codes of the domain's errors, which become reasons of dead letters. */
+  /** The codes of the domain's errors. */
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
@@ -116,24 +113,21 @@ export interface EventHandlerOptions {
   positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
-  /** Called when an event has ended. */
   onEnded: (isBug: boolean) => void
 }
 
-/** Handles the events of a topic, one at a time. */
 interface EventHandler {
   /**
-   * Tries to handle an event. An event that can never be handled becomes a dead letter.
-   * @param isLast true if a bug makes a dead letter of the event, instead of a failure
+   * Tries to handle an event, and makes a dead letter if it can never be handled.
+   * @param isLast true if a bug makes a dead letter, instead of a failure
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
-  /** Writes a dead letter for a record on which our own code fails, from its position alone. */
+  /** Writes a dead letter from the position alone, for a record on which our own code fails. */
   giveUp(position: RecordPosition): Promise<Result>
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
   const { app, publish, trust, refusals, log, now, positionIdsBefore, metrics, onUnhandled, onEnded } = options
-  /** Returns the source of an event's missing ids. */
   const sourceOf = (delivery: Delivery) =>
     idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
   const judge: Judge = (envelope, evidence) => {
@@ -142,7 +136,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
   const intake = createIntake(handlers, judge, onUnhandled)
 
-  /** Logs a bug. If masking the line fails, it logs a line that needs no masking. */
+  /** Logs a bug. If masking the line fails, it logs a line that needs none. */
   function report(error: unknown, position: RecordPosition): void {
     const message = 'a bug: this service failed on a record'
     try {
@@ -154,7 +148,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   /**
-   * Returns the outcome of an event, or the reason why it can never be handled.
+   * Returns the outcome of an event, or why it can never be handled.
    * @throws {SidecarError} the platform failed
    * @throws {HandlerError} the handler met a bug, and this was not the last attempt. Any other error is a bug of the code around it
    */
@@ -195,7 +189,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
-  /** Publishes a dead letter, or the minimal one if the topic refuses it. Otherwise the record would come again for ever. */
+  /** Publishes a dead letter, or the minimal one if the topic refuses it. */
   async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
     try {
       await publish(whole)

@@ -4,16 +4,13 @@ import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { UntrustedError } from '../trust/trust.ts'
 
-/**
- * The reason why an event can never be handled. `code` is stable and groups dead letters. `detail` names the necessary correction, without personal
- * data.
- */
+/** The reason why an event can never be handled. `code` is stable and groups dead letters. `detail` names the correction, without personal data. */
 export interface Fault {
   code: string
   detail: string
 }
 
-/** Wraps every error of a handler, so that its bugs differ from those of the code around it. */
+/** Wraps a handler's errors, to distinguish its bugs from those of the code around it. */
 export class HandlerError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : 'unknown', { cause })
@@ -21,31 +18,29 @@ export class HandlerError extends Error {
   }
 }
 
-/** The codes of bugs in the handler and in our own code around it. Such an event is tried again alone before it becomes a dead letter. */
+/** The codes of bugs in handlers and in our own code. */
 export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
 
-/** The codes of our own faults. The same bytes may succeed after the service or its platform is fixed. */
+/** The codes of our own faults. The same bytes may succeed after a fix. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', ...bugs])
 
-/** Returns all codes that a fault can have. */
 export function faultCodes(refusals: ReadonlySet<string>): string[] {
   return [...envelopeErrorCodes, ...ourFaults, 'untrusted', ...refusals]
 }
 
-/** Returns true if the platform failed. The same event or request may succeed later. */
+/** Returns true if the platform failed, so a later attempt may succeed. */
 export function isInfrastructure(error: unknown): boolean {
   const cause = thrownBy(error)
   return cause instanceof OverloadError || (cause instanceof SidecarError && cause.failure !== 'refused')
 }
 
-/** Returns the original error, which a `HandlerError` wraps. */
+/** Returns the error that a `HandlerError` wraps. */
 export function thrownBy(error: unknown): unknown {
   return error instanceof HandlerError ? error.cause : error
 }
 
 /**
- * Returns the reason why an event can never be handled. It is invalid, its publisher may not send it, it breaks a rule of the domain, or it meets a
- * bug.
+ * Returns why an event can never be handled: it is invalid, untrusted, against a rule of the domain, or meets a bug.
  * @param refusals codes of the domain's errors
  */
 export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pick<Mask, 'text'>): Fault {
@@ -64,7 +59,6 @@ function describe(error: unknown, mask: Pick<Mask, 'text'>): string {
   return error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'
 }
 
-/** Returns the code of an error of the domain; undefined for other errors. */
 function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
   return code !== undefined && refusals.has(code) ? code : undefined

@@ -2,7 +2,7 @@ import '@orderflow/envelope/kafka-resets'
 import type { Admin, API, Broker, Connection, RecordsBatch } from '@platformatic/kafka'
 import type { RecordPosition } from './record.ts'
 
-/** The settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). Readiness and operators' commands also use them. */
+/** The settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). */
 export interface StreamSettings {
   /** Bootstrap servers, separated by commas. */
   Brokers: string
@@ -15,7 +15,6 @@ export interface StreamSettings {
   CaCert: string
 }
 
-/** The options of every client of @platformatic/kafka. */
 export interface KafkaConnection {
   bootstrapBrokers: string[]
   sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
@@ -43,10 +42,10 @@ export function connectionOf(stream: Needed): KafkaConnection | undefined {
 }
 
 /**
- * Sends a request of Kafka's protocol for which @platformatic/kafka has no method, in the newest common version.
+ * Sends a request of Kafka's protocol for which the client has no method, in the newest common version.
  * @param name as in Kafka's list of requests, such as `DescribeUserScramCredentials`
- * @param fields the parameters of the client's `createRequest` for that request
- * @throws the client's errors. An answer with an error is thrown, too, as the error's `response`
+ * @param fields the parameters of the client's `createRequest`
+ * @throws the client's errors. An answer with an error is thrown as the error's `response`
  */
 export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
   const kafka = await import('@platformatic/kafka')
@@ -57,7 +56,7 @@ export async function requestOf<Response>(admin: Admin, name: string, ...fields:
 
 /**
  * Sends a request that only one broker can answer, such as the leader of a partition.
- * @param fieldsIn returns the parameters of the client's `createRequest` for a version of the request
+ * @param fieldsIn returns the parameters of the client's `createRequest` for a version
  * @throws as `requestOf`
  */
 export async function requestAt<Response>(
@@ -74,7 +73,7 @@ export async function requestAt<Response>(
 }
 
 /**
- * Returns the answer of a request that failed for some topics or partitions. The client throws such an answer as an error.
+ * Returns the answer of a request that failed for some topics or partitions, which the client throws.
  * @throws the error, if it has no answer
  */
 export function answerOf<Response>(error: Error & { response?: Response }): Response {
@@ -82,21 +81,19 @@ export function answerOf<Response>(error: Error & { response?: Response }): Resp
   throw error
 }
 
-/** Returns a promise for a call with the client's callback of an error and an answer. */
 function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) => void) => void): Promise<Answer> {
   return new Promise((resolve, reject) => {
     call((error, answer) => (error ? reject(error) : resolve(answer as Answer)))
   })
 }
 
-/** Returns the protocol's error names in an error. The client wraps errors in lists of errors and causes. */
+/** Returns the protocol's error names, which the client wraps in lists and causes. */
 export function protocolErrors(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
   return [...(apiId ? [apiId] : []), ...errors.flatMap(protocolErrors), ...protocolErrors(cause)]
 }
 
-/** A broker, with its number. */
 export interface Leader extends Broker {
   nodeId: number
 }
@@ -115,8 +112,8 @@ export interface Metadata {
 }
 
 /**
- * Returns the metadata of topics, or of all topics for null. An error of one topic leaves the others readable, unlike in the client's own `metadata`
- * and `listTopics` (@platformatic/kafka 2.12.1).
+ * Returns the metadata of topics, or of all topics for null. An error of one topic leaves the others readable, unlike in the client's `metadata` and
+ * `listTopics` (@platformatic/kafka 2.12.1).
  * @throws the client's error if no broker answers
  */
 export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
@@ -188,8 +185,8 @@ interface FetchResponse {
 const invalidTimeoutMs = 0
 
 /**
- * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. The request has no effect, because its time-out is
- * invalid. Kafka refuses a missing right first.
+ * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. Its invalid time-out makes the request have no
+ * effect.
  * @throws the client's error if no broker answers
  */
 export async function mayBeginTransactions(admin: Admin): Promise<boolean | undefined> {

@@ -23,7 +23,6 @@ export interface Observed {
   tracing: Tracing | undefined
 }
 
-/** Metrics and spans of one bulk delivery. */
 export interface ObservedDelivery {
   /** Sets the ids of the current event, and begins its span if its trace is recorded. */
   read(handling: Handling, delivery: Delivery, envelope: Envelope): void
@@ -32,8 +31,8 @@ export interface ObservedDelivery {
 }
 
 /**
- * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId. The delivery has a span in its own
- * trace, and the other spans link to it. Dapr 1.18 makes no span for a bulk delivery of raw payloads.
+ * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId, with a link to the delivery's span. Dapr 1.18 makes no span
+ * for raw payloads.
  */
 export function observeDelivery(
   entries: readonly BulkEntry[],
@@ -43,7 +42,7 @@ export function observeDelivery(
   const count = metrics.delivered(entries.length, oldestWait(entries, now))
   let span: Span | undefined
 
-  /** Begins an event's span. Its parent is the span of the record's header. A span of another trace than the TraceId's becomes a link. */
+  /** Begins an event's span below the header's span. A span of another trace than the TraceId's becomes a link. */
   function begin(tracing: Tracing, { traceparent, position }: Delivery, envelope: Envelope): Span | undefined {
     const traceId = traceIdOf(envelope.TraceId)
     const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
@@ -83,7 +82,7 @@ export function observeDelivery(
   }
 }
 
-/** Returns the time that the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
+/** Returns the time of the oldest entry in the log, in milliseconds; 0 if the broker's time is missing. */
 function oldestWait(entries: readonly BulkEntry[], now: Date): number {
   let oldest = now.getTime()
   for (const { metadata } of entries) {
@@ -117,7 +116,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
   }
 }
 
-/** Returns the attributes of a delivered event, without its name, because its publisher chooses that. */
+/** Returns the attributes of a delivered event. Its publisher chooses the name, so that is left out. */
 function processAttributes(
   envelope: Envelope,
   { topic, partition, offset }: RecordPosition,

@@ -16,16 +16,15 @@ import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 
-/** Publishes an envelope to a topic with a partition key. Resolves and throws as `PublishRecord` does. */
+/** Publishes an envelope to a topic with a partition key, as `PublishRecord` does. */
 export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
-/** An envelope of another publisher, and its bytes as received. */
 export interface Forwarded {
   envelope: ReceivedEnvelope
   value: Uint8Array
 }
 
-/** Publishes another publisher's envelope with a partition key, unchanged and unsigned. Resolves and throws as `PublishRecord` does. */
+/** Publishes another publisher's envelope, unchanged and unsigned, as `PublishRecord` does. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
 /** Returns a function that forwards envelopes, in the trace of the envelope or else of the request. */
@@ -50,7 +49,7 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace: with a span if the trace is recorded, otherwise with the received `traceparent`. */
+/** Publishes an event in its trace: with a span if it is recorded, otherwise with the received `traceparent`. */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -66,8 +65,8 @@ async function inTrace(
 }
 
 /**
- * Begins the span of a published event; undefined if its trace is not recorded. Usually this is the current trace. An event of an earlier request
- * with the same Idempotency-Key has another trace.
+ * Begins the span of a published event; undefined if its trace is not recorded. An event of an earlier request with the same Idempotency-Key has
+ * another trace.
  */
 function spanOf(
   topic: string,
@@ -87,9 +86,8 @@ function spanOf(
 }
 
 /**
- * Returns the received `traceparent`, marked as unsampled, for a record without a span. Undefined if none was received: all services decide by the
- * trace's id, and a header on each event would cost more than all recorded spans. A service without traces forwards the header unchanged
- * (https://www.w3.org/TR/trace-context/).
+ * Returns the received `traceparent`, marked as unsampled, for a record without a span. Services without one decide alike by the trace's id. A
+ * service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -106,15 +104,11 @@ function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): 
  */
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 
-/**
- * The limits of a bulk publish. It becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, topic-settings.ts) limits a
- * batch. If all records go to one partition, they must fit into one batch.
- */
+/** The limits of a bulk publish. It may become one record batch, which Kafka's `max.message.bytes` limits (256 KiB, topic-settings.ts). */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 
 /**
- * Returns a publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has its own queue, so one that hangs
- * does not delay others.
+ * Returns a publisher whose callers share bulk publishes, in the order of their calls. A topic that hangs does not delay others.
  * @param watchOf returns the observer of a topic's batches
  */
 export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
@@ -138,14 +132,14 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
   return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
 }
 
-/** Returns the size of a record in bytes. The key is also sent as a header, so it is counted twice. */
+/** Returns the size of a record in bytes. The key is also sent as a header. */
 function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
   const texts = [key, key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
 }
 
 /**
- * Returns the record of an envelope. Its headers have the service's signature and, for a reaction, the time when its cause reached the log.
+ * Returns the record of an envelope, with the service's signature and, for a reaction, the arrival of its cause.
  * @param traceparent of the publishing span, in the trace of the TraceId; undefined if the trace is not recorded
  * @throws {Error} if the trust file does not list this event of the service
  */

@@ -2,7 +2,7 @@ import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from
 import { spanContextIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
-/** The position of a record in the log. The offset is a decimal string, because Kafka's offsets have 64 bits. */
+/** A record's position in the log. The offset is a decimal string, because it has 64 bits. */
 export interface RecordPosition {
   topic: string
   partition: number
@@ -14,7 +14,7 @@ export const positionText = ({ topic, partition, offset }: RecordPosition): stri
 
 const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/
 
-/** The largest offset: a signed integer of 64 bits (Kafka protocol, INT64). */
+/** The largest signed integer of 64 bits (Kafka protocol, INT64). */
 const lastOffset = 2n ** 63n - 1n
 
 /** Returns the position in a text; undefined for an invalid text. */
@@ -24,7 +24,7 @@ export function parsePosition(text: string | undefined): RecordPosition | undefi
   return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
 }
 
-/** Returns true if both positions are in one partition and the first is older. Records of different partitions have no order. */
+/** Returns true if the first position is earlier in the same partition. Partitions have no common order. */
 export function precedes(first: RecordPosition, second: RecordPosition): boolean {
   return (
     first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
@@ -33,15 +33,15 @@ export function precedes(first: RecordPosition, second: RecordPosition): boolean
 
 // Names of record headers. Logs are kept for ever, so these names never change.
 
-/** The header of a replayed record with its origin, as text. See `originOf`. */
+/** The header with the origin of a replayed record, as text. See `originOf`. */
 export const replayedFrom = 'replayed-from'
 
-/** The header of a replayed record with the id of the first failed record (`recordIdOf`). Like `replayed-from`, it is only a claim. */
+/** The header with the id of the first failed record (`recordIdOf`). It is only a claim. */
 export const replayedRecord = 'replayed-record'
 
 /**
- * The header of a reaction with the time when its cause reached the log, by the broker's clock, in milliseconds since 1970. Only metrics use it,
- * because outside publishers may write any value.
+ * The header with the arrival of a reaction's cause, by the broker's clock, in milliseconds since 1970. Outside publishers may write any value, so
+ * only metrics use it.
  */
 export const causedAt = 'caused-at'
 
@@ -55,18 +55,18 @@ export const deadLetterHeaders = {
   partition: 'deadletter-partition',
   offset: 'deadletter-offset',
   time: 'deadletter-time',
-  /** The position of the failed record, as text, if it was a replayed one. */
+  /** The position of a failed replayed record, as text. */
   replayed: 'deadletter-replay',
   /** A binary key as delivered: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** The id and time of the failed record, in milliseconds since 1970. Last-resort dead letters and those of 0.1.0 have neither. */
+  /** The failed record's id and time, in milliseconds since 1970. Last-resort dead letters and those of 0.1.0 have neither. */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
-  /** Only in a dead letter without its event: the SHA-256 of the event's bytes in hex, or `unread` for an unread record. */
+  /** Only in a dead letter without its event: the SHA-256 of the bytes in hex, or `unread`. */
   cut: 'deadletter-cut',
 } as const
 
-/** The headers of a note on `<topic>.dead`: the position and id of the failed record, and of the new one. */
+/** The headers of a note on `<topic>.dead`, about the failed record and the new one. */
 export const noteHeaders = {
   of: 'replay-of',
   ofRecord: 'replay-of-record',
@@ -76,12 +76,11 @@ export const noteHeaders = {
 } as const
 
 /**
- * Returns the origin of an event, by the header `replayed-from`, which any publisher can set. A replay publishes an event to its own topic and
- * partition. So the header is valid only if it names an earlier position in the record's own partition. Otherwise it is ignored.
+ * Returns the origin of an event, by the header `replayed-from`, which any publisher can set. A replay stays in its topic and partition. So the
+ * header is valid only if it names an earlier position in the record's own partition.
  *
- * A forger can name an earlier event. Only events of 0.1.0 have ids that derive from a position (ADR 32), and only their dead letters get the other
- * event's id. But a dead letter also names its own record. The list joins records only by notes on the dead-letter topic, which publishers cannot
- * write (operations/dead-letters/entries.ts).
+ * Only dead letters of 0.1.0 have ids that derive from a position (ADR 32), so a forger can give them another event's id. But a dead letter also
+ * names its own record. The list joins records only by notes, which publishers cannot write (operations/dead-letters/entries.ts).
  */
 export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
   const origin = parsePosition(header)
@@ -89,15 +88,15 @@ export function originOf(position: RecordPosition, header: string | undefined): 
 }
 
 /**
- * Returns the time in a setting (`Stream__PositionIdsBefore`), in milliseconds since 1970. Earlier events keep the ids that 0.1.0 derived from their
- * positions. An empty setting means that the log has no such events.
+ * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that 0.1.0 derived from their positions.
+ * The setting is empty if the log has no such events.
  */
 export function momentOf(positionIdsBefore: string): number {
   return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))
 }
 
 /**
- * Returns the source of the missing ids of a record's envelope (ADR 32).
+ * Returns the source of an envelope's missing ids (ADR 32).
  * @param positionIdsBefore see `momentOf`
  */
 export function idSourceOf(
@@ -112,7 +111,7 @@ export function recordIdOf({ arrivedAt, ...content }: RecordContent & { arrivedA
   return Number.isSafeInteger(arrivedAt) ? recordId({ ...content, timestamp: arrivedAt }) : undefined
 }
 
-/** Returns the bytes of a key that the sidecar delivered, URL-escaped by Go's url.QueryEscape. */
+/** Returns the bytes of a key, which the sidecar URL-escapes (Go's url.QueryEscape). */
 export function keyBytes(escaped: string | undefined): Buffer | undefined {
   if (!escaped) return undefined
   const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
@@ -123,11 +122,11 @@ export function keyBytes(escaped: string | undefined): Buffer | undefined {
 export interface Delivery extends Evidence {
   entryId: string
   position: RecordPosition
-  /** The time of arrival, or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
+  /** The time of arrival or the publisher's time, as the topic is set, in milliseconds since 1970. */
   arrivedAt: number
-  /** The origin of the event. It differs from `position` if the record is a replay. */
+  /** The origin of the event; for a replay, it differs from `position`. */
   origin: RecordPosition
-  /** The id of the first failed record, as a replayed record claims. */
+  /** The claimed id of the first failed record. */
   replayedRecord?: string | undefined
   /** The partition key, if it is text. */
   key: string | undefined
@@ -135,7 +134,7 @@ export interface Delivery extends Evidence {
   escapedKey: string | undefined
   /** The header, if it is valid. */
   traceparent: string | undefined
-  /** The time when the cause of a reaction reached the log, in milliseconds since 1970; see the header `causedAt`. */
+  /** The arrival of a reaction's cause, in milliseconds since 1970; see the header `causedAt`. */
   causedAt: number | undefined
   /** Empty for a tombstone. */
   value: Uint8Array
@@ -148,10 +147,7 @@ export interface BulkEntry {
   metadata: Record<string, string>
 }
 
-/**
- * Returns the position of the record in an entry of a bulk delivery.
- * @throws {Error} if the sidecar does not name it. Then even a dead letter about the record is impossible
- */
+/** Returns the position of a delivered record. @throws {Error} if the sidecar does not name it, so even a dead letter is impossible */
 export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata
   if (partition === undefined || offset === undefined)
@@ -160,7 +156,7 @@ export function positionOf({ metadata }: BulkEntry, topic: string): RecordPositi
 }
 
 /**
- * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers with Dapr's own names `__*`
+ * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers named like Dapr's own `__*`
  * (`excludeHeaderMetaRegex`), so a publisher cannot fake a position.
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
@@ -192,7 +188,7 @@ function momentIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{13}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns a text that the component escaped with Go's url.QueryEscape; undefined if it is missing or not UTF-8. */
+/** Returns a text that the component escaped; undefined if it is missing or not UTF-8. */
 function unescaped(escaped: string | undefined): string | undefined {
   if (!escaped) return undefined
   try {
@@ -202,10 +198,10 @@ function unescaped(escaped: string | undefined): string | undefined {
   }
 }
 
-/** The number of bytes that are parsed at a time, because a parsed event takes many times its size in memory. */
+/** The number of bytes parsed at a time, because parsed events take many times their size in memory. */
 const maxSliceBytes = 2 * 1024 * 1024
 
-/** Cuts a list, in order, so that the values of a slice stay below the limit. A larger value gets its own slice. */
+/** Cuts a list into slices of limited bytes, in order. A larger value gets its own slice. */
 export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
   const cut: T[][] = []
   let bytes = 0

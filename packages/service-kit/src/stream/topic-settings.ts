@@ -2,18 +2,17 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
 import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 
-/** The settings of a topic, by Kafka's names. */
 export type TopicSettings = Readonly<Record<string, string>>
 
 /** The required settings of a topic with events. */
 export const eventSettings: TopicSettings = {
-  // Far above any event. Deliveries have a limit in records, not in bytes (app-channel.ts).
+  // Far above any event. Deliveries have a limit in records only (app-channel.ts).
   'max.message.bytes': '262144',
   // The limit applies to stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',
   // The broker's clock, so that times of all publishers are comparable.
   'message.timestamp.type': 'LogAppendTime',
-  // Stores are rebuilt from the log, so it must be complete. A broker's defaults may delete old events, or keep one record of each key.
+  // Stores are rebuilt from the log, so it must be complete. A broker's defaults may delete old events.
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
@@ -28,21 +27,19 @@ export const deadLetterSettings: TopicSettings = {
   'cleanup.policy': 'delete',
 }
 
-/** Returns the required settings of a topic, by its name. */
 export const settingsOf = (topic: string): TopicSettings =>
   topic.endsWith(deadLetterTopic('')) ? deadLetterSettings : eventSettings
 
-/** A setting of a broker. */
 interface Actual {
   name: string
   value?: string | null | undefined
   configSource: number
 }
 
-/** Kafka's numbers of the resource type topic, and of a setting that was made for the topic itself. */
+/** Kafka's numbers of a topic among resources, and of a topic's own setting. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
-/** Kafka's error for a topic that does not exist (UNKNOWN_TOPIC_OR_PARTITION). */
+/** Kafka's error for a missing topic (UNKNOWN_TOPIC_OR_PARTITION). */
 const unknownTopic = 3
 
 /** The number of brokers from which a topic survives the loss of one broker. */
@@ -50,7 +47,7 @@ const cluster = 3
 
 /**
  * Compares topics with the required settings (docs/publishing.md#what-the-log-must-be-like). Returns a line for each difference, with its consequence
- * and the command that fixes it. It needs the right to describe the topics' settings; without the right, it returns a line about that.
+ * and the command that fixes it. Without the right to describe topics, it returns a line about that.
  * @param wanted settings by topic; missing topics are left out
  * @throws the client's errors
  */
@@ -117,7 +114,7 @@ function configDifferences(topic: string, configs: Actual[], wanted: TopicSettin
   })
 }
 
-/** Returns the consequence of another value than the required one; undefined if there is no consequence. */
+/** Returns the consequence of another value, or undefined. */
 function consequenceOf(
   topic: string,
   { name, value, configSource }: Actual & { value: string },

@@ -65,8 +65,8 @@ async function replayAll(
 }
 
 /**
- * Requires that the command names the current attempt. If an entry has several, a file needs the name, because it may be an edit of any attempt.
- * @throws {OperationError} the named attempt is not the current one, or the name is missing
+ * Requires that the command names the current attempt. If an entry has several, a file may be an edit of any of them, so it needs the name.
+ * @throws {OperationError}
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
   if (attempt === undefined && file === undefined) return
@@ -87,7 +87,6 @@ function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void
   }
 }
 
-/** Returns the edited event, if the command has one. */
 async function editedEvent(
   log: LogReader,
   chosen: Entry[],
@@ -144,7 +143,7 @@ type DeadLettersCommand =
       dryRun: boolean
       edit: boolean
       file: string | undefined
-      /** The position of the attempt that the operator viewed, as text. */
+      /** The position of the attempt that the operator viewed. */
       attempt: string | undefined
     }
 
@@ -190,10 +189,10 @@ function misuse(message: string, cause?: unknown): OperationError {
 
 /**
  * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, which the error names.
- * @param attempt position of the failed record, as text
- * @param refusalOf returns why an event would be refused, in one line for each problem
- * @param replayOf returns the position of the new record, as text, if the attempt was replayed meanwhile
- * @throws {OperationError} nothing was changed, the editor failed, the event is still invalid, or was replayed meanwhile
+ * @param attempt the position of the failed record
+ * @param refusalOf returns the problems of an event, one a line
+ * @param replayOf returns the position of the new record if the attempt was replayed meanwhile
+ * @throws {OperationError}
  */
 async function editEvent(
   value: Buffer,

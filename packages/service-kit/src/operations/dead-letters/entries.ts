@@ -5,36 +5,35 @@ import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
 import { type DeadLetter, type ReplayNote, readDeadLetterTopic } from './records.ts'
 
-/** One record of an event that an app could not handle: the first record, or a replayed one. */
+/** One failed record of an event: the first one, or a replayed one. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
   replayed?: ReplayNote
 }
 
-/** The failures of one event in one app, across deliveries, dead letters and replays. */
+/** The failures of one event in one app. */
 export interface Entry {
-  /** The id of the entry. It derives from the app and the first failed record's id, or the record's position if the id is unknown (0.1.0). */
+  /** The id, from the app and the first failed record's id, or its position if the id is unknown (0.1.0). */
   id: string
   app: string
-  /** The id of the first failed record, if notes lead back to it. */
+  /** The id of the first failed record, as far as notes lead back. */
   record: string | undefined
-  /** The position of the first record of the event, if notes lead back to it. */
+  /** The position of the first record of the event, as far as notes lead back. */
   origin: RecordPosition
-  /** At least one attempt, the oldest first. */
+  /** At least one, the oldest first. */
   attempts: Attempt[]
 }
 
 export interface DeadLetters {
-  /** The entries, oldest first. */
   entries: Entry[]
-  /** The number of records on the dead-letter topics that our services did not write. */
+  /** The number of other applications' records on the dead-letter topics. */
   others: number
 }
 
 const suffix = deadLetterTopic('')
 
 /**
- * Reads the log's dead-letter topics (`*.dead`), with one entry for each event and app. Any publisher can claim an origin, so only the note of a
- * replay joins a record to the entry of its origin. A replayed record without a note has its own entry.
+ * Reads the dead-letter topics (`*.dead`), with one entry for each event and app. Any publisher can claim an origin, so only the note of a replay
+ * joins a record to the entry of its origin.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (DeadLetter | ReplayNote)[] = []
@@ -62,7 +61,7 @@ export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
     const key = `${id} ${lineage.failureOf(deadLetter, index)}`
     const known = attempts.get(key)
     if (known) {
-      // A redelivered record has several dead letters; the newest has the current reason.
+      // The newest dead letter of a redelivered record has the current reason.
       Object.assign(known, { reason: deadLetter.reason, deadLetterPosition: deadLetter.deadLetterPosition })
       continue
     }
@@ -90,7 +89,7 @@ export function currentAttempt(entry: Entry): Attempt {
   return openAttempt(entry) ?? newestAttempt(entry)
 }
 
-/** Returns a text that identifies the record of an attempt, for all apps that failed to handle the record. */
+/** Returns a text that identifies the failed record of an attempt, for all apps. */
 export function recordOf({ record, position }: Pick<Attempt, 'record' | 'position'>): string {
   return record === undefined ? positionText(position) : `${position.topic} ${record}`
 }
@@ -103,22 +102,17 @@ interface Indexed<T> {
   index: number
 }
 
-/** The relations between dead letters and notes. */
 interface Lineage {
   /** Returns the note that a failed record was replayed, or undefined. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /**
-   * Returns a text that identifies the failure of a dead letter. Dead letters without the record's id belong to one failure until a note answers it.
-   */
+  /** Returns a text that identifies a failure. Dead letters without a record id belong to one failure until a note answers it. */
   failureOf(deadLetter: DeadLetter, index: number): string
-  /** Returns the first failed record, which is found by the notes. */
   first(deadLetter: DeadLetter): Failed
 }
 
 /**
- * Finds the note of each dead letter, and the source of each replayed record. Ids identify records, because another record may have the same position
- * after its topic was created again. Only dead letters and notes without ids (0.1.0) are joined by position. Then a note answers only earlier dead
- * letters.
+ * Finds the note of each dead letter, and the source of each replayed record, by their ids. A topic that was created again has the same positions, so
+ * only records without ids (0.1.0) are joined by position. Then a note answers only earlier dead letters.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()
@@ -149,7 +143,6 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
   }
 
-  /** Returns the id of the record at a position that a note without ids names. */
   function failedAt(position: RecordPosition, index = 0): string | undefined {
     const own = deadLetters.get(positionText(position)) ?? []
     return (own.findLast((deadLetter) => deadLetter.index < index) ?? own[0])?.one.record
@@ -179,7 +172,7 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   }
 }
 
-/** Returns a key for a record. It has the topic, because two topics may have the same bytes at the same time. */
+/** Returns a key for a record. It has the topic, because two topics may have the same bytes. */
 const keyOf = ({ topic }: RecordPosition, record: string): string => `${topic} ${record}`
 
 function add<T>(map: Map<string, T[]>, key: string, one: T): void {
@@ -188,7 +181,6 @@ function add<T>(map: Map<string, T[]>, key: string, one: T): void {
   else map.set(key, [one])
 }
 
-/** Entries with the same reason and app. */
 export interface Group {
   name: string
   entries: Entry[]
@@ -198,14 +190,13 @@ export function groupOf(entry: Entry): string {
   return `${newestAttempt(entry).reason}/${entry.app}`
 }
 
-/** Returns the entries by reason and app, the largest group first. */
 export function groupsOf(entries: Entry[]): Group[] {
   const groups = [...Map.groupBy(entries, groupOf)].map(([name, members]) => ({ name, entries: members }))
   return groups.sort((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
 }
 
 /**
- * Returns the entries for an argument: `all`, a group's name, or an id in any usual spelling. The beginning of an id is enough.
+ * Returns the entries for an argument: `all`, a group, or the beginning of an id in any usual spelling.
  * @throws {OperationError} the argument names no entry, or several ids begin with it
  */
 export function selectEntries(entries: Entry[], what: string): Entry[] {

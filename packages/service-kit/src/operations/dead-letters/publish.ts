@@ -4,14 +4,12 @@ import { noteHeaders, parsePosition, positionText, type RecordPosition, recordId
 import { type LogReader, type LogRecord, type Span, whereIs } from '../log-reader.ts'
 import type { ReplayRecord } from './replay-record.ts'
 
-/** A client whose records are bytes. */
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>
 type Outgoing = Parameters<Client['send']>[0]['messages'][number]
 
-/** The result of one replay: the position of the new record, or the reason why its topic refuses it. */
 export type Published = { result: 'replayed'; as: string } | { result: 'refused'; why: string[] }
 
-/** The broker's errors about a single record. Any other error would also meet the next record. */
+/** The broker's errors about a single record. Other errors would also meet the next one. */
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
 
 /**
@@ -42,7 +40,7 @@ export async function publishReplay(
   return { result: 'replayed', as }
 }
 
-/** Returns the id of the new record; undefined if it is unreadable. The note is written even then, because the record was published. */
+/** Returns the id of the new record; undefined if it is unreadable. The note is written even then. */
 async function recordAt(log: Pick<LogReader, 'at'>, position: RecordPosition): Promise<string | undefined> {
   const record = await log.at(position).catch(() => undefined)
   return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
@@ -57,10 +55,7 @@ function refusalIn(error: Error, topic: string): Published {
   return { result: 'refused', why: [why] }
 }
 
-/**
- * Publishes to all replicas in sync and returns the record's position. The client omits offsets only if it did not ask for them (acks: 0). A note
- * with an unknown position would be useless.
- */
+/** Publishes to all replicas in sync and returns the record's position. The client omits it only without acknowledgements (acks: 0). */
 async function send(producer: Client, message: Outgoing): Promise<RecordPosition> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [position] = offsets ?? []
@@ -68,7 +63,6 @@ async function send(producer: Client, message: Outgoing): Promise<RecordPosition
   return { ...position, offset: String(position.offset) }
 }
 
-/** A replay that is about to be published. */
 export interface ReplayIntent {
   /** The position of the failed record, as text. */
   of: string
@@ -76,14 +70,13 @@ export interface ReplayIntent {
   from: bigint
 }
 
-/** Stores replays before they are published, until their notes are written. After a crash, a record may lack its note. */
+/** Stores replays until their notes are written. After a crash, a record may lack its note. */
 export interface ReplayJournal {
   /** Stores intents before anything is published. An earlier intent for the same record is kept. */
   begin(intents: ReplayIntent[]): void
   begun(of: string): ReplayIntent | undefined
 }
 
-/** Stores the intents of replays, and finds the records that an interrupted replay has published. */
 export async function withIntents(
   log: LogReader,
   due: ReplayRecord[],
@@ -111,7 +104,6 @@ export async function withIntents(
   })
 }
 
-/** Returns the positions of the replays that the partition has. */
 async function recordsOf(
   log: LogReader,
   topic: string,
@@ -132,7 +124,7 @@ async function recordsOf(
   return found
 }
 
-/** Compares bytes, key and all headers, because any publisher can write the header `replayed-from`. */
+/** Compares bytes, key and all headers, because any publisher can write `replayed-from`. */
 function isRecordOf({ key, value, headers }: ReplayRecord, record: LogRecord): boolean {
   return (
     record.value.equals(value) &&

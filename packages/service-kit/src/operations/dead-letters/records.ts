@@ -17,31 +17,27 @@ export interface DeadLetter {
   kind: 'dead-letter'
   app: string
   reason: string
-  /** The position of the failed record. */
   position: RecordPosition
-  /** The origin of the event, as its record claims: the same position, or an earlier one if the record was replayed. */
+  /** The origin, as the record claims: its own position, or an earlier one if it was replayed. */
   origin: RecordPosition
-  /** The id and time of arrival of that record, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
+  /** The record's id and time of arrival, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
   record: string | undefined
   arrivedAt: number | undefined
   /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a dead letter without its event. */
   digest: string | undefined
-  /** ISO 8601, UTC. */
   time: string
-  /** The position of the dead letter itself. */
   deadLetterPosition: RecordPosition
 }
 
-/** A note on `<topic>.dead` that the record at a position was replayed, as written by `publishReplay`. */
+/** A note that the record at a position was replayed, as written by `publishReplay`. */
 export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
   as: RecordPosition
-  /** The ids of both records. Undefined in notes of 0.1.0, for a dead letter without an id, and if the new record was unreadable. */
+  /** The ids of both records. Undefined in notes of 0.1.0, and for unknown ids. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
-  /** ISO 8601, UTC. */
   time: string
 }
 
@@ -57,7 +53,6 @@ export async function* readDeadLetterTopic(
   for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
-/** Returns a record of a dead-letter topic as a dead letter or note. */
 export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind: 'other' } {
   return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
@@ -113,29 +108,24 @@ function isoTime({ timestamp }: LogRecord): string {
   return new Date(timestamp).toISOString()
 }
 
-/** The readable parts of a dead letter's event. */
 export interface FailedEvent {
-  /** The necessary corrections, as the app wrote them: a list of problems in JSON, or a sentence. */
+  /** The necessary corrections: a list of problems in JSON, or a sentence. */
   detail: string
   key: Buffer | undefined
   /** Undefined if neither its dead letter nor the log has it. */
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** The time of arrival of its record, or of its dead letter if there is no record, in milliseconds since 1970. */
+  /** The time of arrival of its record, or else of its dead letter, in milliseconds since 1970. */
   arrivedAt: number
-  /** The time when the broker appended its record, or its dead letter if the log has deleted the record; NaN as in `LogRecord`. */
+  /** The time when the broker appended its record, or else its dead letter; NaN as in `LogRecord`. */
   appendedAt: number
 }
 
-/** Headers of a record that `deadLetterOf` copies. */
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
 export const lost = 'the log has deleted the event, and the dead letter does not contain it'
 
-/**
- * Returns the event from the failed record, if the log still has it, otherwise from the dead letter. Undefined if the log has deleted the dead
- * letter.
- */
+/** Returns the event from the failed record, or else from the dead letter. Undefined if the log has neither. */
 export async function readEvent(
   log: LogReader,
   { position, deadLetterPosition, arrivedAt }: Pick<DeadLetter, 'position' | 'deadLetterPosition' | 'arrivedAt'>,
@@ -153,7 +143,7 @@ export async function readEvent(
   return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
-/** The largest difference between the broker's clock, which dates the record, and the service's, which dates the dead letter. */
+/** The largest difference between the clocks of the broker and the service, which date the record and the dead letter. */
 const maxClockSkewMs = 60_000
 
 /** Returns true if a dead letter is about this record. After the topic was created again, another record may have its position. */
@@ -163,7 +153,6 @@ function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefin
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
 
-/** Returns the record's key and headers from its dead letter, where a binary key is URL-escaped. */
 function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
   const { timestamp } = deadLetter
   const headers = deadLetter.headers.filter(([name]) => carried.has(name.toString()))
@@ -175,9 +164,7 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | '
 /** The first unread offset of each partition, by `topic/partition`, after a list of dead letters was read. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
-/** The notes that were added after a list of dead letters was read. */
 interface ReplayNotes {
-  /** Reads the dead-letter topics of these topics up to their current ends. */
   catchUp(topics: Iterable<string>): Promise<void>
   /** Returns the newest note for a record's position, unless it is about another record. */
   noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
@@ -213,7 +200,6 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
   }
 }
 
-/** Returns the current ends of all dead-letter topics. Call it before reading them. */
 export async function deadLetterEnds(log: LogReader): Promise<ReadUpTo> {
   const ends = new Map<string, bigint>()
   for (const topic of await deadLetterTopics(log)) {

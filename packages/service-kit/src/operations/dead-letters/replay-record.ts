@@ -17,9 +17,8 @@ import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, readEvent } from './records.ts'
 
-/** A record to publish. */
 export interface ReplayRecord {
-  /** The event's origin. The record is published to its topic and partition. */
+  /** The event's origin, whose topic and partition get the record. */
   origin: RecordPosition
   /** The position of the failed record, as text, and its id. */
   of: string
@@ -30,7 +29,7 @@ export interface ReplayRecord {
   key: Buffer | undefined
   value: Buffer
   headers: LogRecord['headers']
-  /** The position of the new record, as text, if an interrupted replay published it and only its note is missing. */
+  /** The position of a new record that an interrupted replay published without its note, as text. */
   publishedAs?: string
 }
 
@@ -45,8 +44,8 @@ interface ReplayRecordOptions {
 }
 
 /**
- * Returns the record that replays an attempt, with the original headers, or why it must not be replayed. Its key is that of the attempt, or follows
- * from the edit (`keyAfter`). An event of our services gets a new signature if it was edited, or is older than the start of signing.
+ * Returns the record that replays an attempt, with its headers, or why it must not be replayed. An edit changes its key (`keyAfter`). An event of our
+ * services gets a new signature if it was edited, or is older than signing.
  */
 export async function makeReplayRecord(
   log: LogReader,
@@ -91,22 +90,20 @@ const header = (name: string, text: string): LogRecord['headers'][number] => [Bu
 /** Reasons that the current schemas and trust file decide again. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
-/** Returns true if an event with this reason may be replayed unchanged. With any other reason, it contradicts the service's data. */
+/** Returns true if an event with this reason may be replayed unchanged. With other reasons, it contradicts the service's data. */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
-/** An event to replay. */
 interface ReplayedEvent {
   topic: string
   value: Uint8Array
   /** The reason of the dead letter; undefined for an edited event. */
   reason: string | undefined
-  /** The signature of the failed record. */
   signature: string | undefined
-  /** True if the operator vouches for the event. Then an event of our services gets the operator's signature. */
+  /** True if the operator vouches for the event, so an event of our services gets the operator's signature. */
   isVouchedFor: boolean
 }
 
-/** Returns why a replayed event would become a dead letter again, in one line for each problem. Otherwise, returns its signature. */
+/** Returns the event's signature, or why it would become a dead letter again, one line for each problem. */
 export function checkReplay(
   { topic, value, reason, signature, isVouchedFor }: ReplayedEvent,
   trust: Trust,
@@ -130,8 +127,8 @@ export function checkReplay(
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
 /**
- * Returns the key of an edited event. A key that derives from the Payload, by the key fields of the topic, is derived again. A publisher's own key
- * stays. So does a key on a topic that is not in services.json.
+ * Returns the key of an edited event. A key that derives from the Payload is derived again. A publisher's own key stays, and so does a key on an
+ * undeclared topic.
  */
 function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
   const fields = keyFields(undefined, topic)
@@ -141,9 +138,7 @@ function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string
 }
 
 interface KnownIdsOptions {
-  /** The failed event. */
   event: FailedEvent
-  /** The key of the new record. */
   key: Buffer | undefined
   origin: RecordPosition
   /** See `momentOf`. */
@@ -151,8 +146,7 @@ interface KnownIdsOptions {
 }
 
 /**
- * Returns the bytes to replay. Receivers must derive the same ids from them as from the failed event. Otherwise, after an edit or for ids that derive
- * from the position, the known ids are written into the envelope.
+ * Returns the bytes to replay. If receivers would derive other ids from them than from the failed event, the known ids are written into the envelope.
  */
 function withKnownIds(
   bytes: Uint8Array,
@@ -189,7 +183,6 @@ export function documentIn(value: Uint8Array | undefined): unknown {
   }
 }
 
-/** Returns the envelope in the bytes, or undefined. */
 function parsed(bytes: Uint8Array) {
   try {
     return parseEnvelope(bytes)

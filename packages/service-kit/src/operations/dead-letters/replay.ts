@@ -19,15 +19,14 @@ export type Outcome = { entry: Entry } & Result
 type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
 export interface ReplayOptions {
-  /** The current trust file, as services read it. */
   trust: Trust
   /** Checks everything and publishes nothing. */
   dryRun?: boolean
   /** The bytes to publish instead of the event's own, for a single entry. */
   edited?: Uint8Array | undefined
-  /** The attempt to replay, as the position of its record, by the entry's id. The default is the newest open attempt. */
+  /** The attempt to replay, as the position of its record, by the entry's id. The default is the newest open one. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log; by default, all are. */
+  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log. */
   readUpTo?: ReadUpTo | undefined
   /** Stores begun replays, for a process that may be killed. */
   journal?: ReplayJournal | undefined
@@ -35,16 +34,16 @@ export interface ReplayOptions {
   positionIdsBefore?: number | undefined
 }
 
-/** The number of entries that are published together, because each publish takes a few milliseconds. */
+/** The number of entries that are published together. */
 const atOnce = 50
 
 /**
- * Replays dead letters: checks that they would not fail again, and publishes them to the topic and partition of their origin. A replayed record has
- * the event's bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that
- * follows from them. Then a note is written to the dead-letter topic.
+ * Replays dead letters: publishes them to the topic and partition of their origin, unless they would fail again. A replayed record has the event's
+ * bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that follows from
+ * them. Then a note is written to the dead-letter topic.
  *
- * The notes in the log, not the entries, state which events were replayed. So the dead-letter topics are read to their ends before each publish. Two
- * processes may still replay the same dead letter within milliseconds; the duplicate has no effect.
+ * The notes in the log state which events were replayed, so they are read before each publish. Two processes may still replay the same dead letter
+ * within milliseconds; the duplicate has no effect.
  *
  * An event that failed in two apps is published once. Both apps receive it, even the one where it is `refused`.
  * @throws {OperationError} Kafka failed; every published record has its note
@@ -67,7 +66,6 @@ export async function* replayDeadLetters(
   }
 }
 
-/** Replays dead letters with any log, and any way to publish a record and its note. */
 export async function* replayEntries(
   log: LogReader,
   publish: (replay: ReplayRecord) => Promise<Published>,
@@ -78,7 +76,7 @@ export async function* replayEntries(
   /** Results by failed record, which two apps may share. */
   const settled = new Map<string, Result>()
 
-  /** Publishes records, and returns the first failure after all have ended, so that the published records are reported first. */
+  /** Publishes records. Returns the first failure after all have ended, so that the published ones are reported first. */
   async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
@@ -124,7 +122,6 @@ export async function* replayEntries(
   }
 }
 
-/** Returns the attempt to replay, or why it must not be replayed. */
 function attemptToReplay(entry: Entry, wanted: string | undefined): Attempt | Result {
   const open = openAttempt(entry)
   const attempt =

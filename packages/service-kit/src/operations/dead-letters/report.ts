@@ -83,7 +83,7 @@ export function entryLines(
   ]
 }
 
-/** Returns a line about a claimed replay without a note. A command was killed, or a publisher invented the claim. */
+/** Returns a line about a claimed replay without a note, after a crash or by a forger. */
 function claimLines({ attempts: [first] }: Entry): string[] {
   if (!first || positionText(first.origin) === positionText(first.position)) return []
   return [`  its header names a replay from ${positionText(first.origin)}, but there is no note of that replay`]
@@ -108,7 +108,7 @@ function eventLines(
 
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
-/** Returns the ids of an event in traces and logs (stream/consumer.ts): its own, or those that derive from its record. */
+/** Returns the ids of an event in traces and logs: its own, or those that derive from its record. */
 function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
   const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
@@ -160,10 +160,7 @@ export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: 
   return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
 }
 
-/**
- * Returns an event's bytes for a reader. JSON is masked except for the values that the contract allows to show; other bytes are hidden. With
- * `values`, everything is shown.
- */
+/** Returns an event's bytes for a reader, as JSON with only the values that the contract allows to show. With `values`, everything is shown. */
 export function shownValue(value: Uint8Array, values: boolean): string {
   const text = Buffer.from(value).toString()
   if (text === '') return '(nothing: a tombstone)'
@@ -175,7 +172,7 @@ export function shownValue(value: Uint8Array, values: boolean): string {
   }
 }
 
-/** Returns indented JSON, unless that would lose digits of a large number or a repeated key. */
+/** Returns indented JSON, unless that would lose digits or a repeated key. */
 export function prettyIfSame(text: string): string {
   try {
     const document: unknown = JSON.parse(text)
