@@ -35,7 +35,7 @@ export interface Sidecar {
   /** Publishes to one topic, in order. If it fails, some events may still be published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
-   * Returns documents by key, and may leave out existing ones: if an SQL database fails between two rows, Dapr returns the earlier rows without an
+   * Returns documents by key, and may leave out existing ones. If an SQL database fails between two rows, Dapr returns the earlier rows without an
    * error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms absences; a write with the guard `absent`
    * does not need it.
    */

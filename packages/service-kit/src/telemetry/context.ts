@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '@orderflow/envelope'
 
-/** The ids on all log lines about an event, a request or a document, written as in envelopes. */
+/** The ids on all log lines about an event, a request or a document. */
 export interface Ids {
   traceId?: string | undefined
   correlationId?: string | undefined
@@ -14,13 +14,12 @@ export interface Handling extends Ids {
   /** A document or its bytes. Its texts are collected only if a text must be masked. */
   document: unknown
   texts?: string | undefined
-  /** The time when the event reached the log, in milliseconds since 1970; undefined for a request. */
+  /** The event's time of arrival, in milliseconds since 1970; undefined for a request. */
   arrivedAt?: number | undefined
   /** The request's or event's header, if it is valid (W3C). */
   traceparent?: string | undefined
-  /** The span of the current operation, if its trace is recorded. */
   span?: Span | undefined
-  /** The spans of other requests or events that share this operation. */
+  /** The spans of others that share this operation. */
   links?: readonly SpanContext[]
 }
 
@@ -32,8 +31,7 @@ export function handled(): Handling | undefined {
 }
 
 /**
- * Runs an operation for a request or an event. Its log lines have the ids. Its logs, dead letters and problems contain no personal value of the
- * document (see `withoutValues`).
+ * Runs an operation for a request or an event. Its log lines have the ids. Its texts contain no personal value of the document (see `withoutValues`).
  */
 export function within<T>(handling: Handling | undefined, work: () => T): T {
   return current.run(handling, work)
@@ -75,7 +73,6 @@ export function asSpan<T>(name: string, options: SpanOptions, work: () => Promis
   return within({ ...handling, span }, () => ended(span, work))
 }
 
-/** Runs an operation, and ends its span with the outcome. */
 export async function ended<T>(span: Span | undefined, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
@@ -87,7 +84,7 @@ export async function ended<T>(span: Span | undefined, work: () => Promise<T>): 
   }
 }
 
-/** Returns the error's code, or the name of its class. Messages are left out, because they may quote personal data. */
+/** Returns the error's code, or the name of its class. Messages may quote personal data. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
@@ -98,7 +95,7 @@ export function errorType(error: unknown): string {
 const maxLinks = 8
 
 /**
- * Runs an operation that several requests or events share. Its spans become children of the first recorded span, and link to the others.
+ * Runs an operation that several requests or events share. Its spans are children of the first recorded span, and link to the others.
  * @param spans the current span of each request or event; undefined if it is not recorded
  */
 export function onBehalfOf<T>(spans: readonly (Span | undefined)[], work: () => T): T {
@@ -116,15 +113,15 @@ const sampledBit = 1
 
 /** A span's position in a trace, as in a W3C `traceparent` (https://www.w3.org/TR/trace-context/). */
 export interface SpanContext {
-  /** 32 lower-case hex digits, not all of them zero. */
+  /** 32 lower-case hex digits, not all zero. */
   traceId: string
-  /** 16 lower-case hex digits, not all of them zero. */
+  /** 16 lower-case hex digits, not all zero. */
   spanId: string
   /** True if the span's creator records the trace. */
   isSampled: boolean
 }
 
-/** Returns the position in a `traceparent`; undefined if the header is missing or invalid. */
+/** Returns the position in a `traceparent`; undefined for an invalid header. */
 export function spanContextIn(header: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] = traceparent.exec(header ?? '') ?? []
   if (!traceId || !spanId || !flags) return undefined
@@ -135,23 +132,23 @@ export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): stri
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** Returns the TraceId of an envelope for a trace: the same 32 hex digits as a GUID. */
+/** Returns the TraceId of a trace: the same 32 hex digits as a GUID. */
 export function guidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns the trace of a TraceId; undefined for an invalid one, such as zeros. */
+/** Returns the trace of a TraceId; undefined for an invalid one. */
 export function traceIdOf(guid: string): string | undefined {
-  // Runs for each event, in a third of the time of replacing all hyphens.
+  // Takes a third of the time of replacing all hyphens, and runs for each event.
   const hex = guid.slice(0, 8) + guid.slice(9, 13) + guid.slice(14, 18) + guid.slice(19, 23) + guid.slice(24)
   const lower = hex.toLowerCase()
   return traceId.test(lower) ? lower : undefined
 }
 
-/** Node generates UUIDs in advance, so they are much cheaper than other random bytes. */
+/** Node generates UUIDs in advance, so they are cheaper than other random bytes. */
 export const newTraceId = (): string => randomUUID().replaceAll('-', '')
 
-/** A span's ids, names, numbers and outcomes, without texts that a person may have written. */
+/** A span's ids, names, numbers and outcomes. No text of a person. */
 export type Attributes = Record<string, string | number | boolean | undefined>
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
@@ -159,14 +156,11 @@ export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal
 export interface SpanOptions {
   kind: SpanKind
   attributes?: Attributes
-  /** Further spans that caused or share the operation. */
   links?: readonly SpanContext[]
 }
 
-/** A recorded operation. It is sent to the collector after its end. */
 export interface Span {
   readonly context: SpanContext
-  /** Begins a child of this span. */
   child(name: string, options: SpanOptions): Span
   rename(name: string): void
   set(attributes: Attributes): void
@@ -175,14 +169,14 @@ export interface Span {
   end(error?: string): void
 }
 
-/** The recorder of a service's traces (https://opentelemetry.io/docs/specs/otel/trace/). It exists only with a collector. */
+/** The recorder of a service's traces (https://opentelemetry.io/docs/specs/otel/trace/). */
 export interface Tracing {
   /**
-   * Returns true if a trace is recorded. The sampler decides by `parent` or by the trace's id, so all services decide alike.
+   * Returns true if a trace is recorded, by `parent` or by its id, so that all services decide alike.
    * @param traceId 32 hex digits
    */
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
-  /** Begins a child of `parent`, or the first span of a trace. The trace must be sampled. */
+  /** Begins a child of `parent`, or the first span of a sampled trace. */
   begin(name: string, traceId: string, parent: SpanContext | undefined, options: SpanOptions): Span
   /** Sends the remaining spans, then no more. */
   stop(): Promise<void>

@@ -3,12 +3,12 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log, with the mask for its lines and for other texts of the service. */
+/** A log, with the mask for its lines and for other texts. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
- * Creates a log with one JSON line per record. Lines about an event or a request have its ids. Payloads are not logged. Every line is masked, in case
- * a payload is logged by mistake.
+ * Creates a log with one JSON line per record. Lines about an event or a request have its ids. Every line is masked, in case a payload is logged by
+ * mistake.
  * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
@@ -25,27 +25,26 @@ export function createLog(name: string, level: string, destination: DestinationS
   return Object.assign(pino(options, destination), { mask })
 }
 
-/** Returns a few fields of an error, because libraries attach whole bodies and documents to others. */
+/** Returns a few fields of an error, because libraries attach whole bodies to others. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, stack }
 }
 
-/** Returns the stacks of an error and of its causes. */
 export function stackOf(error: Error): string {
   return stdSerializers.err(error).stack
 }
 
-/** The time between attempts to write to a pipe whose reader is slow. */
+/** The time between attempts to write to a slow pipe. */
 const retryMs = 10
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 /**
  * Writes log lines to a file descriptor synchronously.
  *
- * A full disk must not end the service, as it does with pino's own destination. A line that cannot be written is dropped. The next line reports the
- * number of lost lines.
+ * A full disk must not end the service, as it does with pino's own destination. Lines that cannot be written are dropped, and the next line reports
+ * their number.
  */
 function logOutput(descriptor: number): DestinationStream {
   let lost = 0

@@ -6,22 +6,18 @@ const mask = '***'
 
 const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
-/** Masks personal data and secrets in log lines, problems and the reasons of dead letters. */
+/** Masks personal data and secrets in log lines, problems and dead letters. */
 export interface Mask {
-  /** Masks a value at any depth, such as a log line. It masks personal and secret fields, hidden fields of events, and texts as `text` does. */
+  /** Masks a value at any depth: personal and secret fields, hidden fields of events, and texts as `text` does. */
   fields(value: unknown): unknown
-  /**
-   * Masks a text, such as an error's message. It masks values of the current document, and of personal or secret fields in JSON, a query or a
-   * printed object.
-   */
+  /** Masks values of the current document in a text, and personal or secret fields in JSON, a query or a printed object. */
   text(text: string): string
   /** Masks a log line in JSON, except its level, time and app. */
   line(line: string): string
-  /** Adds names of personal fields that are not in the contract, such as those of an API. */
+  /** Adds an API's own names of personal fields. */
   hide(names: readonly string[]): void
 }
 
-/** Creates a mask for secrets and for the contract's personal fields. */
 export function createMask(): Mask {
   const hidden = new Set(personalNames)
   let isPersonal = meansOneOf(hidden)
@@ -40,10 +36,9 @@ export function createMask(): Mask {
   }
 }
 
-/** The mask for texts without the names of an API. */
+/** The mask without the names of an API. */
 export const contractMask: Pick<Mask, 'fields' | 'text'> = createMask()
 
-/** Returns true if values of a field of this name are masked. */
 type IsHidden = (name: string) => boolean
 
 function maskedFields(value: unknown, isHidden: IsHidden, name = ''): unknown {
@@ -88,7 +83,7 @@ function maskedJson(text: string, isHidden: IsHidden): string | undefined {
   }
 }
 
-/** Matches a name, its separator, and the quote before its value. JSON inside a text has escaped quotes. */
+/** Matches a name, its separator, and the quote before its value. */
 const pair = /(?<![\p{L}\p{N}_.-])([\p{L}_][\p{L}\p{N}_.-]*)(?:\\*["'`])?\s*[:=]\s*(\\*["'`])?/gu
 
 function withoutPairs(text: string, isHidden: IsHidden): string {
@@ -103,7 +98,7 @@ function withoutPairs(text: string, isHidden: IsHidden): string {
   return masked + text.slice(from)
 }
 
-/** Returns the end of the value that begins at `start`: its closing quote or the next separator. An object or array ends with the text. */
+/** Returns the end of the value at `start`: its closing quote or the next separator. An object or array ends with the text. */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
     if (/[[{]/.test(text.charAt(start))) return text.length
@@ -115,7 +110,7 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
   return end < 0 ? text.length : end
 }
 
-/** Matches a whole id, an escaped character of a URL or of JSON, or a word without white space and ASCII punctuation. */
+/** Matches an id, an escaped character of a URL or of JSON, or a word without white space and ASCII punctuation. */
 const word =
   /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
@@ -123,8 +118,8 @@ const word =
 const minPartLength = 3
 
 /**
- * Masks each word of a text that also occurs in a hidden value of the current document. It compares words, because error messages quote, cut and
- * escape values.
+ * Masks each word of a text that also occurs in a hidden value of the current document. Whole values are not enough, because error messages cut and
+ * escape them.
  */
 export function withoutValues(text: string): string {
   const handling = handled()
@@ -140,7 +135,7 @@ export function withoutValues(text: string): string {
   })
 }
 
-/** Returns the document as JSON. Bytes in another format are treated as a text, which may contain anything. */
+/** Returns the document as JSON, or other bytes as a text. */
 function parsed(document: unknown): unknown {
   if (!(document instanceof Uint8Array)) return document
   const text = Buffer.from(document).toString()
@@ -151,13 +146,12 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** The fewest digits of a masked number. Shorter numbers are quantities and do not identify a person. */
+/** The fewest digits of a masked number. Shorter numbers are quantities. */
 const minDigits = 5
 
-/** Ids are shown: they identify no person, and most messages contain one. */
+/** Ids identify no person, and most messages contain one. */
 const isId = (text: string): boolean => mayShow('Id', text)
 
-/** Returns the values of a document that must be hidden. */
 function hiddenIn(document: unknown): string[] {
   const found: string[] = []
   const waiting: [name: string, value: unknown][] = [['', document]]

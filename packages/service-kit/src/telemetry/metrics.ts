@@ -20,7 +20,7 @@ export interface Metrics {
   listener: RequestListener
 }
 
-/** Creates a service's metrics. Process metrics are collected only after the first scrape. */
+/** Creates a service's metrics. Those of the process begin with the first scrape. */
 export function createMetrics(): Metrics {
   const metrics = metricSet()
   let isScraped = false
@@ -36,14 +36,13 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
-      // This starts a timer that measures the event loop.
+      // This starts a timer for the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
   }
 }
 
-/** Creates the metrics of the service's batch queues, by name (`QueueWatch`). */
 function queueMetrics({ gauge, histogram }: MetricSet) {
   const waiting = new Map<string, () => number>()
   gauge(
@@ -86,7 +85,7 @@ interface AnsweredRequest {
   ms: number
 }
 
-/** Counts and times requests. The metric has OpenTelemetry's name, but its status label is the class of the status. */
+/** Counts and times requests. The metric has OpenTelemetry's name, but its status label is a class. */
 function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) => void {
   const seconds = histogram(
     'http_server_request_duration_seconds',
@@ -100,21 +99,17 @@ function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) =>
   }
 }
 
-/**
- * The outcome of an event. `duplicate`: no change was needed. `retried`: the platform failed; the event will be delivered and counted again. Other
- * outcomes are final.
- */
+/** The outcome of an event. `duplicate`: no change was needed. `retried`: the platform failed, so the event will be counted again. */
 export type Outcome = (typeof outcomes)[number]
 
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
-/** The metrics of one topic. */
 export interface TopicMetrics {
-  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function that takes the outcomes. */
+  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function for the outcomes. */
   delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
   /** @param reason the code of a fault */
   deadLetter: (reason: string) => void
-  /** @param type `Name@Version`; may be any text of a publisher */
+  /** @param type `Name@Version`; any text of a publisher */
   unhandled: (type: string) => void
   /** @param type a handled `Name@Version` */
   reacted: (type: string, ms: number) => void
@@ -127,11 +122,11 @@ interface TopicState {
   mostDeliveries: () => number
 }
 
-/** The label for unknown names, because publishers could send any number of names. */
+/** The label for unknown names, which publishers could invent. */
 export const other = 'other'
 
 /**
- * Creates the metrics of topics. Labels only have names from the code and the contract, so publishers can add neither time series nor personal data.
+ * Creates the metrics of topics. Labels have only names from the code and the contract, so publishers can add neither time series nor personal data.
  */
 function eventMetrics({
   counter,
@@ -218,7 +213,6 @@ function eventMetrics({
 
 type MetricSet = ReturnType<typeof metricSet>
 
-/** Creates a set of metrics that are served together as OpenMetrics 1.0 text. */
 export function metricSet() {
   const registry = new Registry<OpenMetricsContentType>()
   registry.setContentType(openMetricsContentType)
@@ -258,10 +252,10 @@ export function metricSet() {
   }
 }
 
-/** Buckets in seconds, for durations inside a service. Each bucket is a time series per combination of labels. */
+/** Buckets in seconds for durations inside a service. Each bucket is a time series per combination of labels. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Buckets in seconds, from one event to another. They include outages of the services and the broker between them. */
+/** Buckets in seconds from one event to another, including outages. */
 const delays = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600]
 
 /** Buckets for numbers of items, up to the largest batch. */

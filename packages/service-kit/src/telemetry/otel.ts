@@ -25,7 +25,7 @@ import {
 import type { Span, SpanContext, SpanKind, SpanOptions, Tracing } from './context.ts'
 import type { TraceSettings } from './trace-settings.ts'
 
-// Loaded only if there is a collector, because the SDK takes memory and a part of a second.
+// Loaded only with a collector, because the SDK takes memory and a part of a second.
 
 const kinds: Record<SpanKind, ApiSpanKind> = {
   server: ApiSpanKind.SERVER,
@@ -35,11 +35,11 @@ const kinds: Record<SpanKind, ApiSpanKind> = {
   internal: ApiSpanKind.INTERNAL,
 }
 
-/** The number of spans that may wait to be sent. Further spans are dropped. A batch of events has some thousand spans. */
+/** The number of spans that may wait to be sent. A batch of events has some thousand. */
 const maxQueueSize = 16_384
 
 /**
- * Records traces and sends them as OTLP over HTTP. The exporter itself reads the standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT` and others).
+ * Records traces and sends them as OTLP over HTTP. The exporter reads the standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT` and others).
  * @param onError receives each failure to send spans
  */
 export function otlpTracing(service: string, settings: TraceSettings, onError: (error: unknown) => void): Tracing {
@@ -85,7 +85,7 @@ export function createTracing(
   }
 }
 
-/** Generates span ids. The trace's id is set by the caller, because the SDK does not name the trace when it asks for an id. */
+/** Generates span ids. The caller sets the trace's id, because the SDK does not name the trace when it asks for an id. */
 function createTraceIds(): IdGenerator & { next: string } {
   const random = new RandomIdGenerator()
   const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }

@@ -1,10 +1,10 @@
-/** The values of the standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
+/** The standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
 export interface TraceSettings {
   /** True if an incoming `traceparent` decides. */
   asksParent: boolean
   /** The recorded share of other traces, from 0 to 1. */
   ratio: number
-  /** The time for which spans wait before they are sent, in milliseconds. */
+  /** The time for which spans wait, in milliseconds. */
   delayMs: number
 }
 
@@ -12,7 +12,7 @@ export interface TraceSettings {
 const usualRatio = '0.1'
 const usualDelayMs = '5000'
 
-/** The standard samplers. If a sampler has no ratio, OTEL_TRACES_SAMPLER_ARG sets it. */
+/** The standard samplers. Without a ratio, OTEL_TRACES_SAMPLER_ARG sets it. */
 const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   always_on: { asksParent: false, ratio: 1 },
   always_off: { asksParent: false, ratio: 0 },
@@ -22,13 +22,12 @@ const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   parentbased_traceidratio: { asksParent: true },
 }
 
-/** Returns the collector's URL, and its variable. */
 function endpointIn(env: NodeJS.ProcessEnv): [variable: string, url: string] | undefined {
   const variable = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].find((name) => env[name])
   return variable ? [variable, env[variable] as string] : undefined
 }
 
-/** Returns the settings of traces; undefined without a collector. `traceProblems` validates the variables. */
+/** Returns the settings of traces; undefined without a collector. */
 export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
   if (!endpointIn(env) || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { asksParent, ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio) } = samplerIn(env) ?? {
@@ -41,7 +40,7 @@ const delayIn = ({ OTEL_BSP_SCHEDULE_DELAY: delay }: NodeJS.ProcessEnv) => Numbe
 
 const samplerIn = ({ OTEL_TRACES_SAMPLER: name }: NodeJS.ProcessEnv) => samplers[name || 'parentbased_traceidratio']
 
-/** Returns a line for each wrong variable, beginning with its name. The SDK would silently use defaults. */
+/** Returns a line for each wrong variable, for which the SDK would silently use a default. */
 export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   const [variable, url] = endpointIn(env) ?? []
   if (!variable || !url) return []
@@ -57,7 +56,7 @@ export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/** Returns variables that make a sidecar send its spans to the same collector. By default, daprd uses gRPC over TLS (1.18, SetTracingSpecFromEnv). */
+/** Returns variables that make a sidecar use the same collector. By default, daprd uses gRPC over TLS (1.18, SetTracingSpecFromEnv). */
 export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const [, url] = endpointIn(env) ?? []
   if (!url) return {}

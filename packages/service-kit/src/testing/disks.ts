@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory, which can be full while the machine's disk is not. */
+/** A file system in memory, which a test can fill. */
 export interface Disk {
   path: string
   fill(): Promise<void>
@@ -15,12 +15,12 @@ export interface Disk {
 }
 
 const roomy = '75%'
-/** The margin for other programs' writes while the command `mount` starts, in bytes. */
+/** The margin for other programs' writes while `mount` starts, in bytes. */
 const margin = 64 * 1024 * 1024
 
 /**
  * Mounts a tmpfs on a folder.
- * @param size in the syntax of `mount`, until the disk is relieved. The default is three quarters of the machine's memory
+ * @param size in the syntax of `mount`, until the disk is relieved. The default is three quarters of the memory
  * @throws {Error} in one line, if this user may not mount it
  */
 export async function mountDisk(path: string, size = roomy): Promise<Disk> {
@@ -53,7 +53,6 @@ function nameless(folder: string): number {
   return descriptor
 }
 
-/** Writes until the disk is full. */
 function fillUp(descriptor: number): void {
   const zeros = Buffer.alloc(64 * 1024)
   try {
@@ -68,7 +67,7 @@ function throwBriefly(error: unknown): never {
   throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error })
 }
 
-/** Unmounts every disk at or below a folder, at once or when the last process that uses it ends. */
+/** Unmounts every disk at or below a folder, when the last process that uses it ends. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
   const paths = mounts.map((line) => line.split(' ')[1]?.replaceAll('\\040', ' ') ?? '')

@@ -1,7 +1,6 @@
 import { type LogReader, type LogRecord, mergeByTime } from '../operations/log-reader.ts'
 import type { RecordPosition } from '../stream/record.ts'
 
-/** A record that a test puts into the log. */
 export interface FakeRecord {
   topic: string
   partition?: number
@@ -17,7 +16,6 @@ export interface FakeRecord {
 export class FakeLog implements LogReader {
   readonly records: LogRecord[] = []
 
-  /** Appends a record and returns its position. */
   append({
     topic,
     partition = 0,

@@ -48,7 +48,7 @@ export class FakeSidecar implements Sidecar {
     return structuredClone(this.documents.get(key))
   }
 
-  /** Makes the next `count` reads see the same state and answer at the same time, as if replicas decided at once. */
+  /** Makes the next `count` reads see the same state, as if replicas decided at once. */
   readTogether(count: number): void {
     this.#together = count
   }
@@ -94,7 +94,6 @@ export class FakeSidecar implements Sidecar {
     this.set('fence', crypto.randomUUID())
   }
 
-  /** Returns the keys of the list's chunks, in the order of their beginning. */
   chunkKeys(): string[] {
     return [...this.documents.keys()].filter((key) => /^list\/\d+\/\d+$/.test(key))
   }

@@ -19,7 +19,6 @@ export interface Answer<T> {
   body: T
 }
 
-/** Sends a request, and returns the answer as JSON. */
 export async function send<T>(url: string, init: RequestInit = {}): Promise<Answer<T>> {
   const response = await fetch(url, init)
   const text = await response.text()

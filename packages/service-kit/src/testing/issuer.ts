@@ -6,11 +6,10 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 export interface TestIssuer {
   /** The issuer as in the tokens' `iss`. */
   url: string
-  /** The number of requests for its keys. */
   readonly keyRequests: number
-  /** Signs claims with the newest key. The defaults are those of a usual access token; `undefined` leaves one out. */
+  /** Signs claims with the newest key, with the defaults of an access token; `undefined` leaves one out. */
   token(claims?: { [claim: string]: unknown }): Promise<string>
-  /** Signs with a new key from now on, and no longer shows the old one. */
+  /** Signs with a new key from now on, and hides the old one. */
   rotate(): Promise<void>
   /** Answers 503 to all requests while `isFailing` is true. */
   fail(isFailing: boolean): void

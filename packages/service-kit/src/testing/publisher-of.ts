@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Publishers, TrustFile } from '../trust/trust.ts'
 
-/** An application, as its envelopes name it. */
 interface App {
   id: string
   name: string
 }
 
 /**
- * Returns an application that may publish an event: the service that publishes it, or an application that trust.json lists for it, or an
- * unlisted one.
+ * Returns an application that may publish an event: a service, a listed application, or an unlisted one.
  * @throws {Error} if trust.json accepts only listed applications, and none is listed for the event
  */
 export function publisherOf(event: string): App {

@@ -4,7 +4,6 @@ import { withServer } from './http.ts'
 /** The samples of a scrape, by metric name with labels. */
 export type Samples = Map<string, number>
 
-/** Scrapes a service's metrics once. */
 export function scrape(listener: RequestListener): Promise<Samples> {
   return withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
 }

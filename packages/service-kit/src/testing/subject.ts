@@ -27,9 +27,9 @@ export function underKey(topic: string, envelope: SubjectEvent['envelope']): Sub
 
 /** A service's own data for the specs that apply to every service (packages/test-kit). */
 export interface Subject {
-  /** Requests that only this service refuses, by the error in them. Requests that every service refuses are derived from its routes. */
+  /** Requests that only this service refuses, by the error. Others are derived from its routes. */
   badRequests?: Record<string, BadRequest>
-  /** Returns a new event that the service reacts to, about a new object. */
+  /** Returns a new event of a new object, which the service handles. */
   event(): SubjectEvent
   /** Returns the final effect of the event in the service's API; undefined until then. */
   effectOf(url: string, event: SubjectEvent): Promise<unknown>

@@ -3,15 +3,14 @@ import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
-/** The settings of trust. */
 export interface TrustSettings {
   /** The file with the rights of outside applications, relative to the service's folder. */
   File: string
-  /** The file with the events of each service, by AppId, relative to the service's folder. It is generated from services.json. */
+  /** The file with each service's events, by AppId. It is generated from services.json. */
   Publishers: string
-  /** Keys separated by commas; the first one signs. Empty if only this stack can write the stream, as on loopback. From the environment only. */
+  /** Keys separated by commas; the first one signs. Empty if only this stack can write the stream. */
   SigningKeys: string
-  /** A date-time. Earlier records in the log need no signature. Empty if all records are signed. */
+  /** A date-time, before which records need no signature. Empty if all are signed. */
   SignedSince: string
 }
 
@@ -35,7 +34,7 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
 export type Listing = 'service' | 'listed' | 'unlisted'
 
 /**
- * Returns a function from an AppId, in lower case, to the kind of its publisher. It is for display only: `Trust` decides what to accept.
+ * Returns a function from an AppId to the kind of its publisher, for display only: `Trust` decides what to accept.
  * @param root the service's folder
  */
 export function readListing(
@@ -60,7 +59,7 @@ const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.
 // A test validates the schema against its meta-schema.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
-/** Thrown if the file is unreadable or invalid. `problems` has a line for each problem, which begins with the setting that names the file. */
+/** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting of the file. */
 export class TrustFileError extends Error {
   readonly code = 'trust-file'
   readonly problems: string[]
@@ -91,7 +90,6 @@ function read(file: URL): unknown {
   }
 }
 
-/** Returns the problems that a schema cannot find: unknown services, topics and events. */
 function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Publishers): string[] {
   const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
   const events = new Set<string>(eventNames)

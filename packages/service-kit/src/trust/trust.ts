@@ -1,22 +1,21 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceivedEnvelope } from '@orderflow/envelope'
 
-/** Names of events by topic. */
 type Topics = Record<string, string[]>
 
-/** The content of components/trust/publishers.json: the events of our own services, by AppId, and the topics that outside applications may write. */
+/** The content of components/trust/publishers.json: the events of our services, by AppId, and the topics that others may write. */
 export interface Publishers {
   outside: string[]
   services: Record<string, { name: string; publishes: Topics }>
 }
 
-/** The content of components/trust/trust.json: the rights of outside applications, by AppId (trust.schema.json). */
+/** The content of components/trust/trust.json: the rights of others, by AppId (trust.schema.json). */
 export interface TrustFile {
   unlisted: 'accept' | 'reject'
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** Thrown for an event that its AppId may not publish, or that another application wrote. `message` contains the problem and its fix. */
+/** Thrown for an event that its AppId may not publish, or that another application wrote. `message` contains the fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
   constructor(message: string) {
@@ -25,29 +24,26 @@ export class UntrustedError extends Error {
   }
 }
 
-/** The evidence of a record's publisher, in addition to its envelope. */
 export interface Evidence {
   /** The envelope as bytes. */
   value: Uint8Array
-  /** The record's header of that name. */
   signature: string | undefined
-  /** The time when the broker appended the record, in milliseconds since 1970. NaN if it is unknown, or the publisher set the time. */
+  /** The time when the broker appended the record, in milliseconds since 1970. NaN if it is unknown, or the publisher's. */
   appendedAt: number
 }
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-/** The sender of an envelope, as the API key proves: the key's name, and its tenant, which may be empty. */
+/** The sender of an envelope, by API key. */
 interface Speaker {
   key?: string
   tenant: { id: string }
 }
 
-/** The rights of publishers. Ids of envelopes are in lower case, as `parseEnvelope` returns them. */
+/** The rights of publishers. Ids of envelopes are in lower case, as from `parseEnvelope`. */
 export interface Trust {
   /**
-   * Applies the rules that trust.json cannot change. Only one of our services publishes as itself, and only its own events. Other applications may
-   * not write our own topics.
+   * Applies the rules that trust.json cannot change. Our services publish their own events only, and other applications may not write our own topics.
    * @throws {UntrustedError}
    */
   requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
@@ -57,21 +53,20 @@ export interface Trust {
    */
   requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
   /**
-   * Checks an envelope that a caller sends through a service. It must not be in the name of one of our services. With authentication, its application
-   * must be listed with the caller's key, and its TenantID allowed by the file or the key. Without authentication, the same rules apply as on the
-   * stream.
+   * Checks an envelope that a caller sends through a service. It must not be in the name of our services. With authentication, its application must
+   * be listed with the caller's key, and its TenantID allowed. Without authentication, the rules of the stream apply.
    * @param caller undefined without authentication
    * @throws {UntrustedError}
    */
   requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
   /**
-   * Returns the signature of an event of one of our services; undefined if no key is set.
-   * @throws {Error} if publishers.json does not list the event, so that receivers would reject it
+   * Returns the signature of our services' event; undefined if no key is set.
+   * @throws {Error} if publishers.json does not list the event
    */
   sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns an operator's signature of an event in the name of one of our services, if a key is set. */
+  /** Returns an operator's signature of our services' event, if a key is set. */
   vouch(envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns true if a record that the broker appended at this time needs a signature. */
+  /** Returns true if a record of this time needs a signature. */
   asksForSignature(appendedAt: number): boolean
 }
 
@@ -95,12 +90,12 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     tenants: tenants && new Set(tenants),
   }))
 
-  // Written as a negation, so that a record without a time also needs a signature.
+  // A record without a time also needs a signature.
   const asksForSignature = (appendedAt: number) => signer !== undefined && !(appendedAt < signedSince)
 
   const publishes = ({ AppId, Name }: Claim, topic: string) => services.get(AppId)?.publishes.get(topic)?.has(Name)
 
-  /** Returns true if one of our services wrote the event. Otherwise, another application may have written it for itself. */
+  /** Returns true if one of our services wrote the event, and not another application for itself. */
   function isOurs(topic: string, claim: Claim, { value, signature, appendedAt }: Evidence): boolean {
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
@@ -184,7 +179,6 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 }
 
-/** The evidence of a new event without a signature. */
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
 const remedyOnStream = 'to accept it, change that, restart the services and replay its dead letter'
@@ -206,7 +200,7 @@ export const signatureHeader = 'signature'
 /** 32 bytes in base64url. */
 const form = /^[\w-]{43}$/
 
-/** Returns a header's text if it has the form of a signature. Other texts are not forwarded. */
+/** Returns a header's text if it has the form of a signature. */
 export function signatureIn(text: string | undefined): string | undefined {
   return text !== undefined && form.test(text) ? text : undefined
 }
@@ -215,11 +209,10 @@ export function signatureIn(text: string | undefined): string | undefined {
 interface Signer {
   /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
   sign(value: Uint8Array): string | undefined
-  /** Returns true if one of the keys made the signature. */
   isBy(value: Uint8Array, signature: string | undefined): boolean
 }
 
-/** Creates a signer. @param keys the first one signs, and all of them are accepted, so that keys can be replaced */
+/** Creates a signer. @param keys the first one signs, and all are accepted, so that keys can be replaced */
 export function createSigner(keys: readonly string[]): Signer {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
   const [first] = secrets

@@ -5,8 +5,7 @@ import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 
 /**
- * The default kind of body. Events have known fields of limited length, so its limit is far above the need. The number of connections
- * (runtime/listener.ts) limits the number of bodies in memory.
+ * The default kind of body. Its limit is far above the need of events. The number of connections (runtime/listener.ts) limits the bodies in memory.
  */
 const smallJson: BodyKind = {
   types: ['application/json'],
@@ -15,15 +14,15 @@ const smallJson: BodyKind = {
   isJson: true,
 }
 
-// The default of TextDecoder drops a byte order mark.
+// TextDecoder drops a byte order mark by default.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content. Express's own
- * parser would replace invalid bytes with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
+ * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1). Express's own parser would replace invalid bytes
+ * with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
  * @param kind by default a small JSON body
- * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory
- * is short
+ * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory is
+ * short
  */
 export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
   readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
@@ -70,8 +69,8 @@ function requireKind(request: Request, { types }: BodyKind): void {
 }
 
 /**
- * Reads the bytes of a body. If the body is too large, the rest is read and dropped while the answer is sent, until the listener's timeout.
- * @param hold receives the number of further bytes before they are kept; throws if the limit is reached
+ * Reads the bytes of a body. The rest of a large body is dropped while the answer is sent.
+ * @param hold receives the number of further bytes before they are kept; throws at the limit
  */
 function bytesOf(request: Request, maxBytes: number, hold: (more: number) => void): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -91,7 +90,7 @@ function bytesOf(request: Request, maxBytes: number, hold: (more: number) => voi
     }
     request.on('data', take)
     request.once('end', () => resolve(Buffer.concat(chunks)))
-    // The client has left, so this answer is never read.
+    // The client has left, and never reads this answer.
     request.once('error', () =>
       reject(new HttpProblem(400, 'broken-off', 'The body is incomplete', { detail: 'Send it again.' })),
     )
@@ -130,7 +129,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Returns the parts that `JSON.parse` would silently change: duplicate keys, and numbers that it rounds. */
+/** Returns the parts that `JSON.parse` would silently change: duplicate keys, and large numbers. */
 export function hiddenErrors(json: Uint8Array): FieldError[] {
   const { duplicateKeys, inexactNumbers } = hiddenByParsing(json)
   const duplicates = new Map(

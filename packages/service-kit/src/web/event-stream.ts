@@ -6,16 +6,16 @@ import { callerOf } from './security.ts'
 
 /** The time between heartbeats. Proxies close silent connections, Heroku's after 55 s. */
 const heartbeatMs = 15_000
-/** The number of bytes that may wait for a slow client. Further messages are dropped. */
+/** The number of bytes that may wait for a slow client. */
 const maxWaitingBytes = 64 * 1024
 
-/** Sends a message with JSON data to one client. Returns false if the message was dropped because the client reads too slowly. */
+/** Sends a message with JSON data to one client. Returns false if it was dropped because the client is slow. */
 export type Send = (event: string, data: unknown) => boolean
 
 /** An operation that sends messages until its client leaves (`text/event-stream`, HTML Living Standard, section 9.2). */
 interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
-  /** The data of the messages, by `event`. */
+  /** The data of the messages. */
   body: Model<unknown>
   /** Begins to send. Returns a function to call when the client has left. */
   open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void
@@ -24,11 +24,11 @@ interface StreamDefinition<I extends Inputs>
 /** The open event streams. Shutdown ends them, and their clients reconnect. */
 export interface Streams {
   route<I extends Inputs>(definition: StreamDefinition<I>): Route
-  /** Ends all streams. Later streams end when they begin. */
+  /** Ends all streams, and later ones at their start. */
   end(): void
 }
 
-/** Creates a service's streams. The service must end them in `ServiceParts.background`, because shutdown waits for the last answer. */
+/** Creates a service's streams, which it must end in `ServiceParts.background`, because shutdown waits for the last answer. */
 export function createStreams(): Streams {
   const open = new Set<Response>()
   let isEnding = false
@@ -55,7 +55,7 @@ export function createStreams(): Streams {
       return {
         operation,
         async handle(request: Request, response: Response) {
-          // The client may have left during authentication. Then its response has already emitted `close`.
+          // After authentication, the response of a lost client has already emitted `close`.
           if (request.socket.destroyed) return
           const values = readInputs(input, request)
           response.status(200).set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
@@ -77,7 +77,7 @@ export function createStreams(): Streams {
             open.delete(response)
             close()
           })
-          // An error before the first message gets a problem as its answer.
+          // An error before the first message is answered as a problem.
           close = begin(values, send, { caller: callerOf(response) })
           response.flushHeaders()
         },

@@ -19,7 +19,6 @@ import {
 import type { Request } from 'express'
 import { type FieldError, invalid } from './problems.ts'
 
-/** An OpenAPI parameter object. */
 interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
@@ -29,34 +28,29 @@ interface Parameter {
   example?: string
 }
 
-/** The kind of body that an operation accepts. */
 export interface BodyKind {
   types: readonly string[]
   maxBytes: number
-  /** The number of bytes of all such bodies in memory. Above it, requests get 503. */
+  /** The number of bytes of such bodies in memory, above which requests get 503. */
   maxHeldBytes: number
   /** True if the body is read as JSON. Otherwise the operation gets the bytes. */
   isJson?: boolean
 }
 
-/** An input of an operation, with its reader and its description on the page. */
+/** An input of an operation, with its reader and description. */
 export interface Input<T> {
   /** @throws {HttpProblem} 400 naming the error */
   read(request: Request): T
-  /** The parameters of the input. */
   parameters?: readonly Parameter[]
-  /** The JSON body of the input. */
   body?: Model<unknown>
   /** The kind of body, read into `request.body`. Left out for a small JSON text, or no body. */
   receives?: BodyKind
-  /** The status codes of the problems that reading may cause. */
+  /** The status codes that reading may cause. */
   problems: readonly number[]
 }
 
-/** The inputs of an operation, by their names in the handler. */
 export type Inputs = Record<string, Input<unknown>>
 
-/** The values of the inputs, for a handler. */
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
 /** Reads all inputs in order. @throws {HttpProblem} also for an unknown query parameter */
@@ -77,10 +71,9 @@ function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Reques
   if (shown.size > 0) throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
 }
 
-/** A parameter's description on the page. */
 type Described = Pick<Parameter, 'description' | 'example'>
 
-/** Creates the input of a GUID in the path, in any usual spelling: `pathId('id')` for `/v1/things/{id}`. It may cause 404. */
+/** Creates the input of a GUID in the path: `pathId('id')` for `/v1/things/{id}`. It may cause 404. */
 export function pathId(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => readGuid(name, request.params[name]),
@@ -98,7 +91,7 @@ export function pathWord(name: string, described: Described = {}): Input<string>
   }
 }
 
-/** Creates the input of a query parameter with one of a few words. The first word is the default. */
+/** Creates the input of a query parameter with one of a few words. The first is the default. */
 export function queryWord<Word extends string>(
   name: string,
   words: readonly [Word, ...Word[]],
@@ -116,7 +109,7 @@ export function queryWord<Word extends string>(
   }
 }
 
-/** Creates the input of an optional GUID in the query, in any usual spelling. */
+/** Creates the input of an optional GUID in the query. */
 export function queryId(name: string, described: Described = {}): Input<string | undefined> {
   return {
     read: ({ query }) => (query[name] === undefined ? undefined : readGuid(name, query[name])),
@@ -135,7 +128,7 @@ function readGuid(name: string, value: unknown): string {
 const maxKeyLength = 255
 
 /**
- * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 for a key that was used with another body
+ * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 for a key with another body
  * (draft-ietf-httpapi-idempotency-key-header, section 2.7).
  */
 export function idempotencyKey(described: Described): Input<string | undefined> {
@@ -162,14 +155,12 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
 const defaultLimit = 20
 const maxLimit = 100
 
-/** The requested part of a list. */
 export interface PageOptions {
   limit: number
   /** The `next` of the previous page; undefined for the first page. */
   cursor: string | undefined
 }
 
-/** The inputs `limit` and `cursor` of a list. */
 export const pageOptions: Input<PageOptions> = {
   read: readPageOptions,
   parameters: [
@@ -212,36 +203,33 @@ export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | nu
 /** A JSON Schema of OpenAPI 3.0. */
 export type Schema = { [keyword: string]: unknown }
 
-/** A rule of the API that narrows the contract's rule for a field. */
+/** A rule of the API that narrows the contract's rule. */
 interface NarrowRule {
   /** Further keywords for the page. */
   schema: Schema
-  /** Returns the error of a value, which replaces the contract's error. Undefined for a valid value or another type. */
+  /** Returns the error of a value, which replaces the contract's. Undefined for a valid value or another type. */
   flaw(value: unknown): string | undefined
 }
 
 /**
- * A field of a payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`. The contract's rules apply, and
- * optionally a rule of the API.
+ * A field of a payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`, with an optional rule of the
+ * API.
  */
 type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
 
-/** A field, defined by the contract or by its own schema. */
 export type Field = ContractField | Schema
 
-/** An object of the API, with its name on the page. `T` is its type in the code. */
+/** An object of the API, with its name on the page. */
 export interface Model<T> {
   name: string
   schema: Schema
-  /** The models to which the schema refers. */
   uses?: readonly Model<unknown>[]
-  /** Distinguishes models of different types for the compiler. */
+  /** Distinguishes models for the compiler. */
   readonly of?: T
 }
 
 /**
- * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`. So new fields of the contract are in the
- * API, too.
+ * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`.
  * @param omitted fields that the API does not have, or has under other names
  */
 export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
@@ -252,12 +240,11 @@ export function contractFields<N extends EventName, Omitted extends keyof Payloa
   return Object.fromEntries(names.map((field) => [camelCaseName(field), [name, field]])) as never
 }
 
-/** Creates the model of an object in answers. It describes every field of `T`; the contract describes the contract's fields. */
+/** Creates the model of an object in answers. The contract describes its fields. */
 export function model<T>(name: string, fields: { [K in keyof T & string]-?: Field }): Model<T> {
   return { name, schema: { type: 'object', properties: propertiesOf(fields) } }
 }
 
-/** Returns a reference to a model's schema. */
 export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
@@ -268,7 +255,7 @@ function schemaOf(field: Field): Schema {
   return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
 }
 
-/** Narrows the type, because Array.isArray does not narrow to a readonly tuple. */
+/** Narrows the type, unlike Array.isArray for a readonly tuple. */
 function isContractField(field: Field): field is ContractField {
   return Array.isArray(field)
 }
@@ -294,8 +281,8 @@ export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
 type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
 
 /**
- * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API, the event and the page have
- * the same rules. It is required if the event requires it.
+ * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API and the event have the same
+ * rules.
  * @param name the name of the schema on the page
  * @param example values for the page, instead of the contract's examples
  */
@@ -316,7 +303,7 @@ export function jsonBody<T extends object>(
 type Example = Record<string, unknown>
 
 /**
- * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out other fields.
+ * Creates the reader of such a body. It returns GUIDs in lower case, and drops other fields.
  * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {

@@ -6,30 +6,27 @@ import type { PageSignIn } from './pages.ts'
 import type { Refusals } from './problems.ts'
 import type { Route } from './route.ts'
 
-/** The used parts of an OpenAPI document. */
 export interface OpenApi {
   paths: Record<string, Record<string, { responses: Record<string, object>; security?: object[] }>>
   components: Record<string, object>
 }
 
-/** The source of a service's OpenAPI document. */
 export interface Documented {
   title: string
   description: string
   routes: readonly Route[]
   refusals: Refusals
-  /** Extension members of the service's problems, by name. */
   problemMembers: Record<string, Field>
-  /** The URL of the page with traces, or an empty text. */
+  /** The URL of the page with traces; may be empty. */
   tracePage?: string | undefined
-  /** The URL of the page with events, or an empty text. */
+  /** The URL of the page with events; may be empty. */
   monitorPage?: string | undefined
 }
 
 /** The file with the schema of a problem, in a comment. */
 const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
 
-/** Returns the OpenAPI document of a service. @throws {Error} for a code that is missing in the table of refusals */
+/** Returns the OpenAPI document of a service. @throws {Error} for a code without a refusal */
 export function openapiOf({
   title,
   description,
@@ -46,7 +43,7 @@ export function openapiOf({
       description: monitorPage ? `${description}\n\n[See the events](${monitorPage})` : description,
       version: '1',
     },
-    // Relative to the document, so it includes the path prefix of a proxy.
+    // Relative to the document, so it includes a proxy's path prefix.
     servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
     paths: pathsOf(routes, refusals),
@@ -71,7 +68,7 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
   const { path, scope, summary, description, inputs, answers, body, mediaType } = operation
   const request = inputs.find((input) => input.body)
-  // Operations that create an object return its Location, even before it is readable.
+  // Operations that create an object return its Location.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,
@@ -92,16 +89,12 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
 const requestRules =
   'The request is not valid: `errors` names each field, header or parameter. Unknown query parameters are refused'
 
-/** Describes 400 for an operation: unknown query parameters, and JSON that a parser would change. */
 const invalidRequest = (inputs: readonly Input<unknown>[]) =>
   inputs.some(({ body, receives }) => body && (!receives || receives.isJson))
     ? `${requestRules}, and so are duplicate JSON keys and numbers of more digits than a 64-bit double keeps.`
     : `${requestRules}.`
 
-/**
- * Returns the problems of an operation. They are those of its inputs and its refusals, and 400, 403 for a POST from another site, 429, and 503 for an
- * outage.
- */
+/** Returns the problems of an operation: those of its inputs and refusals, 400, 403 for POSTs from other sites, 429, and 503. */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
   const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to fix it.']))
@@ -112,7 +105,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
       throw new Error(`${method} ${path} has the refusal ${code}, which is missing in the service's table of refusals`)
     return { status: refusal.status, meaning: `${refusal.title} (\`${code}\`).` }
   })
-  // Several refusals may have the same status. Clients distinguish them by code.
+  // Refusals with the same status differ by their code.
   for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
     const words = some.map(({ meaning }) => meaning).join(' ')
     meanings.set(status, status === 400 ? `${words} ${meanings.get(400)}` : words)
@@ -120,7 +113,6 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }
 
-/** Returns a problem as an answer of the document. */
 function problemAnswer(description: string): object {
   return {
     description,
@@ -131,14 +123,12 @@ function problemAnswer(description: string): object {
 const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
   Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))
 
-/** Returns the models of all bodies, and the models to which they refer. */
 function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {
   const found = [body, ...inputs.flatMap((input) => input.body ?? [])]
   return [...found, ...found.flatMap(({ uses = [] }) => uses)]
 }
 
 type Issuer = NonNullable<Auth['issuer']>
-/** An OpenAPI security scheme object. */
 type Scheme = { type: 'http' | 'oauth2'; [member: string]: unknown }
 
 const denials = {
@@ -146,7 +136,6 @@ const denials = {
   403: problemAnswer('The token or key lacks the scope, or a page of another site sent the request.'),
 }
 
-/** Returns a document with its security schemes, and with the scope of each operation. */
 export async function secured(document: OpenApi, auth: Auth, routes: readonly Route[]): Promise<OpenApi> {
   const schemes = await securitySchemes(auth, routes)
   const paths: OpenApi['paths'] = {}
@@ -177,7 +166,7 @@ async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]):
   return { type: 'oauth2', flows: { authorizationCode } }
 }
 
-/** Returns the sign-in of the page as a public client, which has no secret (RFC 7636). Undefined if the page has no client id. */
+/** Returns the sign-in of the page as a public client, which has no secret (RFC 7636). */
 export function pageSignIn({ clientId, discover }: Issuer, routes: readonly Route[]): PageSignIn | undefined {
   if (!clientId) return undefined
   const oauth = { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }

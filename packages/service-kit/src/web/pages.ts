@@ -6,19 +6,19 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './security.ts'
 
-/** A public document that is the same for every caller. Like the page of operations, it needs no authentication. */
+/** A public document, the same for every caller. */
 export interface StaticFile {
   /** The path, such as `/schemas/common.json`. */
   path: string
   /** The media type, with the charset of a text. */
   type: string
-  /** The text, or a function that returns it for the path prefix at a proxy. The prefix may be empty. */
+  /** The text, or a function of the path prefix at a proxy, which may be empty. */
   content: string | ((prefix: string) => string)
-  /** The sources that a page may load from: directives of its content security policy. */
+  /** The sources that a page may load from, by directive of its content security policy. */
   sources?: Record<string, string[]>
 }
 
-/** Serves public documents for GET and HEAD. Pages of other sites may read them, because they contain no personal data. */
+/** Serves public documents for GET and HEAD, also to pages of other sites. */
 export function staticFiles(files: readonly StaticFile[]): Router {
   const router = Router()
   for (const { path, type, content, sources = {} } of files) {
@@ -36,35 +36,32 @@ export function staticFiles(files: readonly StaticFile[]): Router {
   return router
 }
 
-/** A file of a page. */
 export interface SiteFile {
   bytes: Buffer
   /** The bytes compressed with Brotli; undefined if compression saves too little. */
   br?: Buffer | undefined
-  /** The Content-Type. */
   type: string
   etag: string
-  /** True if the name contains a hash of the content, so browsers may keep the file. */
+  /** True if browsers may keep the file, because its name contains a hash of the content. */
   immutable: boolean
 }
 
 /** A service's own page for people. It is public, so it must not contain personal data. */
 export interface Site {
-  /** The content security policy. */
   policy: string
   /**
    * Returns the file for a path outside of the API, or undefined.
-   * @param prefix the path prefix at a proxy, for the links of a page; may be empty
+   * @param prefix the path prefix at a proxy; may be empty
    */
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
 
-/** Paths that are never part of a page: operations and their documentation. */
+/** Paths that are never part of a page. */
 const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** Serves the files of a page for GET and HEAD. It compresses them if the browser accepts that, and answers 304 if the browser has the file. */
+/** Serves the files of a page for GET and HEAD, compressed if possible, or 304 if the browser has the file. */
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
@@ -96,7 +93,7 @@ export function site({ policy, read }: Site): RequestHandler {
 /** Stops Swagger UI from sending the document to validator.swagger.io. */
 const swaggerOptions = { validatorUrl: null }
 
-/** The options of swagger-ui-express for signing in, and the further origins to which the page may send requests. */
+/** The sign-in options of swagger-ui-express, and the origins to which the page may send requests. */
 export interface PageSignIn {
   oauth: object
   origins: () => Promise<string[]>
@@ -105,7 +102,7 @@ export interface PageSignIn {
 /** Serves the interactive page. It loads only its own files and the document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const options = { ...swaggerOptions, ...(signIn && { oauth: signIn.oauth }) }
-  // The page loads the document by its URL, because the sign-in is missing while the issuer does not answer.
+  // Loaded by its URL, because the sign-in is missing while the issuer does not answer.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
     swaggerUrl: '../openapi.json',
@@ -123,7 +120,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   }
   const set: RequestHandler = async (_request, response, next) => {
     const connectSrc = ["'self'", ...((await signIn?.origins()) ?? [])]
-    // The issuer's page opens in its own window. It returns to oauth2-redirect.html, which calls the first page.
+    // The issuer's page in its own window returns to oauth2-redirect.html, which calls the first page.
     const headers = headersOf({ directives: { ...directives, connectSrc }, opener: 'same-origin-allow-popups' })
     response.setHeaders(headers.set('cache-control', 'no-cache'))
     next()
@@ -145,7 +142,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   )
 }
 
-/** Returns the hashes of inline styles, so that the policy allows only these. The page and the logo of Swagger UI have some. */
+/** Returns the hashes of inline styles, so that the policy allows only these. */
 function stylesIn(page: string): string[] {
   const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')
   const found = [

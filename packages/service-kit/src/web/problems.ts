@@ -36,12 +36,11 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Returns a 404 for an unknown object. */
 export function notFound(what: string, detail: string): HttpProblem {
   return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
 
-/** Returns a 400 that names each wrong field. An empty pointer means the body itself. */
+/** Returns a 400 that names each wrong field. An empty pointer means the body. */
 export function invalid(errors: FieldError[]): HttpProblem {
   const detail = errors
     .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
@@ -49,24 +48,23 @@ export function invalid(errors: FieldError[]): HttpProblem {
   return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
-/** Returns a 503 for an outage of the platform behind the service. `detail` describes its effect on the request. */
+/** Returns a 503 for an outage of the platform. `detail` describes its effect on the request. */
 export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
   const headers = { 'retry-after': '1' }
   return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }
 
-/** The status and title of the problem for an error of the domain. */
 export interface Refusal {
   status: number
   title: string
 }
 
-/** The domain's errors, by `code`. Their messages contain the fix. */
+/** The domain's errors, by `code`. */
 export type Refusals = Record<string, Refusal>
 
 /**
- * Returns the problem for an error of the domain, or undefined. The error's `details` become extension members. Personal data of the request in its
- * message is masked.
+ * Returns the problem for an error of the domain, or undefined. The error's `details` become extension members. Personal data in its message is
+ * masked.
  */
 function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -82,7 +80,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Returns the problem for an error: of the kit, of the domain by its table, or 500 without internals. */
+/** Returns the problem for an error: of the kit, of the domain, or 500 without internals. */
 export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
@@ -105,7 +103,7 @@ function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 
-/** Returns the problem for a list's error (state/list-page.ts), which is independent of HTTP. */
+/** Returns the problem for a list's error (state/list-page.ts). */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: error.message }])
@@ -152,7 +150,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
     const { status, code, title, options } = problemOf(error, refusals, log.mask)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
-    // A partial answer must not look complete. Express would also end it, but print the error as plain text.
+    // A partial answer must not look complete, and Express would append a text.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`
@@ -161,7 +159,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
       .status(status)
       .set(headers ?? {})
       .type('application/problem+json')
-      // Standard members have priority over extension members of the same name.
+      // Standard members replace extension members of the same name.
       .send(JSON.stringify({ ...members, ...(log.mask.fields(extra) as object), ...members }))
   }
 }

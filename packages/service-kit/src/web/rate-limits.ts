@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { HttpProblem } from './problems.ts'
 import { callerOf } from './security.ts'
 
-/** The settings of section `Limits`, in requests per minute. 0 means no limit. */
+/** The settings of section `Limits`, in requests per minute; 0 for no limit. */
 export interface Limits {
   AddressPerMinute: number
   CallerPerMinute: number
@@ -12,7 +12,7 @@ export interface Limits {
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
-/** Returns a middleware for each limit: those before authentication, and those after it. */
+/** Returns a middleware for each limit, before and after authentication. */
 export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
@@ -24,8 +24,8 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to senders beyond their quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08). The header
- * allows `q` requests within `w` seconds; `r` are left, and the quota is full again after `t` seconds.
+ * Answers 429 to senders beyond their quota, and adds its state to every answer (draft-ietf-httpapi-ratelimit-headers-08): `q` requests within `w`
+ * seconds, `r` of them left, all of them again after `t` seconds.
  * @param keyOf returns the sender; undefined for no quota
  */
 function limit(
@@ -50,7 +50,7 @@ function limit(
   return [handler]
 }
 
-/** Rounds up to whole seconds. Fractions of a millisecond are errors of the clock, so they are rounded first. */
+/** Rounds up to whole seconds, but first rounds away errors of the clock. */
 const secondsOf = (ms: number): number => Math.ceil(Math.round(ms) / 1_000)
 
 function tooMany(what: string, perMinute: number, seconds: number): HttpProblem {
@@ -63,11 +63,11 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
 
 /** The state of a quota after a request. Times are in milliseconds. */
 export interface RateState {
-  /** The number of further requests that are possible now. */
+  /** The number of requests that are possible now. */
   left: number
   /** The time until the quota is full again. */
   wholeInMs: number
-  /** The time until this request would be accepted; 0 if it is accepted. */
+  /** The time until this request would be accepted; may be 0. */
   waitMs: number
 }
 
@@ -83,11 +83,11 @@ const defaultMemory = 20_000
 const roundingMs = 1e-3
 
 /**
- * Creates a quota per key. It allows `perMinute` requests at once, and one more after each share of a minute. A fixed window would accept twice as
- * many around its start. The only state per key is the time when its quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
+ * Creates a quota per key: `perMinute` requests at once, and one more after each share of a minute. A fixed window would accept twice as many around
+ * its start. The only state is the time when the quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
- * Memory has two halves, and the older one is dropped when the newer one is full. A forgotten key gets a full quota. It was silent while at least
- * half of `memory` other keys came. So a flood of keys changes no quota of active senders.
+ * Memory has two halves, and the older one is dropped when the newer one is full. So it forgets only keys that were silent while at least half of
+ * `memory` others came. A forgotten key gets a full quota.
  * @param perMinute above 0
  * @param now a monotonic clock, in milliseconds
  * @param memory the largest number of remembered keys
@@ -114,15 +114,15 @@ export function createRate(perMinute: number, now = () => performance.now(), mem
   }
 }
 
-/** Returns the network of a request's sender; see `networkOf`. Proxies report the sender (`Web__Proxies`). */
+/** Returns the network of a request's sender, as proxies report it (`Web__Proxies`). */
 export function networkOfSender({ ip = '', socket }: Request): string {
-  // If a proxy reports an invalid address, its own address applies.
+  // A proxy's own address replaces an invalid one.
   return networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
 /**
- * Returns the network of an address: the IPv4 address itself, or the /64 of an IPv6 address. A customer gets at least a /64 (RFC 6177), and one
- * machine may use all of it. IPv4 may have the form `::ffff:192.0.2.1`.
+ * Returns the IPv4 address itself, or the /64 of an IPv6 address, because a customer gets at least a /64 (RFC 6177). IPv4 may have the form
+ * `::ffff:192.0.2.1`.
  */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []

@@ -14,17 +14,16 @@ export interface Answer<S extends number, T> {
   location?: string
 }
 
-/** The context of a request, for its handler. */
 export interface Context {
-  /** The trace of the request's W3C `traceparent`, or a new one: a GUID, as in envelopes. */
+  /** The trace of the request's `traceparent`, or a new one: a GUID, as in envelopes. */
   traceId: string | undefined
-  /** The tenant of the caller's token or key. It is empty without authentication. */
+  /** The tenant of the token or key; empty without authentication. */
   tenant: Tenant
   /** The caller; undefined without authentication. */
   caller: Caller | undefined
 }
 
-/** The definition of an operation. Its documentation, reading, problems and `Location` are derived from it. */
+/** The definition of an operation, from which documentation, reading, problems and `Location` are derived. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
@@ -33,16 +32,13 @@ export interface Definition<I extends Inputs, S extends number, T> {
   summary: string
   description?: string
   input: I
-  /** The meanings of the answers, by status code. */
   answers: Record<S, string>
-  /** The body of all answers. */
   body: Model<T>
-  /** The operation's errors of the domain, by code. The table of `createWeb` has their status codes. */
+  /** The codes of the domain's errors. The table of `createWeb` has their status. */
   refusals?: readonly string[]
   handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
 }
 
-/** An operation that can be mounted and documented. */
 export interface Route {
   operation: Pick<Definition<Inputs, number, unknown>, 'method' | 'path' | 'scope' | 'summary'> & {
     description: string | undefined
@@ -56,7 +52,7 @@ export interface Route {
   handle(request: Request, response: Response): Promise<void>
 }
 
-/** Creates an operation from its definition. Tests call `handle` of the definition. */
+/** Creates an operation. Tests call `handle` of its definition. */
 export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
   const { method, path, scope, summary, description, input, answers, body, refusals = [], handle } = definition
   return {
@@ -72,8 +68,8 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
 }
 
 /**
- * Mounts the routes. Other methods on their paths get 405 with `Allow`, OPTIONS gets `Allow` (RFC 9110, section 9.3.7), and HEAD is like GET without
- * the body. A body is read after the caller's scope was checked.
+ * Mounts the routes. Other methods get 405 with `Allow`, OPTIONS gets `Allow` (RFC 9110, section 9.3.7), and HEAD is like GET. The caller's scope is
+ * checked before the body is read.
  */
 export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
@@ -94,7 +90,6 @@ export function routerOf(routes: readonly Route[]): Router {
   return router
 }
 
-/** Returns a path such as `/v1/things/{id}` in the syntax of Express. */
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
 function otherMethods(methods: readonly Route['operation']['method'][], shown: ShownPath): RequestHandler {
@@ -109,7 +104,6 @@ function otherMethods(methods: readonly Route['operation']['method'][], shown: S
   }
 }
 
-/** Answers 404 for requests that match no route. */
 export function unknownPath(routes: readonly Route[]): RequestHandler {
   const shown = shownPath(routes)
   return (request) => {
@@ -124,8 +118,8 @@ const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
 export type ShownPath = (path: string) => string
 
 /**
- * Returns a function that masks a path except for GUIDs and the words of routes. Callers may use a person's name as an id. The query is left out for
- * the same reason.
+ * Returns a function that masks a path except for GUIDs and the words of routes, because callers may use a person's name as an id. It drops the
+ * query.
  */
 export function shownPath(routes: readonly Route[]): ShownPath {
   const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))

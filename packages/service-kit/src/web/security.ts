@@ -8,23 +8,19 @@ import type { Caller } from '../auth/caller.ts'
 import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems.ts'
 
-/** The policy of answers that are not pages. If a browser shows JSON as a page, it loads and frames nothing. */
+/** The policy of all answers but pages. JSON that a browser shows as a page loads and frames nothing. */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }
 
-/**
- * Headers that only pages need: about windows and links, and X-Frame-Options, which repeats the policy. Each header takes half a microsecond of an
- * answer.
- */
+/** Headers that only pages need. Each header takes half a microsecond of an answer. */
 const ofPages = ['cross-origin-opener-policy', 'referrer-policy', 'x-frame-options']
 
 const yearSeconds = 365 * 24 * 60 * 60
 
 /**
- * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. They are computed once, and set one by
- * one, which takes half the time of `setHeaders`.
+ * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. They are computed once. Setting them
+ * one by one takes half the time of `setHeaders`.
  *
- * Over https it adds Strict-Transport-Security. It leaves out subdomains, which may belong to others, and localhost, where a browser would also apply
- * it to ports with http.
+ * Over https it adds Strict-Transport-Security, except for subdomains, which may belong to others, and for localhost, where other ports use http.
  */
 export function answerHeaders(): RequestHandler {
   const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
@@ -46,10 +42,7 @@ interface PageHeaders {
   opener?: 'same-origin' | 'same-origin-allow-popups'
 }
 
-/**
- * Returns helmet's headers by name. It leaves out Strict-Transport-Security, headers for obsolete browsers and plug-ins (Internet Explorer 8, Flash),
- * and useless hints.
- */
+/** Returns helmet's headers by name, without Strict-Transport-Security and headers for obsolete browsers. */
 export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): Map<string, string> {
   const headers = new Map<string, string>()
   const response = { setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value) }
@@ -70,9 +63,8 @@ export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): 
 }
 
 /**
- * Refuses POSTs from pages of other sites. Such a page can make a visitor's browser send a POST without a JSON body, to a
- * service in the visitor's network. Browsers send the page's origin in `Origin`; programs do not. The scheme is ignored, because a proxy
- * may have ended TLS.
+ * Refuses POSTs from pages of other sites, which could make a visitor's browser send a POST without a JSON body. Browsers send the page's origin in
+ * `Origin`; programs do not. The scheme is ignored, because a proxy may have ended TLS.
  */
 export const refuseForeignPosts: RequestHandler = (request, _response, next) => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
@@ -83,16 +75,15 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
   })
 }
 
-/** Returns true if an origin has this host. Both may leave out the default port of the scheme. */
+/** Returns true if an origin has this host. Both may leave out the scheme's default port. */
 function isOf(origin: string, host: string): boolean {
   const page = URL.parse(origin)
   return page !== null && URL.parse(`${page.protocol}//${host}`)?.host === page.host && page.host !== ''
 }
 
 /**
- * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding: a page of evil.example points its name to 127.0.0.1
- * after loading. The browser then treats this service as a part of that site. Known names are those of this machine and of the setting, and all
- * literal addresses, which cannot be redirected.
+ * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding: a page of evil.example points its name to 127.0.0.1,
+ * and the browser treats this service as a part of that site. Known names are those of this machine and of the setting, and all literal addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {
@@ -112,7 +103,7 @@ export function requireKnownHost(hosts: string): RequestHandler {
 
 /**
  * Returns the host names of a request: of each Host header (RFC 9112 allows one), and of an absolute target. An invalid host is an empty text.
- * `X-Forwarded-Host` is ignored, because pages can set it. Requests of HTTP/1.0 may lack a name, but browsers send none.
+ * `X-Forwarded-Host` is ignored, because pages can set it.
  */
 function namesOf({ headersDistinct, url }: Request): string[] {
   const target = url.startsWith('/') || url === '*' ? [] : [URL.parse(url)?.host ?? '']
@@ -122,13 +113,12 @@ function namesOf({ headersDistinct, url }: Request): string[] {
   })
 }
 
-/** Returns a host name in lower case, without a dot at its end. */
 function normalized(name: string): string {
   return name.trim().toLowerCase().replace(/\.$/, '')
 }
 
 /**
- * Creates the middleware that requires a valid token or key (RFC 6750). Otherwise it answers 401 with `WWW-Authenticate`.
+ * Creates the middleware that requires a valid token or key (RFC 6750).
  * @throws {HttpProblem} (the middleware) 401, or 503 if the issuer does not answer
  */
 export function authenticate({ issuer, keys }: Auth): RequestHandler {
@@ -158,12 +148,12 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-/** Returns the caller of a response's request; undefined without authentication (`Auth__Mode` other than closed). */
+/** Returns the caller of a response's request; undefined without authentication. */
 export function callerOf({ locals }: Response): Caller | undefined {
   return locals.caller
 }
 
-/** Creates the middleware that requires a scope. Without authentication, every request passes. @throws {HttpProblem} 403 */
+/** Creates the middleware that requires a scope, if there is authentication. @throws {HttpProblem} 403 */
 export function requireScope(scope: string): RequestHandler {
   return (_request, response, next) => {
     const caller = callerOf(response)

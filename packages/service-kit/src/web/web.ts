@@ -25,12 +25,9 @@ export interface WebOptions extends Documented {
   redelivered?: () => readonly Redelivered[]
   /** Undefined without authentication. */
   auth: Auth | undefined
-  /** Further host names without authentication, separated by commas; see `requireKnownHost`. */
+  /** Further host names, separated by commas; see `requireKnownHost`. */
   hosts: string
-  /**
-   * The number of proxies in front. Each adds the sender's address to X-Forwarded-For. It may send the path at which it serves the service in
-   * X-Forwarded-Prefix.
-   */
+  /** The number of proxies in front. Each adds the sender to X-Forwarded-For, and may send its path of the service in X-Forwarded-Prefix. */
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
@@ -42,7 +39,7 @@ export interface WebOptions extends Documented {
   metrics: Pick<Metrics, 'request'>
 }
 
-/** Creates the public listener: the service's routes, their interactive page at /docs, health, and problem details for all other requests. */
+/** Creates the public listener: routes, their interactive page at /docs, health, and problem details for other requests. */
 export function createWeb(options: WebOptions): RequestListener {
   const {
     readiness,
@@ -66,13 +63,13 @@ export function createWeb(options: WebOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
-  // Before the limits, because a platform's probes come from the same address as its users' requests.
+  // Before the limits, because a platform's probes may share its users' address.
   app.use(healthRoutes(readiness, redelivered))
   if (!auth) app.use(requireKnownHost(hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
-  // Relative if the prefix is unknown, because a proxy may strip a prefix and not send it.
+  // Relative if the prefix is unknown, because a proxy may strip one silently.
   app.get('/', ({ baseUrl }, response) => response.redirect(baseUrl ? `${baseUrl}/docs/` : 'docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
@@ -89,7 +86,7 @@ export function createWeb(options: WebOptions): RequestListener {
   return withPathPrefix(app, proxies)
 }
 
-/** Returns the properties that are personal by the contract, at any depth of a schema or document. */
+/** Returns the properties that are personal by the contract, at any depth. */
 function personalIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, inner]) => [
@@ -99,8 +96,8 @@ function personalIn(schema: unknown): string[] {
 }
 
 /**
- * Serves an app below the path prefix that proxies send in X-Forwarded-Prefix. The proxy may strip the prefix or keep it. Express has the prefix in
- * `request.baseUrl`, as for a mounted app. The header is ignored if no proxies are configured.
+ * Serves an app below the path prefix that proxies send in X-Forwarded-Prefix, and strip or keep. Express has the prefix in `request.baseUrl`, as for
+ * a mounted app. Without configured proxies, the header is ignored.
  */
 function withPathPrefix(app: Express, proxies: number): RequestListener {
   if (proxies === 0) return app
@@ -133,7 +130,7 @@ function requirePathPrefix(proxies: number): RequestHandler {
 
 const segment = /^(?!\.\.?$)[\w.~-]+$/
 
-/** Returns the prefix, or undefined for an invalid one. It may be empty. Each proxy may add its own; the outermost is first. */
+/** Returns the prefix, which may be empty, or undefined for an invalid one. Each proxy may add its own; the outermost is first. */
 function prefixOf({ headers }: IncomingMessage, proxies: number): string | undefined {
   const sent = String(headers['x-forwarded-prefix'] ?? '')
     .split(',')
@@ -144,10 +141,9 @@ function prefixOf({ headers }: IncomingMessage, proxies: number): string | undef
   return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
 }
 
-/** Returns the reason for each missing part, which may be public. The result is empty if the service is ready. */
+/** Returns the reason for each missing part, which may be public. Empty if the service is ready. */
 export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
 
-/** A record that cannot be handled at present, and is delivered repeatedly. */
 export interface Redelivered {
   topic: string
   partition: number
@@ -156,8 +152,8 @@ export interface Redelivered {
 }
 
 /**
- * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would wait. The latter
- * lists repeatedly delivered records. Both are public and unlimited, so concurrent callers share one check.
+ * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would wait. Both are public
+ * and unlimited, so concurrent callers share one check.
  */
 export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
   let current: ReturnType<Readiness> | undefined
@@ -179,7 +175,7 @@ export function healthRoutes(readiness: Readiness, redelivered: () => readonly R
 }
 
 /**
- * Handles each request in the trace of its W3C `traceparent`, or in a new one, and records sampled traces.
+ * Records each request in the trace of its `traceparent`, or in a new one, if it is sampled.
  * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
  */
 function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
@@ -197,7 +193,7 @@ function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestH
   }
 }
 
-/** Returns a span's attributes. They contain no data of the client, such as query, host or address. */
+/** Returns a span's attributes, without data of the client such as query or address. */
 function attributesOf(request: Request, shown: ShownPath) {
   return {
     'http.request.method': methodOf(request, '_OTHER'),
@@ -209,7 +205,7 @@ function attributesOf(request: Request, shown: ShownPath) {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 
-/** Returns the method, or `other` for an unknown one, so that clients cannot add span names. */
+/** Returns the method, or `other`, so that clients cannot add span names. */
 const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
 
 function endWith(span: Span, request: Request, response: Response): void {
@@ -221,7 +217,7 @@ function endWith(span: Span, request: Request, response: Response): void {
   })
 }
 
-/** Measures the operation, status and duration of each request, until it is answered or the client leaves. */
+/** Measures the operation, status and duration of each request. */
 export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
   const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
   return (request, response, next) => {
@@ -239,7 +235,7 @@ export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'reque
 }
 
 export interface Ended {
-  /** The path of the route as in OpenAPI; undefined if no route matches. */
+  /** The path of the route as in OpenAPI, or undefined. */
   route: string | undefined
   /** The status of the answer, even if it was not sent. */
   status: number
@@ -247,7 +243,7 @@ export interface Ended {
   isAnswered: boolean
 }
 
-/** Calls `tell` with the outcome of a request after the answer was sent or the client has left. */
+/** Calls `tell` when the answer was sent or the client has left. */
 function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
   response.once('close', () => {
     const { route } = request as { route?: { path: string } }
