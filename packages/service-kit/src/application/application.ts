@@ -19,7 +19,6 @@ export interface Reaction {
   answers: readonly string[]
   by: string
   within: number
-  /** The field of the Payload that the event and its answer share. */
   about: string
 }
 
@@ -42,14 +41,12 @@ export interface Demo {
   service: string
   post: string
   body: object
-  /** The paths of the thing, with `{id}` for its id. */
   get: string
   until: { status: string; events: readonly string[] }
   show: readonly { thing: string; service: string; get: string }[]
   scopes: readonly string[]
 }
 
-/** A service's entry in services.json. */
 export interface ServiceEntry {
   package?: string
   /** Loopback ports: public http and https, and the sidecar's channel. */
@@ -64,7 +61,6 @@ export interface ServiceEntry {
   watches?: boolean
 }
 
-/** The content of services.json, with defaults. */
 export interface Application {
   partitions: Record<Surroundings, number>
   consumersPerReplica: number

@@ -7,7 +7,6 @@ const schema = JSON.parse(readFileSync(new URL('application.schema.json', import
 // A test validates the schema itself.
 const validate = new Ajv({ allErrors: true, validateSchema: false, strict: false }).compile<ApplicationJson>(schema)
 
-/** Returns a line for each violation of the schema of services.json. */
 export function shapeProblems(content: unknown): string[] {
   if (validate(content)) return []
   return (validate.errors ?? []).flatMap(describe)

@@ -3,16 +3,16 @@ import { readFileSync, statSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Caller } from './caller.ts'
 
-/** The stored record of an API key. The key itself is shown only once. */
+/** The key itself is shown only once, and never stored. */
 export interface ApiKeyRecord {
   /** The client. Two keys may have the same name while one replaces the other. */
   name: string
-  /** The public part of the key, for lists and logs. */
+  /** The public part, for lists and logs. */
   prefix: string
   /** SHA-256 of the whole key, in hex. A fast hash is safe for 256 random bits. */
   hash: string
   scopes: string[]
-  /** The TenantID of the client; empty for no tenant. */
+  /** A TenantID, or empty. */
   tenant: string
   /** ISO 8601. */
   created: string

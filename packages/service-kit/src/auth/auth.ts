@@ -2,7 +2,6 @@ import { type ApiKeys, openApiKeys } from './api-keys.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { createIssuer, createTokenVerifier, type Discovery, type VerifyToken } from './tokens.ts'
 
-/** The checks of callers: by tokens, by API keys, or both. */
 export interface Auth {
   issuer: { verify: VerifyToken; discover: () => Promise<Discovery>; clientId: string } | undefined
   keys: Pick<ApiKeys, 'find'> | undefined

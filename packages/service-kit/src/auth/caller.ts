@@ -12,7 +12,7 @@ export const isScope = (text: string): text is Scope => form.test(text)
 export interface Caller {
   /** A unique id: `key:<prefix>` or `<issuer>|<subject>`. */
   id: string
-  /** The name of the API key; left out for a token. */
+  /** Left out for a token. */
   key?: string
   scopes: ReadonlySet<string>
   /** The tenant from the token's claim and subject, or from the key. A key has no user. */

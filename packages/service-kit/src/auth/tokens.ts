@@ -12,7 +12,7 @@ export type VerifyToken = (token: string) => Promise<Caller>
 
 /** Algorithms whose signing key only the issuer has. With a shared key (HS256), clients could make tokens. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-/** The allowed difference between the issuer's clock and ours, in seconds. */
+/** The allowed difference between the clocks, in seconds. */
 const clockTolerance = 30
 /** The time for which a verified token needs no other check. Its key may be revoked meanwhile. */
 const knownForMs = 60_000
@@ -66,7 +66,6 @@ function wordsFor(error: errors.JOSEError, audience: string): string {
   return 'it is not a token or API key that can be read'
 }
 
-/** Caches verified tokens: at least the newest `maxCached`. */
 function createTokenCache(now: () => Date) {
   type Known = Map<string, { caller: Caller; until: number }>
   let [newer, older]: [Known, Known] = [new Map(), new Map()]
@@ -82,7 +81,7 @@ function createTokenCache(now: () => Date) {
   }
 }
 
-/** The metadata of an OpenID Connect issuer (OpenID Connect Discovery 1.0, section 3). */
+/** An issuer's metadata (OpenID Connect Discovery 1.0, section 3). */
 export interface Discovery {
   issuer: string
   jwks_uri: string
@@ -132,7 +131,6 @@ export function createIssuer(issuer: string): Issuer {
       try {
         return await remote(header, token)
       } catch (error) {
-        // The token is wrong: the issuer does not have its key.
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error
         const known = remote.jwks()
         if (known) return createLocalJWKSet(known)(header, token)

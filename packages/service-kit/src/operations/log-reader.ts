@@ -19,11 +19,9 @@ export interface TimeRange {
 export interface LogReader {
   topics(): Promise<string[]>
   has(position: RecordPosition): Promise<boolean>
-  /** Returns the part of each partition that a range covers. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
   /** Reads the records of the spans in chunks, by their timestamps across partitions. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
-  /** Returns the record at a position; undefined if the log does not have it. */
   at(position: RecordPosition): Promise<LogRecord | undefined>
   close(): Promise<void>
 }
@@ -33,7 +31,6 @@ export async function recordAt(log: LogReader, position: RecordPosition): Promis
   return (await log.has(position)) ? await log.at(position) : undefined
 }
 
-/** A record of the log, with its stored bytes. */
 export interface LogRecord {
   topic: string
   partition: number
@@ -45,7 +42,7 @@ export interface LogRecord {
   key: Buffer | undefined
   /** Empty for a tombstone. */
   value: Buffer
-  /** The headers in order. Names may repeat. */
+  /** Names may repeat. */
   headers: [name: Buffer, value: Buffer][]
 }
 

@@ -7,7 +7,7 @@ import { OperationError } from './terminal.ts'
 /** The number of bytes of one fetch. A larger batch is returned whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
-/** As in the sidecar (sarama's default), because it delivers records of aborted transactions. */
+/** As in the sidecar (sarama's default), which delivers records of aborted transactions. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
 /** A broker's errors if it has another topic of this name, or no such topic. */
@@ -76,7 +76,6 @@ export function openLog(kafka: KafkaConnection): LogReader {
     for (const [leader, own] of byLeader) {
       const fetched = await fetchFrom(leader, topic, known.id, own, bytes).catch(async (error: Error) => {
         if (!otherTopicIds.some((id) => findErrorBy(error, 'apiId', id))) throw error
-        // The topic was created again while this reader was open.
         const { id } = await leadersOf(true)
         return await fetchFrom(leader, topic, id, own, bytes)
       })

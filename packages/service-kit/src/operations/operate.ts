@@ -132,7 +132,7 @@ function moment(name: string, text: string | undefined): Date | undefined {
   return text === undefined ? undefined : parseMoment(text)
 }
 
-/** Returns a function that prints a line at most once in a period. */
+/** Prints a line at most once in a period. */
 function occasionally(everyMs: number): (line: string) => void {
   let next = 0
   return (line) => {

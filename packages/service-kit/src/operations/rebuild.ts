@@ -21,9 +21,7 @@ import { OperationError } from './terminal.ts'
 /** The number of records of a topic by outcome. `read` is the sum of the others. */
 export interface RebuildCounts {
   read: number
-  /** Records that changed the store. */
   applied: number
-  /** Records that the store already had. */
   unchanged: number
   /** Events that this service does not use to rebuild. */
   unhandled: number
@@ -49,10 +47,10 @@ interface RebuildOptions {
 }
 
 const retryMs = 500
-/** The time after which an outage of the store or sidecar ends the rebuild. */
+/** The time after which an outage ends the rebuild. */
 const patienceMs = 60_000
 
-/** The largest number of events in a transaction, as in the unit of work. */
+/** The largest number of events in a transaction. */
 const maxSliceEvents = 500
 
 /**

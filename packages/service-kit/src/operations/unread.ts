@@ -54,7 +54,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
       continue
     }
     const last = batches.at(-1)
-    // A fetch of one partition returns at least one batch, if one exists.
+    // A fetch returns at least one batch, if one exists.
     if (!last) break
     const records = batches.flatMap((batch) => recordsOf(topic, partition, batch))
     const unread = records.filter(({ offset }) => offset >= next && offset < end)

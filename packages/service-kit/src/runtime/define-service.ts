@@ -16,7 +16,6 @@ export interface ServiceContext<S extends object = object> {
   log: Logger
   publish: Publish
   forward: Forward
-  /** The rights of outside publishers. */
   trust: Pick<Trust, 'requireAdmitted'>
   documents: DocumentsOf
   now: () => Date
@@ -32,10 +31,9 @@ export interface Background {
 
 export interface ServiceParts {
   routes: readonly Route[]
-  /** The reactions to events, by topic and event name. */
+  /** Handlers by topic and event name. */
   reactions: Reactions
   background?: Background
-  /** Public documents, such as its schemas. */
   files?: readonly StaticFile[]
   /** The service's own page instead of the page of operations. */
   page?: Site
@@ -45,11 +43,9 @@ export interface ServiceParts {
 
 /** The definition of a service. @template S the service's own sections of the settings */
 export interface ServiceDefinition<S extends object = object> {
-  /** The folder with `appsettings.json`. */
   root: URL
   /** One or two sentences for the page of operations. */
   description: string
-  /** The service's own sections of the settings. */
   sections?: Record<keyof S & string, Section>
   /** The topics of the service's events, without dead-letter topics. A test compares them with services.json. */
   produces: readonly string[]

@@ -15,12 +15,10 @@ import { signatureIn, type Trust } from '../trust/trust.ts'
 
 export interface DryRunRecord {
   position: RecordPosition
-  /** The value in base64. */
   value: string
-  /** The key in base64; left out for a record without a key. */
+  /** Left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
-  /** The record's header of that name. */
   replayedFrom?: string | undefined
   /** The time of arrival, in milliseconds since 1970. */
   arrivedAt: number
@@ -28,7 +26,6 @@ export interface DryRunRecord {
   isVouchedFor: boolean
 }
 
-/** The result of a dry run. It contains no personal data. */
 export type Verdict =
   | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
   | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
@@ -42,7 +39,6 @@ type Published = { topic: string; type: string }
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
 
-/** Thrown for a body that is not a record. */
 export class NoRecordError extends Error {
   readonly code = 'no-record'
   readonly status = 400

@@ -73,7 +73,6 @@ export interface Address {
 
 export interface Listener {
   server: Server
-  /** Accepts no more connections, and resolves after the last answer. */
   drain: () => Promise<void>
 }
 
@@ -86,7 +85,7 @@ export class PortTakenError extends Error {
   }
 }
 
-/** The number of attempts to find a free port on both loopback addresses. */
+/** The number of attempts to find a port that both loopback addresses have free. */
 const maxAttempts = 10
 
 /** Returns the addresses to listen on. Some clients try only one loopback address of `localhost`. */
@@ -141,7 +140,6 @@ async function openSockets(
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EADDRINUSE') throw new PortTakenError({ ...address, host, port }, error)
-      // For example, ::1 is missing if IPv6 is switched off.
       if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
       absent = error
     }

@@ -78,7 +78,6 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
 /** The time for which shutdown waits for requests. Platforms send SIGKILL 10 s after SIGTERM or later. */
 const drainMs = 9_000
 
-/** The time for which shutdown waits for the collector of traces. */
 const lastWordsMs = 1_000
 
 /**
@@ -93,7 +92,6 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  // Tests ask for port 0, and the system chooses one.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(
@@ -113,7 +111,6 @@ export async function serve(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
 }
 
-/** The possible callers, for the log. */
 const callersIn = {
   loopback: 'any program on this machine: Auth__Mode is loopback',
   open: 'anyone who can reach this machine: Auth__Mode is open',

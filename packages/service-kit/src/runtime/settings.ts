@@ -27,7 +27,7 @@ export interface BaseSettings {
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** The internal listener, for this machine or a private network. */
+  /** The listener for this machine or a private network. */
   Metrics: { Host: string; Port: number }
   /** The monitor's token for dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
@@ -119,11 +119,9 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // At least 192 bits if the token is random.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
-  // `Store` is empty for a service without a store.
   State: section({ Store: text, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
@@ -172,7 +170,6 @@ export function loadSettings<T extends BaseSettings>(
   return withLowerCaseId(settings as unknown as T)
 }
 
-/** Returns the values of the other common names, under our own names. */
 function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
   const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
   return given.map(([setting, other]) => [setting, env[other]])

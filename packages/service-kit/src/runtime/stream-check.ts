@@ -22,7 +22,6 @@ export interface StreamUse {
 
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
-  /** Returns this user's rights to topics, if the broker reports them. */
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
   /** Returns undefined if the broker does not report it. */
   mayBeginTransactions(): Promise<boolean | undefined>
@@ -32,7 +31,6 @@ export interface StreamAdmin {
 export interface StreamCheckOptions {
   /** Receives a warning if Kafka allows too much. The service is ready nevertheless. */
   warn?: (warning: string) => void
-  /** Opens a connection; tests pass their own. */
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>
 }
 
@@ -137,7 +135,7 @@ function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin)
   }
 }
 
-/** Returns a check that shares a running request, and its result for a while. */
+/** Shares a running request and its result for a while. */
 function shared(ask: StreamCheck): StreamCheck {
   let current: Promise<string | undefined> | undefined
   let until = 0
@@ -185,7 +183,7 @@ interface Metadata {
 const bits = { read: 3, write: 4 }
 /** The value if the field was not requested, or the broker is older than Kafka 2.3. */
 const unsaid = -2147483648
-/** Kafka's error for a topic that this user may not describe (TOPIC_AUTHORIZATION_FAILED). */
+/** Kafka's error TOPIC_AUTHORIZATION_FAILED. */
 const notSeen = 29
 
 /** Returns this user's rights to topics, without unknown topics and unreported rights. */

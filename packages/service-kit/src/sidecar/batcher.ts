@@ -13,7 +13,7 @@ export class OverloadError extends Error {
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
 export interface QueueWatch {
-  /** Called once. `waiting` returns the number of waiting items. */
+  /** `waiting` returns the number of waiting items. */
   opened: (waiting: () => number) => void
   /** Called after each batch, with the wait of its first item and the time of all attempts. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
@@ -36,7 +36,7 @@ export interface BatcherOptions<T, R> {
   watch?: QueueWatch | undefined
 }
 
-/** The longest wait of an item, after which its client has given up. */
+/** The longest wait. After that, clients have given up. */
 const maxWaitMs = 5_000
 /** The interval at which waiting items are checked, because a flush may hang for longer. */
 const lateCheckMs = 1_000

@@ -24,7 +24,7 @@ export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
   /** `PubSub`: the components for publishing, separated by commas. After a failure, the next one is used. */
   Stream: { PubSub: string }
-  /** `Store`: empty if the service has no store. */
+  /** `Store`: may be empty. */
   State: { Store: string }
 }
 
@@ -47,7 +47,6 @@ export interface Sidecar {
   save(writes: Write[]): Promise<void>
   /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
-  /** Returns why the sidecar or its store is not ready. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
@@ -116,7 +115,6 @@ export class SidecarError extends Error {
   }
 }
 
-/** The messages of SQLite, of PostgreSQL and the system, and of MongoDB. */
 const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
@@ -127,7 +125,6 @@ const tooLarge = /message (was )?too large|message.* larger than /i
 /** Returns true if an error text reports a message above a limit of the sidecar or its broker. */
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
-/** Returns true if another writer was faster. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'
 }

@@ -48,7 +48,7 @@ export async function readHeads(read: Read, space = ''): Promise<Head[]> {
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, index) => from + index)
 
-/** Returns the name of an entry's slot: `shard:chunk:index`. */
+/** Returns the name of a slot: `shard:chunk:index`. */
 export const slotOf = (shard: number, n: number, index: number): string => `${shard}:${n}:${index}`
 
 interface ListDraft {
@@ -59,11 +59,9 @@ interface ListDraft {
   stored(): void
 }
 
-/** The writer of a process for one list, with one draft at a time. */
 interface ArrivalList {
   /** Returns the keys to read before a draft. `check` leaves the shard if the store lacks this process's chunk, after it was emptied or restored. */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
-  /** Finds a shard for this process, unless it has one. */
   open(read: Read): Promise<void>
   draft(): ListDraft
   /** Leaves the shard after an unknown outcome, so a late write changes no newer chunk. */

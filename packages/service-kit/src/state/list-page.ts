@@ -22,7 +22,6 @@ export interface Reader {
   scan: Read
 }
 
-/** Thrown if a cursor does not belong to this list. */
 export class CursorError extends Error {
   readonly code = 'cursor'
   constructor() {
@@ -31,7 +30,6 @@ export class CursorError extends Error {
   }
 }
 
-/** The position of a reader in a shard. */
 interface Position {
   shard: number
   n: number

@@ -32,7 +32,6 @@ interface Work<R> {
    * it again afterwards.
    */
   beside?: string[]
-  /** The approximate number of written bytes. */
   bytes: number
   /** Must be pure except for its view, and idempotent: it runs again after a lost race, and on other replicas. */
   decide: (view: View) => R
@@ -287,7 +286,6 @@ async function decideAll(
 
 function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   const staged = new Map<string, Staged>()
-  /** Missing keys of works that wrote nothing. */
   const unsure = new Set<string>()
 
   /** Runs one work. If it throws, its writes are dropped. */

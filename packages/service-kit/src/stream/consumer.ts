@@ -33,7 +33,6 @@ export interface ConsumerOptions
   tracing?: Tracing | undefined
 }
 
-/** The consumer of one topic's deliveries. */
 export interface Consumer {
   /**
    * Handles the entries of a bulk delivery, and returns a status for each. After a RETRY, later entries of the same key are delivered again, too, in
@@ -127,7 +126,6 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       const result = failure ?? (await handler.attempt(delivery, whole, true))
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
-      // The message may quote the record.
       log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
     }
     return handler.giveUp(position)
@@ -186,7 +184,6 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 }
 
-/** The number of recent events that the brake considers. */
 const windowSize = 1_000
 /** The share of bugs in the window above which a topic stops. */
 const maxShare = 0.05
@@ -235,7 +232,6 @@ const manyDeliveries = 10
 /** The time after which a record is forgotten. Another replica has it, or it was handled. */
 const forgottenAfterMs = 60_000
 
-/** Counts the deliveries of records that cannot be handled now. */
 interface Redeliveries {
   failed(position: RecordPosition): number
   ended(position: RecordPosition): void
@@ -275,13 +271,11 @@ function createRedeliveries(now: () => Date): Redeliveries {
   }
 }
 
-/** The period in which an unhandled type is logged once. */
 const logPeriodMs = 60_000
 /** The number of types that are counted separately, because publishers choose the names. */
 const maxTypes = 50
 const otherTypes = '(others)'
 const oddType = '(no plain name)'
-/** The length of a name in a log line. */
 const maxNameLength = 80
 /** The pattern of an event's name. Any other text may be personal data. */
 const plainName = /^[\w.:/-]+(@\d+)?$/

@@ -49,7 +49,6 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
   return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** The value of `deadletter-cut` on a dead letter whose record was not read. */
 export const unread = 'unread'
 
 /** Returns the dead letter of last resort, for a record on which our own code fails. It has only the position and a reason. */
@@ -63,7 +62,7 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** Returns the SHA-256 of an event's bytes in hex. */
+/** Returns a SHA-256 in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -90,10 +89,10 @@ function storyOf(
   }
 }
 
-/** The records of a dead letter; empty if only the position is known. */
+/** Empty if only the position is known. */
 interface RecordIds {
   first?: string | undefined
-  /** The id and time of arrival of the failed record, in milliseconds since 1970. */
+  /** The failed record's id and time, in milliseconds since 1970. */
   record?: string | undefined
   arrivedAt?: number
 }

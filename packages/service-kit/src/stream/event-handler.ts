@@ -92,7 +92,6 @@ export function handledTypes(handlers: Handlers): EventType[] {
   return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 }
 
-/** A failed attempt, by the platform or our own code. */
 export interface Failure {
   kind: 'infrastructure' | 'bug'
   error: unknown
@@ -105,7 +104,6 @@ export interface EventHandlerOptions {
   app: string
   publish: PublishRecord
   trust: Pick<Trust, 'requireTrusted'>
-  /** The codes of the domain's errors. */
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date

@@ -34,7 +34,6 @@ export function isInfrastructure(error: unknown): boolean {
   return cause instanceof OverloadError || (cause instanceof SidecarError && cause.failure !== 'refused')
 }
 
-/** Returns the error that a `HandlerError` wraps. */
 export function thrownBy(error: unknown): unknown {
   return error instanceof HandlerError ? error.cause : error
 }

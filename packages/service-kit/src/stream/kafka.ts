@@ -4,7 +4,7 @@ import type { RecordPosition } from './record.ts'
 
 /** The settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). */
 export interface StreamSettings {
-  /** Bootstrap servers, separated by commas. */
+  /** Separated by commas. */
   Brokers: string
   AuthType: 'none' | 'password'
   SaslMechanism: keyof typeof mechanisms
@@ -98,7 +98,7 @@ export interface Leader extends Broker {
   nodeId: number
 }
 
-/** Kafka's description of topics and brokers. `errorCode` is 0 without an error. */
+/** `errorCode` is 0 without an error. */
 export interface Metadata {
   brokers: Leader[]
   controllerId: number
@@ -143,7 +143,7 @@ export interface Fetch {
 
 /** Disables fetch sessions (KIP-227), with which each reader would need its own client. */
 const noSession = { id: 0, epoch: -1 }
-/** The isolation level of the sidecars: includes records of open and aborted transactions. */
+/** The isolation level of the sidecars, which includes open and aborted transactions. */
 const uncommitted = 0
 
 /**

@@ -12,7 +12,6 @@ import {
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
 import type { BulkEntry, Delivery, RecordPosition } from './record.ts'
 
-/** Telemetry options for a topic. */
 export interface Observed {
   topic: string
   group: string
@@ -105,7 +104,6 @@ export function topicAttributes(operation: Operation, topic: string): Attributes
   }
 }
 
-/** Returns the attributes of a published event. */
 export function sendAttributes(topic: string, key: string | undefined, envelope: ReceivedEnvelope): Attributes {
   return {
     ...topicAttributes('send', topic),

@@ -17,7 +17,7 @@ const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?
 /** The largest signed integer of 64 bits (Kafka protocol, INT64). */
 const lastOffset = 2n ** 63n - 1n
 
-/** Returns the position in a text; undefined for an invalid text. */
+/** Returns undefined for an invalid text. */
 export function parsePosition(text: string | undefined): RecordPosition | undefined {
   const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
   if (!named || BigInt(named.offset) > lastOffset) return undefined
@@ -45,7 +45,7 @@ export const replayedRecord = 'replayed-record'
  */
 export const causedAt = 'caused-at'
 
-/** The headers of a dead letter (docs/operations.md). */
+/** See docs/operations.md. */
 export const deadLetterHeaders = {
   id: 'deadletter-id',
   reason: 'deadletter-reason',
@@ -106,7 +106,7 @@ export function idSourceOf(
   return arrivedAt < positionIdsBefore ? origin : { value, key }
 }
 
-/** Returns the id of a record; undefined if its time is unknown. */
+/** Returns undefined if the record's time is unknown. */
 export function recordIdOf({ arrivedAt, ...content }: RecordContent & { arrivedAt: number }): string | undefined {
   return Number.isSafeInteger(arrivedAt) ? recordId({ ...content, timestamp: arrivedAt }) : undefined
 }
@@ -118,7 +118,6 @@ export function keyBytes(escaped: string | undefined): Buffer | undefined {
   return Buffer.from(escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character), 'latin1')
 }
 
-/** One Kafka record as the sidecar delivered it. */
 export interface Delivery extends Evidence {
   entryId: string
   position: RecordPosition
@@ -128,11 +127,11 @@ export interface Delivery extends Evidence {
   origin: RecordPosition
   /** The claimed id of the first failed record. */
   replayedRecord?: string | undefined
-  /** The partition key, if it is text. */
+  /** Undefined for a binary key. */
   key: string | undefined
-  /** The key as delivered, URL-escaped. */
+  /** URL-escaped, as delivered. */
   escapedKey: string | undefined
-  /** The header, if it is valid. */
+  /** Undefined if the header is invalid. */
   traceparent: string | undefined
   /** The arrival of a reaction's cause, in milliseconds since 1970; see the header `causedAt`. */
   causedAt: number | undefined

@@ -4,7 +4,6 @@ import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 
 export type TopicSettings = Readonly<Record<string, string>>
 
-/** The required settings of a topic with events. */
 export const eventSettings: TopicSettings = {
   // Far above any event. Deliveries have a limit in records only (app-channel.ts).
   'max.message.bytes': '262144',
@@ -18,7 +17,6 @@ export const eventSettings: TopicSettings = {
   'cleanup.policy': 'delete',
 }
 
-/** The required settings of a topic with dead letters. */
 export const deadLetterSettings: TopicSettings = {
   // A dead letter holds the whole event. Its headers have the fault and the position.
   'max.message.bytes': '1048576',
@@ -39,7 +37,7 @@ interface Actual {
 /** Kafka's numbers of a topic among resources, and of a topic's own setting. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
-/** Kafka's error for a missing topic (UNKNOWN_TOPIC_OR_PARTITION). */
+/** Kafka's error UNKNOWN_TOPIC_OR_PARTITION. */
 const unknownTopic = 3
 
 /** The number of brokers from which a topic survives the loss of one broker. */

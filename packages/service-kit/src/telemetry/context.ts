@@ -9,17 +9,15 @@ export interface Ids {
   eventId?: string | undefined
 }
 
-/** The current request or event. */
 export interface Handling extends Ids {
   /** A document or its bytes. Its texts are collected only if a text must be masked. */
   document: unknown
   texts?: string | undefined
   /** The event's time of arrival, in milliseconds since 1970; undefined for a request. */
   arrivedAt?: number | undefined
-  /** The request's or event's header, if it is valid (W3C). */
+  /** The header, if it is valid (W3C). */
   traceparent?: string | undefined
   span?: Span | undefined
-  /** The spans of others that share this operation. */
   links?: readonly SpanContext[]
 }
 
@@ -91,7 +89,7 @@ export function errorType(error: unknown): string {
   return typeof code === 'string' ? code : error.name
 }
 
-/** The number of links of a span. More links do not help a reader. */
+/** The number of links of a span, which a person can follow. */
 const maxLinks = 8
 
 /**
@@ -117,7 +115,6 @@ export interface SpanContext {
   traceId: string
   /** 16 lower-case hex digits, not all zero. */
   spanId: string
-  /** True if the span's creator records the trace. */
   isSampled: boolean
 }
 

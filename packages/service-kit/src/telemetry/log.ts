@@ -36,7 +36,6 @@ export function stackOf(error: Error): string {
   return stdSerializers.err(error).stack
 }
 
-/** The time between attempts to write to a slow pipe. */
 const retryMs = 10
 const pause = new Int32Array(new SharedArrayBuffer(4))
 

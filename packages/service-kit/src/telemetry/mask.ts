@@ -59,7 +59,7 @@ function isBytes(value: object): boolean {
   return isIndexed && items.every((item) => typeof item === 'number')
 }
 
-/** The length in characters at which a text is cut. */
+/** The length at which a text is cut, in characters. */
 const maxTextLength = 8_000
 
 /** Matches V8's message, which quotes the text around the error. */

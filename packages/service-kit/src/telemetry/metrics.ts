@@ -14,7 +14,7 @@ export interface Metrics {
   request: (request: AnsweredRequest) => void
   topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
-  /** Adds a gauge per part. `ask` returns the missing parts, at each scrape. */
+  /** Adds a gauge per part. `ask` returns the missing ones, at each scrape. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
   listener: RequestListener
@@ -36,7 +36,6 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
-      // This starts a timer for the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
@@ -115,7 +114,6 @@ export interface TopicMetrics {
   reacted: (type: string, ms: number) => void
 }
 
-/** A consumer's state of a topic, read at each scrape. */
 interface TopicState {
   isStopped: () => boolean
   /** Returns the highest number of deliveries of an unhandled record, or 0. */

@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
 export interface TrustSettings {
-  /** The file with the rights of outside applications, relative to the service's folder. */
+  /** The file with the rights of outside applications. */
   File: string
   /** The file with each service's events, by AppId. It is generated from services.json. */
   Publishers: string
@@ -56,7 +56,7 @@ function readPublishers(root: URL, generated: string): Publishers {
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
-// A test validates the schema against its meta-schema.
+// A test validates the schema.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
 /** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting of the file. */
@@ -116,7 +116,6 @@ function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Pu
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // The error of the object also reports an error of a property's name.
   if (propertyName !== undefined) return []
   if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]

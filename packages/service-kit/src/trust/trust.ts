@@ -25,7 +25,6 @@ export class UntrustedError extends Error {
 }
 
 export interface Evidence {
-  /** The envelope as bytes. */
   value: Uint8Array
   signature: string | undefined
   /** The time when the broker appended the record, in milliseconds since 1970. NaN if it is unknown, or the publisher's. */
@@ -34,7 +33,6 @@ export interface Evidence {
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-/** The sender of an envelope, by API key. */
 interface Speaker {
   key?: string
   tenant: { id: string }
@@ -66,14 +64,13 @@ export interface Trust {
   sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
   /** Returns an operator's signature of our services' event, if a key is set. */
   vouch(envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns true if a record of this time needs a signature. */
   asksForSignature(appendedAt: number): boolean
 }
 
 export interface TrustOptions {
   publishers: Publishers
   file: TrustFile
-  /** Undefined if no key is set. Signatures are optional then. */
+  /** Undefined if no key is set. */
   signer: Signer | undefined
   /** The time before which records need no signature, in milliseconds since 1970. */
   signedSince: number

@@ -41,7 +41,6 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
       request.body = bytes.length === 0 ? undefined : read(bytes)
-      // The content of bytes is not logged.
       nowHandling(kind === smallJson ? request.body : undefined)
     }
     next()
@@ -90,7 +89,6 @@ function bytesOf(request: Request, maxBytes: number, hold: (more: number) => voi
     }
     request.on('data', take)
     request.once('end', () => resolve(Buffer.concat(chunks)))
-    // The client has left, and never reads this answer.
     request.once('error', () =>
       reject(new HttpProblem(400, 'broken-off', 'The body is incomplete', { detail: 'Send it again.' })),
     )

@@ -15,7 +15,6 @@ export type Send = (event: string, data: unknown) => boolean
 /** An operation that sends messages until its client leaves (`text/event-stream`, HTML Living Standard, section 9.2). */
 interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
-  /** The data of the messages. */
   body: Model<unknown>
   /** Begins to send. Returns a function to call when the client has left. */
   open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void

@@ -37,7 +37,6 @@ export interface BodyKind {
   isJson?: boolean
 }
 
-/** An input of an operation, with its reader and description. */
 export interface Input<T> {
   /** @throws {HttpProblem} 400 naming the error */
   read(request: Request): T
@@ -45,7 +44,6 @@ export interface Input<T> {
   body?: Model<unknown>
   /** The kind of body, read into `request.body`. Left out for a small JSON text, or no body. */
   receives?: BodyKind
-  /** The status codes that reading may cause. */
   problems: readonly number[]
 }
 
@@ -109,7 +107,6 @@ export function queryWord<Word extends string>(
   }
 }
 
-/** Creates the input of an optional GUID in the query. */
 export function queryId(name: string, described: Described = {}): Input<string | undefined> {
   return {
     read: ({ query }) => (query[name] === undefined ? undefined : readGuid(name, query[name])),
@@ -205,7 +202,6 @@ export type Schema = { [keyword: string]: unknown }
 
 /** A rule of the API that narrows the contract's rule. */
 interface NarrowRule {
-  /** Further keywords for the page. */
   schema: Schema
   /** Returns the error of a value, which replaces the contract's. Undefined for a valid value or another type. */
   flaw(value: unknown): string | undefined
@@ -260,7 +256,6 @@ function isContractField(field: Field): field is ContractField {
   return Array.isArray(field)
 }
 
-/** Schemas of fields that no event has. */
 export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }
 export const dateTime: Schema = { type: 'string', format: 'date-time' }

@@ -17,9 +17,9 @@ export interface Documented {
   routes: readonly Route[]
   refusals: Refusals
   problemMembers: Record<string, Field>
-  /** The URL of the page with traces; may be empty. */
+  /** May be empty. */
   tracePage?: string | undefined
-  /** The URL of the page with events; may be empty. */
+  /** May be empty. */
   monitorPage?: string | undefined
 }
 
@@ -68,7 +68,6 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
   const { path, scope, summary, description, inputs, answers, body, mediaType } = operation
   const request = inputs.find((input) => input.body)
-  // Operations that create an object return its Location.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,

@@ -6,9 +6,8 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './security.ts'
 
-/** A public document, the same for every caller. */
 export interface StaticFile {
-  /** The path, such as `/schemas/common.json`. */
+  /** Such as `/schemas/common.json`. */
   path: string
   /** The media type, with the charset of a text. */
   type: string
@@ -56,7 +55,6 @@ export interface Site {
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
 
-/** Paths that are never part of a page. */
 const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
@@ -112,7 +110,6 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
     styleSrc: ["'self'", ...stylesIn(page)],
-    // The style sheet has icons as data URLs.
     imgSrc: ["'self'", 'data:'],
     baseUri: ["'none'"],
     formAction: ["'none'"],

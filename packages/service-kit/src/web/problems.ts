@@ -16,7 +16,7 @@ interface ProblemOptions {
   headers?: Record<string, string>
   /** Extension members (RFC 9457, section 3.2), such as the id of an order. */
   extra?: Record<string, unknown>
-  /** The cause, for the log only. */
+  /** Logged only. */
   cause?: unknown
 }
 
@@ -59,7 +59,6 @@ export interface Refusal {
   title: string
 }
 
-/** The domain's errors, by `code`. */
 export type Refusals = Record<string, Refusal>
 
 /**
@@ -109,7 +108,6 @@ function cursorProblem(error: unknown): HttpProblem | undefined {
   return invalid([{ pointer: 'cursor', detail: error.message }])
 }
 
-/** Returns the problem for a path that Express cannot decode. */
 function pathProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof URIError)) return undefined
   const detail = 'In a path, % must be followed by two hex digits.'

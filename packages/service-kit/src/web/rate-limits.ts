@@ -24,8 +24,8 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to senders beyond their quota, and adds its state to every answer (draft-ietf-httpapi-ratelimit-headers-08): `q` requests within `w`
- * seconds, `r` of them left, all of them again after `t` seconds.
+ * Answers 429 to senders beyond their quota, and adds its state to every answer (draft-ietf-httpapi-ratelimit-headers-08). It is `q`
+ * requests within `w` seconds; `r` are left, and all of them again after `t` seconds.
  * @param keyOf returns the sender; undefined for no quota
  */
 function limit(
@@ -41,7 +41,6 @@ function limit(
     const key = keyOf(request, response)
     if (key === undefined) return next()
     const { left, wholeInMs, waitMs } = rate(key)
-    // Each limit adds an item to the headers, which are lists.
     response.append('ratelimit-policy', policy)
     response.append('ratelimit', `"${what}";r=${left};t=${secondsOf(wholeInMs)}`)
     if (waitMs > 0) throw tooMany(what, perMinute, secondsOf(waitMs))
@@ -61,11 +60,9 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-/** The state of a quota after a request. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface RateState {
-  /** The number of requests that are possible now. */
   left: number
-  /** The time until the quota is full again. */
   wholeInMs: number
   /** The time until this request would be accepted; may be 0. */
   waitMs: number
@@ -79,7 +76,6 @@ const minuteMs = 60_000
 /** The number of remembered keys, of 100 to 200 bytes each. */
 const defaultMemory = 20_000
 
-/** The tolerance for sums of fractions of milliseconds. */
 const roundingMs = 1e-3
 
 /**

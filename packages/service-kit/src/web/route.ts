@@ -17,9 +17,9 @@ export interface Answer<S extends number, T> {
 export interface Context {
   /** The trace of the request's `traceparent`, or a new one: a GUID, as in envelopes. */
   traceId: string | undefined
-  /** The tenant of the token or key; empty without authentication. */
+  /** Empty without authentication. */
   tenant: Tenant
-  /** The caller; undefined without authentication. */
+  /** Undefined without authentication. */
   caller: Caller | undefined
 }
 
@@ -114,7 +114,6 @@ export function unknownPath(routes: readonly Route[]): RequestHandler {
 const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
   `There is no operation ${method} ${shown(path)}. All operations are listed at ${baseUrl}/docs.`
 
-/** Masks a request's path for a problem or the log. */
 export type ShownPath = (path: string) => string
 
 /**

@@ -36,9 +36,8 @@ export function answerHeaders(): RequestHandler {
 const isLocalhost = (host = '') => /^(.+\.)?localhost(:\d+)?$/i.test(host)
 
 interface PageHeaders {
-  /** The content security policy: sources by directive. */
+  /** The sources by directive. */
   directives: Record<string, string[]>
-  /** The windows that may access a page's window. */
   opener?: 'same-origin' | 'same-origin-allow-popups'
 }
 
@@ -82,7 +81,7 @@ function isOf(origin: string, host: string): boolean {
 }
 
 /**
- * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding: a page of evil.example points its name to 127.0.0.1,
+ * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding. A page of evil.example points its name to 127.0.0.1,
  * and the browser treats this service as a part of that site. Known names are those of this machine and of the setting, and all literal addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
@@ -148,7 +147,7 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-/** Returns the caller of a response's request; undefined without authentication. */
+/** Returns undefined without authentication. */
 export function callerOf({ locals }: Response): Caller | undefined {
   return locals.caller
 }

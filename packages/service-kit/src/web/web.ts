@@ -21,7 +21,6 @@ import { answerHeaders, authenticate, refuseForeignPosts, requireKnownHost } fro
 
 export interface WebOptions extends Documented {
   readiness: Readiness
-  /** Returns the records that are delivered repeatedly. */
   redelivered?: () => readonly Redelivered[]
   /** Undefined without authentication. */
   auth: Auth | undefined
@@ -31,7 +30,7 @@ export interface WebOptions extends Documented {
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
-  /** Undefined for the page of operations. */
+  /** The default is the page of operations. */
   page?: Site | undefined
   /** Undefined if traces are off. */
   tracing?: Tracing | undefined
@@ -217,7 +216,6 @@ function endWith(span: Span, request: Request, response: Response): void {
   })
 }
 
-/** Measures the operation, status and duration of each request. */
 export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
   const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
   return (request, response, next) => {
@@ -235,15 +233,12 @@ export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'reque
 }
 
 export interface Ended {
-  /** The path of the route as in OpenAPI, or undefined. */
   route: string | undefined
   /** The status of the answer, even if it was not sent. */
   status: number
-  /** False if the client left before the answer was sent. */
   isAnswered: boolean
 }
 
-/** Calls `tell` when the answer was sent or the client has left. */
 function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
   response.once('close', () => {
     const { route } = request as { route?: { path: string } }

@@ -143,7 +143,6 @@ type DeadLettersCommand =
       dryRun: boolean
       edit: boolean
       file: string | undefined
-      /** The position of the attempt that the operator viewed. */
       attempt: string | undefined
     }
 
@@ -212,7 +211,7 @@ async function editEvent(
   const text = value.toString()
   const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
   writeFileSync(file, before, { mode: 0o600 })
-  // Uses a shell, as git does, because an editor may have arguments: EDITOR="code --wait".
+  // A shell allows an editor with arguments, as in git: EDITOR="code --wait".
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
   const after = readFileSync(file)
   if (!error && status === 0 && !after.equals(before)) {

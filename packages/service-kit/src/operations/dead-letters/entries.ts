@@ -75,7 +75,7 @@ export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   return [...entries.values()]
 }
 
-/** Returns the newest attempt that was not replayed; undefined if all were replayed. */
+/** Returns the newest attempt without a replay; undefined if all were replayed. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {
   return attempts.findLast(({ replayed }) => !replayed)
 }
@@ -96,14 +96,13 @@ export function recordOf({ record, position }: Pick<Attempt, 'record' | 'positio
 
 type Failed = Pick<DeadLetter, 'position' | 'record'>
 
-/** A dead letter or note, and its position among those of the topic. */
 interface Indexed<T> {
   one: T
   index: number
 }
 
 interface Lineage {
-  /** Returns the note that a failed record was replayed, or undefined. */
+  /** Returns the note of a replay, or undefined. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
   /** Returns a text that identifies a failure. Dead letters without a record id belong to one failure until a note answers it. */
   failureOf(deadLetter: DeadLetter, index: number): string

@@ -64,7 +64,6 @@ async function send(producer: Client, message: Outgoing): Promise<RecordPosition
 }
 
 export interface ReplayIntent {
-  /** The position of the failed record, as text. */
   of: string
   /** The end of the origin's partition before the replay. The new record has this offset or a later one. */
   from: bigint

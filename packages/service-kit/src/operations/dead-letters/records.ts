@@ -109,10 +109,9 @@ function isoTime({ timestamp }: LogRecord): string {
 }
 
 export interface FailedEvent {
-  /** The necessary corrections: a list of problems in JSON, or a sentence. */
+  /** A list of problems in JSON, or a sentence. */
   detail: string
   key: Buffer | undefined
-  /** Undefined if neither its dead letter nor the log has it. */
   value: Buffer | undefined
   headers: LogRecord['headers']
   /** The time of arrival of its record, or else of its dead letter, in milliseconds since 1970. */

@@ -20,7 +20,7 @@ import { type FailedEvent, lost, readEvent } from './records.ts'
 export interface ReplayRecord {
   /** The event's origin, whose topic and partition get the record. */
   origin: RecordPosition
-  /** The position of the failed record, as text, and its id. */
+  /** The failed record's position, as text, and its id. */
   of: string
   record: string | undefined
   /** Identifies the failed record (`recordOf`). */
@@ -34,10 +34,9 @@ export interface ReplayRecord {
 }
 
 interface ReplayRecordOptions {
-  /** The bytes to publish instead of the event's own. */
   edited: Uint8Array | undefined
   trust: Trust
-  /** The id of the first failed record (`Entry.record`). */
+  /** See `Entry.record`. */
   first: string | undefined
   /** See `momentOf`. */
   positionIdsBefore: number | undefined
@@ -96,7 +95,7 @@ export const isReplayable = (reason: string): boolean => replayableReasons.has(r
 interface ReplayedEvent {
   topic: string
   value: Uint8Array
-  /** The reason of the dead letter; undefined for an edited event. */
+  /** Undefined for an edited event. */
   reason: string | undefined
   signature: string | undefined
   /** True if the operator vouches for the event, so an event of our services gets the operator's signature. */

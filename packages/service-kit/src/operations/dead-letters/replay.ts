@@ -22,19 +22,17 @@ export interface ReplayOptions {
   trust: Trust
   /** Checks everything and publishes nothing. */
   dryRun?: boolean
-  /** The bytes to publish instead of the event's own, for a single entry. */
+  /** The bytes of an edited event, for a single entry. */
   edited?: Uint8Array | undefined
   /** The attempt to replay, as the position of its record, by the entry's id. The default is the newest open one. */
   attempts?: ReadonlyMap<string, string> | undefined
   /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log. */
   readUpTo?: ReadUpTo | undefined
-  /** Stores begun replays, for a process that may be killed. */
   journal?: ReplayJournal | undefined
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
 }
 
-/** The number of entries that are published together. */
 const atOnce = 50
 
 /**
@@ -114,7 +112,6 @@ export async function* replayEntries(
     const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
       const attempt = prepared.get(entry)?.attempt
-      // Only published records have a result.
       const result = results.get(entry) ?? (attempt && settled.get(recordOf(attempt)))
       if (result) yield { entry, ...result }
     }
