@@ -213,7 +213,7 @@ describe('a closed stack', () => {
       await openPage(page, `${monitor}/?topic=orderevents`, dialog)
       await dialog.getByLabel('API key or token').fill(`${key}x`)
       await dialog.getByRole('button', { name: 'Sign in' }).click()
-      await dialog.getByText('does not count').waitFor()
+      await dialog.getByText('The token is not valid').waitFor()
       await dialog.getByLabel('API key or token').fill(key)
       await dialog.getByRole('button', { name: 'Sign in' }).click()
       await page.locator('.event-row', { hasText: 'OrderCreated' }).first().waitFor()

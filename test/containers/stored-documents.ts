@@ -61,7 +61,10 @@ export function storedDocuments(running: () => RunningContainers): void {
     it('never contains a text of 1 MB, which HTTP and Kafka reject with their limits', async () => {
       const text = 'x'.repeat(1024 * 1024)
       const posted = await post<ProblemBody>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerName: text })
-      expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes. The request had no effect.'])
+      expect([posted.status, posted.body.detail]).to.deep.equal([
+        413,
+        'Send at most 65536 bytes. The request had no effect.',
+      ])
       const error = await publish(JSON.stringify(full({ CustomerName: text }))).catch((thrown: unknown) => thrown)
       expect(String((error as Error).cause ?? error)).to.match(/MESSAGE_TOO_LARGE|larger than/)
     })

@@ -125,7 +125,9 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
       const cancelled = { ...full(), ...ours('OrderCancelled'), Name: 'OrderCancelled', Payload: { OrderId: id } }
       const { 'order-service': deadLetter } = await rejectedIds(orderEvents, cancelled as unknown as Envelope)
-      expect(orderflowFailed(await replay(deadLetter))).to.contain('order-service, but the signature is missing or wrong')
+      expect(orderflowFailed(await replay(deadLetter))).to.contain(
+        'order-service, but the signature is missing or wrong',
+      )
       await orderWith(orderUrl(stack), id, 'Paid')
 
       const edited = join(dirname(stack.folder), 'edited.json')

@@ -46,7 +46,9 @@ describe('the sign-in dialog', () => {
     await signIn(page, stranger)
     await page.getByText('The API key is unknown or was revoked. Ask the operator for a new one.').waitFor()
     await signIn(page, 'ofk_orders')
-    await page.getByText('The operation needs the scope events:read. The scopes of the token or key are: orders:read.').waitFor()
+    await page
+      .getByText('The operation needs the scope events:read. The scopes of the token or key are: orders:read.')
+      .waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
     await signIn(page)
     await page.locator('main td').first().waitFor()
@@ -74,7 +76,9 @@ describe('the sign-in dialog', () => {
     await signIn(page)
     await page.locator('.tile').first().waitFor()
     tests.monitor.keys = { [stranger]: ['events:read'] }
-    await page.getByText('The API key is unknown or was revoked. Ask the operator for a new one.').waitFor({ timeout: 15_000 })
+    await page
+      .getByText('The API key is unknown or was revoked. Ask the operator for a new one.')
+      .waitFor({ timeout: 15_000 })
     await signIn(page, stranger)
     await page.locator('.completeness', { hasText: '● live' }).waitFor()
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)

@@ -131,6 +131,7 @@ export function createIssuer(issuer: string): Issuer {
       try {
         return await remote(header, token)
       } catch (error) {
+        // The token is wrong: the issuer does not have its key.
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error
         const known = remote.jwks()
         if (known) return createLocalJWKSet(known)(header, token)

@@ -76,6 +76,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     for (const [leader, own] of byLeader) {
       const fetched = await fetchFrom(leader, topic, known.id, own, bytes).catch(async (error: Error) => {
         if (!otherTopicIds.some((id) => findErrorBy(error, 'apiId', id))) throw error
+        // The topic was created again while this reader was open.
         const { id } = await leadersOf(true)
         return await fetchFrom(leader, topic, id, own, bytes)
       })

@@ -15,8 +15,9 @@ import { signatureIn, type Trust } from '../trust/trust.ts'
 
 export interface DryRunRecord {
   position: RecordPosition
+  /** Base64. */
   value: string
-  /** Left out for a record without a key. */
+  /** Base64; left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
   replayedFrom?: string | undefined
@@ -26,6 +27,7 @@ export interface DryRunRecord {
   isVouchedFor: boolean
 }
 
+/** The result of a dry run. It contains no personal data. */
 export type Verdict =
   | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
   | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }

@@ -140,6 +140,7 @@ async function openSockets(
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EADDRINUSE') throw new PortTakenError({ ...address, host, port }, error)
+      // For example, ::1 is missing if IPv6 is switched off.
       if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
       absent = error
     }

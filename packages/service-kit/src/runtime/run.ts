@@ -66,6 +66,7 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
+    // Without the ids of the request during which the export began.
     within(undefined, () =>
       log.warn(
         { reason: errorType(error) },
@@ -92,6 +93,7 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
+  // Tests ask for port 0, and the system chooses one.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(

@@ -115,6 +115,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       if (batch.length === 0) break
       const flight = settle(batch).finally(() => inFlight.delete(flight))
       inFlight.add(flight)
+      // After a failure, only one flush at a time tests the platform.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
     clearInterval(lateCheck)

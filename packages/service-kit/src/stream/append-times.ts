@@ -12,6 +12,7 @@ export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<Read
 /** A bit of a batch's attributes (Kafka protocol, record batch). */
 export const logAppendTime = 1 << 3
 
+/** Short limits, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
 /** Creates a lookup at Kafka itself. Sidecars do not report whether the broker set a time (Dapr 1.18). */

@@ -126,6 +126,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       const result = failure ?? (await handler.attempt(delivery, whole, true))
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
+      // The message may quote the record.
       log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
     }
     return handler.giveUp(position)

@@ -36,6 +36,7 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
+      // This starts a timer for the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),

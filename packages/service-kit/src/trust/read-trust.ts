@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
 export interface TrustSettings {
-  /** The file with the rights of outside applications. */
+  /** The file with the rights of outside applications, relative to the service's folder. */
   File: string
   /** The file with each service's events, by AppId. It is generated from services.json. */
   Publishers: string
@@ -116,6 +116,7 @@ function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Pu
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
+  // The error of the object also reports an error of a property's name.
   if (propertyName !== undefined) return []
   if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]

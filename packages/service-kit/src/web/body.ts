@@ -41,6 +41,7 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
       request.body = bytes.length === 0 ? undefined : read(bytes)
+      // The content of bytes is not logged.
       nowHandling(kind === smallJson ? request.body : undefined)
     }
     next()

@@ -110,6 +110,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
     styleSrc: ["'self'", ...stylesIn(page)],
+    // The style sheet has icons as data URLs.
     imgSrc: ["'self'", 'data:'],
     baseUri: ["'none'"],
     formAction: ["'none'"],

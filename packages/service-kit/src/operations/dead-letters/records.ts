@@ -25,6 +25,7 @@ export interface DeadLetter {
   arrivedAt: number | undefined
   /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a dead letter without its event. */
   digest: string | undefined
+  /** ISO 8601, UTC. */
   time: string
   deadLetterPosition: RecordPosition
 }
@@ -38,6 +39,7 @@ export interface ReplayNote {
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
+  /** ISO 8601, UTC. */
   time: string
 }
 

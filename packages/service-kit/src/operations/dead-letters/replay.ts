@@ -112,6 +112,7 @@ export async function* replayEntries(
     const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
       const attempt = prepared.get(entry)?.attempt
+      // Only published records have a result.
       const result = results.get(entry) ?? (attempt && settled.get(recordOf(attempt)))
       if (result) yield { entry, ...result }
     }
