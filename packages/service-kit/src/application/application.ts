@@ -1,4 +1,4 @@
-/** The urgency of a topic's events. `prompt`: someone waits. `background`: larger batches may take longer (docs/adr/0011). */
+/** The urgency of a topic's events. `prompt`: someone waits. `background`: larger batches may take longer (docs/adr/0018). */
 export type Urgency = 'prompt' | 'background'
 
 /** The runner of a stack. In containers, a service may have replicas, which each need partitions (docs/operations.md). */

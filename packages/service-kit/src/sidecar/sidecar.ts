@@ -30,7 +30,7 @@ export interface SidecarSettings {
 
 /** The sidecar's API for services. It works in batches, and throws `SidecarError`. */
 export interface Sidecar {
-  /** The time between the beginnings of two writes. A small write costs as much as a large one, so it waits for more documents (docs/adr/0011). */
+  /** The time between the beginnings of two writes. A small write costs as much as a large one, so it waits for more documents (docs/adr/0018). */
   readonly writeIntervalMs: number
   /** Publishes to one topic, in order. If it fails, some events may still be published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>

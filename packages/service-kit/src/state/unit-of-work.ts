@@ -92,7 +92,7 @@ function batched(
 
 /**
  * The key of the fence, which every transaction writes. While it is unchanged, there was no other writer, so its guard protects all documents that
- * were read with it. A guard on each document costs four times a plain write (docs/adr/0009). The fence is read first, so that no document can change
+ * were read with it. A guard on each document costs four times a plain write (docs/adr/0017). The fence is read first, so that no document can change
  * in between.
  */
 const fenceKey = 'fence'

@@ -44,7 +44,7 @@ const unknownTopic = 3
 const cluster = 3
 
 /**
- * Compares topics with the required settings (docs/publishing.md#what-the-log-must-be-like). Returns a line for each difference, with its consequence
+ * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
  * and the command that fixes it. Without the right to describe topics, it returns a line about that.
  * @param wanted settings by topic; missing topics are left out
  * @throws the client's errors
