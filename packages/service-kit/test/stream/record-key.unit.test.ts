@@ -9,7 +9,7 @@ describe('a record key', () => {
   const mayShow = (key: string | Buffer, fields: readonly string[], of: unknown = document) =>
     mayShowKey(Buffer.from(key), fields, of)
 
-  it('is shown if it is a GUID in any usual spelling', () => {
+  it('shows a GUID in any usual spelling', () => {
     const guid = randomUUID()
     for (const key of [guid, guid.toUpperCase(), `{${guid}}`, guid.replaceAll('-', '')])
       expect(mayShow(key, [], null), key).to.equal(true)

@@ -5,7 +5,7 @@ import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts
 import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
-/** What a page asked a monitor for, but for its files. */
+/** A request of the page, except those for its files. */
 export interface ReceivedRequest {
   method: string
   path: string
@@ -14,13 +14,13 @@ export interface ReceivedRequest {
   headers: IncomingMessage['headers']
 }
 
-/** A monitor without Kafka or index: it serves a page that was built, and answers as a test has it. */
+/** A server that replaces the monitor. It serves a built page, and returns the answers that a test sets. */
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
   requests: ReceivedRequest[] = []
-  /** Answered in place of what else would be, by the beginning of a path. */
+  /** Problems that replace the answers, by the beginning of the path. */
   problems = new Map<string, Problem>()
-  /** Keys by their scopes, where it asks who somebody is; null where it asks nobody. */
+  /** The scopes of each key; null without authentication. */
   keys: Record<string, string[]> | null = null
   url = ''
   readonly #streams = new Set<ServerResponse>()
@@ -31,7 +31,7 @@ export class FakeMonitor {
 
   readonly #prefix: string
 
-  /** @param prefix the only path below which it answers, as behind a proxy that strips it */
+  /** @param prefix path prefix of all answered requests, as of a proxy */
   constructor(page: ReturnType<typeof readPage>, prefix = '') {
     this.#page = page
     this.#prefix = prefix
@@ -49,7 +49,7 @@ export class FakeMonitor {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** As before every test. */
+  /** Restores the state before each test. */
   reset(): void {
     this.answers = sampleAnswers()
     this.requests = []
@@ -82,7 +82,7 @@ export class FakeMonitor {
     })
   }
 
-  /** As a network does. */
+  /** Breaks the connections of all streams. */
   cutStreams(): void {
     for (const stream of this.#streams) stream.destroy()
   }
@@ -101,10 +101,10 @@ export class FakeMonitor {
     if (url.pathname === '/v1/live') return this.#stream(response)
     const answer = answerTo(this.answers, url.pathname, url.searchParams, body)
     if (answer !== undefined) return json(response, 200, answer)
-    json(response, 404, { type: 'not-found', title: 'There is no such thing', status: 404 })
+    json(response, 404, { type: 'not-found', title: 'Not found', status: 404 })
   }
 
-  /** As packages/service-kit/src/web/security.ts answers. */
+  /** Returns the same problems as packages/service-kit/src/web/security.ts. */
   #denial(authorization = ''): Problem | undefined {
     if (this.keys === null) return undefined
     const scopes = this.keys[authorization.replace('Bearer ', '')]
