@@ -15,17 +15,17 @@ describe('a record key', () => {
       expect(mayShow(key, [], null), key).to.equal(true)
   })
 
-  it('is shown if it is the key of its event and each of its fields may be shown', () => {
+  it('shows the key of the event if each of its fields may be shown', () => {
     expect(mayShow('12', ['Amount'])).to.equal(true)
     expect(mayShow('amount/limit@1/12', ['Policy', 'Amount'])).to.equal(true)
   })
 
-  it('is masked if one of its fields is personal or unknown to the contract', () => {
+  it('masks a key with a field that is personal or unknown to the contract', () => {
     expect(mayShow('12/Grace', ['Amount', 'CustomerName'])).to.equal(false)
     expect(mayShow('12/Hopper', ['Amount', 'Note'])).to.equal(false)
   })
 
-  it('is masked if its publisher chose another key, or the topic has none', () => {
+  it('masks a key that differs from the key of the event', () => {
     expect(mayShow('Grace', ['Policy'])).to.equal(false)
     expect(mayShow('Grace/12', ['Policy', 'Amount'])).to.equal(false)
     expect(mayShow('12', [])).to.equal(false)
