@@ -3,33 +3,30 @@ import { findBrowser } from './provision/tools.ts'
 
 export { findBrowser }
 
-/** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
+/** Options that stop Chromium from calling Google's hosts. */
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
 
 /**
- * Opens the Chromium of this machine, for whoever tests, measures or photographs a page.
- * @throws {Error} where there is no Chromium
+ * Starts the Chromium of this machine. It runs without its sandbox as root, because Chromium refuses to start with it.
+ * @throws {Error} if this machine has no Chromium
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = findBrowser()
-  if (!executablePath) throw new Error('no Chromium: ./orderflow doctor says how to install it; or set CHROMIUM_PATH')
+  if (!executablePath) throw new Error('no Chromium: ./orderflow doctor shows how to install it; or set CHROMIUM_PATH')
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 
 /**
- * The error of Chromium for each request that is under way while a network of this machine comes or goes, on loopback too: containers that start
- * beside the tests bring theirs. Whoever reads the page would load it again.
+ * The error that Chromium reports for running requests, even on loopback, when a network interface of this machine appears or disappears.
+ * Containers that start during the tests cause it.
  */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-/**
- * Returns whether a navigation failed because of such a change. Chromium may show its page of errors before it names
- * the reason.
- */
+/** Returns true if a navigation failed because of a changed network. Chromium may open its error page before it names the reason. */
 const isChange = ({ message }: Error) =>
   message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
 
-/** Collects the errors of a page, from its console and uncaught ones. The list grows. */
+/** Returns a list that collects the uncaught errors of a page and the errors in its console. */
 export function watchErrors(page: Page): string[] {
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
@@ -39,10 +36,7 @@ export function watchErrors(page: Page): string[] {
   return errors
 }
 
-/**
- * Opens an address and waits until something is there, and loads it again where a part of it was lost to a change of
- * the network.
- */
+/** Opens an address and waits until `shown` is visible. Loads the page again if a request failed because of a changed network. */
 export async function openPage(page: Page, address: string, shown: Locator): Promise<void> {
   while (await isLost(page, address, shown)) {}
 }

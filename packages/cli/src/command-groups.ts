@@ -9,33 +9,37 @@ const ofOperator = () => import('./commands/operate.ts')
 const ofPreparation = () => import('./commands/prepare.ts')
 
 const stackOptions: Record<string, Option> = {
-  stack: { value: 'docker|local', summary: 'in containers, or as processes of this machine; or STACK' },
-  store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite (docs/stores.md); or STORE' },
+  stack: { value: 'docker|local', summary: 'run in containers or as processes (default: the variable STACK)' },
+  store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
-/** The environment, with the options in place of its variables. */
+/** Returns the environment variables. Options replace STACK and STORE. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   const [stack, store] = [text('stack'), text('store')]
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
 }
 
-/** Replaces this process by another program, which gets the terminal and its signals. */
+/** Replaces this process by another program, which then has the terminal and receives its signals. */
 async function become(program: string, args: string[]): Promise<never> {
-  // NODE_DEBUG would print the requests, and tokens with them.
+  // NODE_DEBUG would print requests with their tokens.
   const { NODE_DEBUG: _, ...env } = process.env
   if (!process.execve)
-    throw new CliError('tools-missing', 'this needs Linux or macOS', { nextStep: 'docs/operations.md' })
+    throw new CliError('tools-missing', 'this command needs Linux or macOS', { nextStep: 'docs/operations.md' })
   return process.execve(process.execPath, [process.execPath, join(repository, program), ...args], env)
 }
 
-const app: Record<string, Option> = { app: { value: 'NAME', summary: 'the app of the hosting platform; or APP' } }
-const dryRun: Record<string, Option> = { 'dry-run': { summary: 'show what it would do; or DRY_RUN=1' } }
+const app: Record<string, Option> = {
+  app: { value: 'NAME', summary: 'the app on the hosting platform (default: the variable APP)' },
+}
+const dryRun: Record<string, Option> = {
+  'dry-run': { summary: 'show the changes without making them (default: the variable DRY_RUN)' },
+}
 const tokenNote =
-  'ACCESS_TOKEN is the token of the platform’s API: an environment variable, never an option (docs/release.md).'
+  'Set the environment variable ACCESS_TOKEN to a token of the platform’s API (docs/release.md). It is not an option.'
 
 function ofRelease(name: string, summary: string, options: Record<string, Option>): Record<string, Command> {
   const parameters = name === 'release-topics' ? '' : 'NAME'
-  const more = options.app ? `NAME is a service without -service. ${tokenNote}` : ''
+  const more = options.app ? `NAME is the name of a service without -service. ${tokenNote}` : ''
   const run = ({ all }: Given) => become('packages/cli/src/release/main.ts', [name, ...all])
   return { [name]: { summary, parameters, options, more, run } }
 }
@@ -44,13 +48,13 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 export const commandGroups: CommandGroups = {
   'Run it': {
     up: {
-      summary: 'Start everything, in containers where Docker is available; again: start what is missing',
+      summary: 'Start everything, in containers if Docker is available. Can be repeated to start missing parts',
       options: stackOptions,
       run: async (given) => (await ofStack()).up(stackSettings(given), given.signal()),
     },
     demo: {
       summary:
-        'Send the request that services.json declares as the demo, and show its events; API_KEY is the caller’s key',
+        'Send the demo request of services.json and show its events. API_KEY is the caller’s key',
       run: async () => (await import('./commands/demo.ts')).demo(process.env),
     },
     observe: {
@@ -59,13 +63,13 @@ export const commandGroups: CommandGroups = {
       run: async (given) => (await ofStack()).observe(stackSettings(given), given.signal()),
     },
     status: {
-      summary: 'Show what should run, its state and since when; fails if something does not run',
+      summary: 'Show the state and uptime of each part; fail if a part does not run',
       run: async () => (await ofStack()).status(),
     },
     logs: {
       summary: 'Follow all logs, or those of one service or part',
       parameters: '[SERVICE]',
-      options: { follow: { summary: 'follow outside a terminal, too; --follow=no shows the end only' } },
+      options: { follow: { summary: 'follow even without a terminal; --follow=no shows only the end' } },
       run: async ({ args: [name], flag, signal }) => (await ofStack()).logs(name, flag('follow'), signal()),
     },
     down: { summary: 'Stop everything; data stays', run: async () => (await ofStack()).down() },

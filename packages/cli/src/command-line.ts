@@ -2,37 +2,37 @@ import { parseArgs } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from './lib/error.ts'
 
-/** An option of a command. It is a flag unless it has a placeholder for its value. */
+/** An option of a command. Without `value` it is a flag. */
 export interface Option {
   summary: string
-  /** For example `DAYS`. */
+  /** The placeholder of the option's value in the help, for example `DAYS`. */
   value?: string
 }
 
 /** The arguments and options of one call. */
 export interface Given {
-  /** The arguments that are no options. */
+  /** The arguments without options. */
   args: string[]
-  /** All arguments, options among them, as they came. */
+  /** All arguments and options, unparsed. */
   all: string[]
-  /** The value of an option; undefined if it is left out or empty. */
+  /** Returns the value of an option, or undefined if it is missing or empty. */
   text: (option: string) => string | undefined
-  /** Returns true for a flag that is set; undefined if it is left out. */
+  /** Returns the value of a flag, or undefined if it is missing. */
   flag: (option: string) => boolean | undefined
-  /** Aborts at Ctrl-C. */
+  /** Returns a signal that Ctrl-C aborts. */
   signal: () => AbortSignal
 }
 
 export interface Command {
   summary: string
-  /** The arguments, for example `SERVICE [N]`. One that ends with `...` may be repeated. */
+  /** The arguments, for example `SERVICE [N]`. An argument that ends with `...` may be repeated. */
   parameters?: string
   options?: Record<string, Option>
   /** Lines of help after the options. */
   more?: string
-  /** A program that reads its arguments itself and has a help of its own. */
+  /** Set for a program that parses its own arguments and prints its own help. */
   hasOwnHelp?: true
-  /** Returns the exit code; undefined stands for 0. */
+  /** Returns the exit code. Undefined means 0. */
   run: (given: Given) => Promise<number | undefined> | Promise<void>
 }
 
@@ -75,7 +75,7 @@ function find(groups: CommandGroups, name: string): Command {
   throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
-/** One line for each command, by group. */
+/** Returns the help of all commands: a line for each, by group. */
 function overview(groups: CommandGroups): string {
   const width = longest(Object.values(groups).flatMap((commands) => Object.keys(commands)))
   const listed = Object.entries(groups).map(([title, commands]) => {
@@ -103,7 +103,7 @@ type Values = Map<string, string | boolean>
 
 function parse(name: string, { parameters = '', options = {} }: Command, args: string[]) {
   const wrong = (message: string) =>
-    new CliError('usage', `${name}: ${message}`, { nextStep: `./orderflow ${name} --help prints what it takes` })
+    new CliError('usage', `${name}: ${message}`, { nextStep: `./orderflow ${name} --help prints its options` })
   const types = Object.entries(options).map(([option, { value }]) => [option, { type: typeOf(value) }] as const)
   const { tokens, positionals } = parseArgs({
     args,
@@ -128,7 +128,7 @@ function parse(name: string, { parameters = '', options = {} }: Command, args: s
 
 const typeOf = (value: string | undefined) => (value ? 'string' : 'boolean')
 
-/** A flag may state a word, as `--dry-run=0` does: a Makefile passes on what a variable says. */
+/** Returns the value of a flag. A Makefile passes the value of its variable, for example `--dry-run=0`. */
 function readFlag(wrong: (message: string) => Error, option: string, word: string | undefined): boolean {
   const isMeant = word === undefined ? true : meansYes(word)
   if (isMeant === undefined) throw wrong(`${option}=${word} is neither yes nor no`)

@@ -3,14 +3,14 @@ import type { Addresses } from './kafka/connection.ts'
 import type { Service, Surroundings } from './lib/services.ts'
 import type { LogOptions } from './lib/terminal.ts'
 
-/** The store of a stack: a file of each service, or a server. */
+/** The store of a stack: one file for each service, or a server. */
 export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
 /** The addresses of a stack on this machine, and the ports of its observers. */
 export interface Reached extends Addresses {
-  /** Kafka as an outside application reaches it. */
+  /** The connection of an outside publisher to Kafka. */
   publisher: KafkaConnection
-  /** The ports of the pages of `make observe`; Grafana's only where it runs. */
+  /** The ports of the pages of `make observe`. Grafana has a port only if it runs. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
 }
 
@@ -21,14 +21,14 @@ export interface ProgressOptions {
 
 export interface UpOptions extends ProgressOptions {
   store: Store
-  /** Whether to start the observers, too: traces, metrics and alerts. */
+  /** True to also start the observers: traces, metrics and alerts. */
   observed: boolean
 }
 
 export interface StackStatus {
-  /** A line for each part of the stack, after a header. */
+  /** A header, and a line for each part of the stack. */
   lines: readonly { text: string; colour: 'bold' | 'green' | 'red' | 'dim' }[]
-  /** Parts that do not run as they should, such as `kafka (crashed)`. Undefined if the whole stack is stopped. */
+  /** The failed parts, such as `kafka (crashed)`. Undefined if the whole stack is stopped. */
   unwell: string[] | undefined
   /** The command that starts the parts in `unwell`. */
   nextStep: string
@@ -41,59 +41,57 @@ export interface Readiness {
   redelivered?: { topic: string; partition: number; offset: string; deliveries: number }[]
 }
 
-/** A running service, by the name that `make status` and `make logs` have for it. */
+/** A running service with its name in `make status` and `make logs`. */
 export interface ServiceProbe {
   name: string
   ask: () => Promise<Readiness>
 }
 
-/** Runs the stack of this checkout: one adapter for each way to run it. Commands do not depend on the way. */
+/** Runs the stack of this checkout, in containers or as processes. Commands are the same for both. */
 export interface Runner {
   /** The value of STACK that selects this runner. */
   name: string
-  /** How the stack runs, such as `in containers`. */
+  /** The runner in messages, such as `in containers`. */
   title: string
-  /** The values of STORE that this runner supports, the default first. */
+  /** The supported values of STORE. The first one is the default. */
   stores: readonly Store[]
   /** Selects the number of partitions and replicas of topics. */
   surroundings: Surroundings
 
-  /** Returns why this machine cannot run the stack so, and undefined if it can. May download images. */
+  /** Returns the reason why this machine cannot run the stack with this runner, or undefined if it can. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
-  /** Returns `stopped` if parts of the stack remain that do not run, and `absent` if none remain. */
+  /** Returns `stopped` if parts of the stack exist but do not run, and `absent` if no part exists. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   /** Returns the store of the last start. */
   lastStore: () => Store
-  /** Returns where the data of the store of the last start is, and undefined if it has none. */
+  /** Returns the location of the data in the store of the last start, or undefined without data. */
   dataOf: (store: Store) => Promise<string | undefined>
 
-  /** Starts everything that does not run, and waits until all services consume. */
+  /** Starts all stopped parts and waits until all services consume. */
   up: (options: UpOptions) => Promise<Reached>
-  /** Stops everything; data stays. Returns whether anything was there to stop. */
+  /** Stops everything; data stays. Returns false if nothing ran. */
   down: (onProgress: (line: string) => void) => Promise<boolean>
-  /** Removes the data of a stopped stack and returns what it removed. */
+  /** Removes the data of a stopped stack and returns the names of the removed folders or volumes. */
   clean: () => Promise<string[]>
-  /** Stops a service and its sidecar in order and starts them again, one replica after the other. */
+  /** Restarts a service and its sidecar, one replica after the other. */
   restart: (service: Service, options: ProgressOptions) => Promise<void>
-  /** Runs a service `count` times; undefined if the runner has one replica of each service only. */
+  /** Runs `count` replicas of a service. Undefined if the runner supports only one. */
   scale?: (service: string, count: number, options: ProgressOptions) => Promise<void>
 
   status: () => Promise<StackStatus>
-  /** Returns the services that run, including all replicas. */
+  /** Returns the running services with all their replicas. */
   runningServices: () => Promise<ServiceProbe[]>
-  /** Returns the names that `logs` takes. */
+  /** Returns the names that `logs` accepts. */
   logNames: () => Promise<readonly string[]>
-  /** Shows the end of logs, and new lines if asked to follow, until it is interrupted or its output is closed. */
+  /** Shows the end of logs. With `follow` it also shows new lines, until it is interrupted or its output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>
 
-  /** Returns the addresses of the stack, which need not run. */
+  /** Returns the addresses of the stack, even if it does not run. */
   reach: () => Reached
-  /** @throws {CliError} `not-running` naming those of these parts that do not run; of all parts if none are named */
+  /** @throws {CliError} `not-running` if one of these parts does not run; checks all parts without names */
   requireRunning: (parts?: readonly string[]) => Promise<void>
-  /** Runs an operator's command of a service with its settings, and its sidecar's store. Returns the exit code. */
+  /** Runs an operator's command with the settings of a service and the store of its sidecar. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /**
-   * Returns the variables by which an operator's command on this machine reaches the stream, beyond those of processes.
-   */
+  /** Returns the variables that an operator's command on this machine needs for the stream, in addition to those of processes. */
   streamVariables: () => Promise<Record<string, string>>
 }

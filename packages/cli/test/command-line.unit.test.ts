@@ -89,7 +89,7 @@ describe('a command line of ./orderflow', () => {
   ]
   for (const [args, message] of refused) {
     it(`refuses "${args.join(' ')}" and names the next step`, async () => {
-      expect(await refusal(...args)).to.equal(`${message}; ./orderflow rebuild --help prints what it takes`)
+      expect(await refusal(...args)).to.equal(`${message}; ./orderflow rebuild --help prints its options`)
       expect(given).to.deep.equal([])
     })
   }

@@ -3,12 +3,12 @@ import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 
-/** Runs the docker command line and returns what it printed. */
+/** Runs the docker command line and returns its output. */
 export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
 
-/** A container as the engine describes it, with what we look at. */
+/** The used part of the output of `docker inspect`. */
 export interface Container {
   Id: string
   Name: string
@@ -17,7 +17,7 @@ export interface Container {
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }
 
-/** All containers of a Compose project, stopped ones too. */
+/** Returns all containers of a Compose project, including stopped ones. */
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []
@@ -25,14 +25,14 @@ export async function containersOf(project: string): Promise<Container[]> {
   return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
 }
 
-/** The name by which docker-compose.yml knows a container. */
+/** Returns the name of a container in docker-compose.yml. */
 export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
   return Config.Labels['com.docker.compose.service'] ?? ''
 }
 
 /**
- * Runs `docker compose` on the terminal we run on; its progress is shown on a real one only.
- * @throws {CliError} `compose-failed` with its exit code; it has printed the reason
+ * Runs `docker compose` on the terminal of this process. Shows its progress only on a real terminal.
+ * @throws {CliError} `compose-failed` with its exit code, after it has printed the reason; `interrupted`
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
@@ -46,7 +46,7 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
     child.once('close', resolve)
   })
   if (code === 0) return
-  // 130: it was interrupted, as we were. It shares our terminal.
+  // 130: Ctrl-C interrupted it, because it shares our terminal.
   if (code === null || code === 130) throw new CliError('interrupted', 'interrupted')
   throw new CliError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
     nextStep: 'make status, make logs',

@@ -21,7 +21,7 @@ function dockerd(): string | undefined {
   return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 }
 
-/** Returns the reason why no Docker engine can be used; undefined if one answers. */
+/** Returns the reason why no Docker engine can be used, or undefined if one answers. */
 export async function engineMissing(): Promise<string | undefined> {
   try {
     await docker('version', '--format', '{{.Server.Version}}')
@@ -33,8 +33,8 @@ export async function engineMissing(): Promise<string | undefined> {
 }
 
 /**
- * Makes sure a Docker engine answers: as root on Debian or Ubuntu it installs and starts one that stays.
- * @throws {CliError} `no-engine` where it may not, or when the engine does not start
+ * Makes sure that a Docker engine answers. As root on Debian or Ubuntu it installs and starts one, which keeps running.
+ * @throws {CliError} `no-engine` if it must not install one, or if the engine does not start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
   if (!(await engineMissing())) return
@@ -51,7 +51,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (!dockerd() || missing === notInstalled) {
     onProgress('docker: installing with apt-get')
     await aptGetInstall(['docker.io'], signal)
-    // Where the command line is a package of its own, the engine only recommends it.
+    // Some distributions have the command line in a separate package, which the engine only recommends.
     if ((await engineMissing()) === notInstalled) await aptGetInstall(['docker-cli'], signal)
   }
   if (!(await engineMissing())) return
@@ -66,7 +66,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (left) throw noEngine(left)
 }
 
-/** Without systemd: a daemon of its own session, which outlives us. */
+/** Starts the engine without systemd, as a daemon that continues after this process. */
 async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
   mkdirSync('/var/log', { recursive: true })
   const log = openSync(logFile, 'a')
@@ -93,20 +93,20 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * Makes sure `docker compose` works: builds the plugin from its Go module and links it into this user's plugins.
- * @throws {CliError} `provision-failed` when a plugin is there already and does not work, `tools-missing`
+ * Makes sure that `docker compose` works. Builds the plugin from its Go module and links it into this user's plugins.
+ * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   if (!(await composeMissing())) return
   await provisionTools([composeTool()], options)
   linkPlugin(join(composeTool().folder, 'docker-compose'), pluginFile())
   if (!(await composeMissing())) return
-  throw new CliError('provision-failed', `docker does not take ${pluginFile()} as its compose command`, {
+  throw new CliError('provision-failed', `docker does not use ${pluginFile()} as its compose command`, {
     nextStep: 'docker compose version, to see why',
   })
 }
 
-/** Returns the reason why `docker compose` cannot be used; undefined if it works. */
+/** Returns the reason why `docker compose` cannot be used, or undefined if it works. */
 export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
     () => undefined,
@@ -129,7 +129,7 @@ function composeTool(): Provisioned {
 
 const composePath = 'github.com/docker/compose/v2'
 
-/** The module that holds the plugin. */
+/** The Go module of the plugin. */
 export const composeModule = `${composePath}@v${versions.compose}`
 
 async function buildCompose(folder: string, options: ProvisionOptions): Promise<void> {
@@ -147,11 +147,11 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Never replaces a plugin, only a link to one that is gone. */
+/** Links the plugin. Replaces only a link whose target is missing, never a plugin. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {
-    throw new CliError('provision-failed', `docker compose does not work, though ${file} is there`, {
+    throw new CliError('provision-failed', `docker compose does not work, although ${file} exists`, {
       nextStep: `docker compose version, to see why; or remove ${file}`,
     })
   }

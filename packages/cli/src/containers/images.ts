@@ -15,10 +15,10 @@ const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
 const lockTimeoutMs = 60 * 60 * 1000
 
-/** An image that is on this machine. */
+/** An image on this machine. */
 interface PresentImage {
   name: string
-  /** Pulled from its registry, or built here from packages/cli/src/offline/images. */
+  /** `registry` if it was pulled, `recipe` if it was built here from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'
   /** The substitute for the real program, if the image has one. */
   standIn: string | undefined
@@ -31,14 +31,14 @@ interface FailedPull {
 
 interface InspectedImage extends PresentImage {
   id: string
-  /** Not built from an older recipe. */
+  /** False if it was built from an older recipe. */
   isCurrent: boolean
 }
 
 /**
- * Makes sure these images are there: those that are missing are pulled, and built here when that fails. An image built from
- * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
- * @throws {CliError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
+ * Pulls missing images, and builds them here if that fails. An image of an older recipe is treated as missing. Only one process does this at
+ * a time, and the next run continues an interrupted one.
+ * @throws {CliError} `no-images` if pulling failed and this machine cannot build them, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
   if ((await missingOf(names)).length > 0) {
@@ -56,13 +56,11 @@ export async function ensureImages(options: ProvisionOptions, names = stackImage
 }
 
 function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Promise<Result>): Promise<Result> {
-  const onWait = (pid: number) => onProgress(`images: process ${pid} is bringing them, waiting for it`)
+  const onWait = (pid: number) => onProgress(`images: waiting for process ${pid}, which pulls or builds them`)
   return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
 }
 
-/**
- * Pulls those of the stack's images that are missing. Answers why not all are real ones then, undefined when they are.
- */
+/** Pulls missing images of the stack. Returns the reason if one is still missing or is a stand-in, otherwise undefined. */
 export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -81,18 +79,18 @@ export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   const present = await inspect(names)
   return names.flatMap((name) => {
     const image = present.get(name)
-    if (!image) return [`${name} is not here: make up pulls it`]
+    if (!image) return [`${name} is missing: make up pulls it`]
     return image.standIn ? [`${name} is a stand-in here (${image.standIn}): only STACK=docker uses it`] : []
   })
 }
 
-/** Returns the missing and outdated images, each after those that it is built from. */
+/** Returns the missing and outdated images. Each follows its base images. */
 async function missingOf(names: string[]): Promise<string[]> {
   const present = await inspect(names)
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Side by side. Returns what could not be pulled, in the same order. */
+/** Pulls images in parallel and returns the failed ones in the same order. */
 async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
   const failures = await Promise.all(names.map((name) => pull(name, options)))
   return names.flatMap((name, index) => {
@@ -110,20 +108,20 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
     const [before] = (await inspect([name])).values()
     const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
     await buildImage(name, recipe, labels, options)
-    // Without its name it would only take up room. One that a container still uses stays.
+    // The previous image has no name now and only uses disk space. Docker keeps it if a container uses it.
     if (before?.origin === 'recipe') await docker('image', 'rm', before.id).catch(() => {})
   }
 }
 
 function noImages(names: string[]): CliError {
-  return new CliError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
-    nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
+  return new CliError('no-images', `cannot pull these images or build them here: ${names.join(', ')}`, {
+    nextStep: 'give the Docker engine access to Docker Hub, or run as root on Debian to build them from package registries',
   })
 }
 
 const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
 
-/** Returns the images that are on this machine. */
+/** Returns the images on this machine. */
 async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
   const found = await Promise.all(names.map(inspectOne))
   return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
@@ -146,10 +144,10 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** An engine that cannot reach a registry may try for minutes; one that can says so at once. */
+/** The longest time without output of a pull. An engine without access to the registry may try for minutes. */
 const silenceMs = 20_000
 
-/** Pulls an image. Answers why it could not, in a line; undefined when it is there. */
+/** Pulls an image. Returns the reason for a failure in one line, or undefined after success. */
 export async function pull(image: string, { onProgress, signal }: ProvisionOptions): Promise<string | undefined> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(), silenceMs)
@@ -186,29 +184,27 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /**
- * The digest of each image of others; an empty one accepts any image of the tag. Renovate writes them, which reaches
- * Docker Hub. They stand apart from docker-compose.yml and Dockerfile, where only the tag is: an image that is built here because
- * none can be pulled has no digest that could be known before.
+ * The digests of external images. An empty one accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only
+ * tags, because an image that was built here has another digest.
  */
 export const imageDigests = JSON.parse(
   readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
 ) as Record<string, string>
 
 /**
- * Builds the services' own images, of which only what has changed takes time. One run at a time, since their names are those of every
- * checkout on this machine.
- * @throws {CliError} `provision-failed` with what the build printed last
+ * Builds the images of the services. Only one process does this at a time, because all checkouts on this machine share the image names.
+ * @throws {CliError} `provision-failed` with the last lines of the build's output
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
   onProgress('services: building their images')
-  const onWait = (pid: number) => onProgress(`services: process ${pid} is building images, waiting for it`)
+  const onWait = (pid: number) => onProgress(`services: waiting for process ${pid}, which builds images`)
   await withLock(join(cacheFolder(), 'service-images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
     const build = () => runTool('docker', ['compose', 'build', '--quiet'], { cwd: repository, env: placeholders() })
     await withHeartbeat('services', { onProgress, detail: () => 'building their images' }, build)
   })
 }
 
-/** Values for the secrets without which Compose does not read its file. No image has one. */
+/** Returns placeholders for the secrets that Compose requires to read its file. Images have no secrets. */
 function placeholders(): Record<string, string> {
   const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
   return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))

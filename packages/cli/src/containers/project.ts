@@ -17,18 +17,18 @@ import type { Reached } from '../runner.ts'
 export interface Project extends Reached {
   name: string
   store: ComposeStore
-  /** Profiles of docker-compose.yml whose containers run, too. */
+  /** Profiles of docker-compose.yml whose containers also run. */
   profiles: readonly string[]
 }
 
-/** Grafana's usual one; there is none but in containers. */
+/** Grafana's default port. It runs only in containers. */
 const grafanaPort = 3000
 
 const envFile = (folder: string) => join(folder, '.env')
 
 /**
- * Writes `.env` from `.env.example` when there is none, with random secrets and a certificate for Kafka, and what one of an earlier
- * version lacks; true when it wrote something.
+ * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true if
+ * it changed the file.
  */
 export async function ensureEnvFile(folder = repository): Promise<boolean> {
   removeUnfinished(folder)
@@ -40,18 +40,18 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // Volumes keep the passwords they were made with. A name of its own keeps another checkout's apart.
+  // The passwords in a volume stay those of its creation. A random name keeps the volumes of other checkouts separate.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
       .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
       .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
-      // A log that is not there yet has no events of version 0.1.0.
+      // A new log has no events of version 0.1.0.
       .replace(/^# POSITION_IDS_BEFORE=.*$/m, `POSITION_IDS_BEFORE=${new Date().toISOString()}`)
   )
 }
 
-/** How long services of version 0.1.0 may still run beside those of this one. */
+/** The time during which services of version 0.1.0 may still run together with those of this version. */
 const upgradeMs = 15 * 60_000
 
 function withSecrets(text: string): string {
@@ -64,14 +64,12 @@ function withSecrets(text: string): string {
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
   return withVariables(text, {
     ...Object.fromEntries(missing.map((name) => [name, newSecret()])),
-    // A file without it is of version 0.1.0 (docs/adr/0032).
+    // A file without this variable is from version 0.1.0 (docs/adr/0032).
     ...(known.POSITION_IDS_BEFORE ? {} : { POSITION_IDS_BEFORE: new Date(Date.now() + upgradeMs).toISOString() }),
   })
 }
 
-/**
- * A certificate of Kafka's own, when there is none or it is about to end. Compose starts anew whatever has another one.
- */
+/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts the containers that use it. */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -79,7 +77,7 @@ async function withCertificate(text: string): Promise<string> {
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-/** With these variables at the end, in place of any that have their names. */
+/** Returns a text with these variables at its end. They replace variables of the same names. */
 function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
@@ -90,10 +88,10 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
-/** The file that Compose also reads when the store is PostgreSQL. */
+/** The file that Compose also reads if the store is PostgreSQL. */
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
-/** Writes into `.env` which files Compose reads, so that `docker compose` by hand knows them, too. */
+/** Writes the Compose files of the store into `.env`, so that plain `docker compose` also reads them. */
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
   const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
@@ -104,9 +102,9 @@ export function recordStore(store: ComposeStore, folder = repository): void {
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes into `.env` what is started beside the system, and that services and sidecars send their traces there, unless it names a collector
- * of somebody's own; so `docker compose` by hand knows it, too.
- * @param profiles those of docker-compose.yml; none: nothing is observed any more
+ * Writes the profiles of the observers into `.env`, so that plain `docker compose` also starts them. Also writes the address for traces, unless the
+ * file names another collector.
+ * @param profiles those of docker-compose.yml; none switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(observersPart, '')
@@ -120,12 +118,12 @@ export function recordObservers(profiles: readonly string[], folder = repository
   replaceFile(envFile(folder), `${others.trimEnd()}\n${part}`, 0o600)
 }
 
-/** The volume that has a store's data. */
+/** Returns the volume with a store's data. */
 export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }
 
-/** The project of this checkout; undefined while there is no `.env`, as nothing was ever started then. */
+/** Returns the project of this checkout. Undefined without `.env`, before the first start. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
@@ -165,7 +163,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The variable with the password of each Kafka user of the stack, by user. */
+/** The variables with the passwords of the stack's Kafka users, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

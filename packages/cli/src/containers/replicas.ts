@@ -13,19 +13,19 @@ type ReplicaCounts = Record<string, number>
 /** The Compose file for settings that depend on this machine or on `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
-/** The containers that one replica of a service is: its pod, its sidecar, the service itself. */
+/** Returns the containers of one replica of a service. */
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
   const suffix = number > 1 ? `-${number}` : ''
   return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
 }
 
 interface ComposeService {
-  /** As docker-compose.yml has them, such as `127.0.0.1:5000:5000`. */
+  /** Published ports in the form of docker-compose.yml, such as `127.0.0.1:5000:5000`. */
   ports?: string[]
   build?: unknown
   network_mode?: string
   depends_on?: Record<string, unknown>
-  /** It runs with one of them only. */
+  /** The container starts only with one of these profiles. */
   profiles?: string[]
 }
 
@@ -34,9 +34,8 @@ interface ComposeModel {
 }
 
 /**
- * The further replicas of services as Compose services: each a pod, sidecar and service of its own (a-pod-2,
- * a-sidecar-2, a-service-2, …), without published ports. Compose's own `--scale` cannot do it: it would put
- * every replica into the network of the first one's pod.
+ * Returns the additional replicas as Compose services. Each has its own pod, sidecar and service (a-pod-2, a-sidecar-2, a-service-2, …), without
+ * published ports. Compose's `--scale` would put all replicas into the network of the first pod.
  */
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
   const replicas: ComposeModel['services'] = {}
@@ -61,8 +60,8 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
 }
 
 /**
- * The published ports on ::1, too. A container with a port on an address that the machine lacks does not start, and Compose has no
- * condition for it, so docker-compose.yml publishes on 127.0.0.1 alone.
+ * Returns the published ports on ::1. docker-compose.yml publishes only on 127.0.0.1, because a container does not start if the machine lacks the
+ * address of a port, and Compose has no condition for it.
  */
 export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) => {
@@ -72,10 +71,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/**
- * Writes the Compose file of further replicas and of ports on ::1, with the variables of docker-compose.yml still in
- * it.
- */
+/** Writes the Compose file with additional replicas and ports on ::1. It keeps the variables of docker-compose.yml. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)
@@ -83,16 +79,14 @@ export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
-/** Returns the content of these files as Compose reads it, with variables not yet replaced. */
+/** Returns the merged content of Compose files. Variables are not replaced. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
   // biome-ignore lint/plugin/no-spread-arguments: two or three files
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 
-/**
- * The names in docker-compose.yml of all containers that `make up` starts, replicas and what `make observe` added, too.
- */
+/** Returns the names of all containers that `make up` starts, including replicas and observers. */
 export async function expectedContainers(): Promise<string[]> {
   const model = await readModel(composeFiles())
   const active = readProject()?.profiles ?? []
@@ -102,7 +96,7 @@ export async function expectedContainers(): Promise<string[]> {
     .sort()
 }
 
-/** Returns the number of replicas that `./orderflow scale` asked for last, else those of services.json. */
+/** Returns the numbers of replicas of the last `./orderflow scale`, or of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)
@@ -114,7 +108,7 @@ export function removeAdditions(): void {
   rmSync(additionsFile, { force: true })
 }
 
-/** The Compose files of `make up`. */
+/** Returns the Compose files of `make up`. */
 export function composeFiles(): string[] {
   return [...withoutAdditions(), ...(existsSync(additionsFile) ? [additionsFile] : [])]
 }

@@ -30,7 +30,7 @@ import {
 import { dockerStatus, requireContainers } from './status.ts'
 import { dockerUp } from './up.ts'
 
-/** Runs the stack in containers, by Docker Compose. */
+/** Runs the stack in containers with Docker Compose. */
 export const containerRunner: Runner = {
   name: 'docker',
   title: 'in containers',
@@ -53,7 +53,7 @@ export const containerRunner: Runner = {
     const names = await docker('volume', 'ls', '--quiet', '--filter', `name=^${volume}$`)
     return names.trim() ? `the volume ${volume}` : undefined
   },
-  // One of `stores`, as the caller has checked.
+  // The caller has checked that the store is one of `stores`.
   up: ({ store, ...options }) => dockerUp({ store: store as ComposeStore, ...options }),
   down,
   clean: async () => {
@@ -79,26 +79,23 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Returns the containers of this checkout, stopped ones too; none without a Docker engine. */
+/** Returns the containers of this checkout, including stopped ones. Returns none without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-/** Removes the containers; volumes, and so all data, stay. */
+/** Removes the containers. Volumes stay, with all data. */
 async function down(): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
-  // The file of an earlier version may lack variables, without which Compose does nothing.
+  // A file of an earlier version may lack variables that Compose requires.
   await ensureEnvFile()
   await compose(composeFiles(), ['down', '--remove-orphans'])
   recordObservers([])
   return true
 }
 
-/**
- * Removes the volumes of a project without containers, and the replicas and the store that were asked for. Returns the
- * volumes.
- */
+/** Removes the volumes of a project without containers, and resets its store and numbers of replicas. Returns the volumes. */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
@@ -115,7 +112,7 @@ async function logs(names: readonly string[], { follow, signal }: LogOptions): P
   })
 }
 
-/** Returns whether standard output still has a reader (make logs | head). */
+/** Returns true if standard output still has a reader (make logs | head). */
 function hasReader(): boolean {
   try {
     writeSync(1, '\n')
@@ -125,21 +122,21 @@ function hasReader(): boolean {
   }
 }
 
-/** Runs a service `count` times, each with a sidecar of its own, and shows how they share the partitions. */
+/** Runs `count` replicas of a service, each with its own sidecar, and reports the members of their consumer group. */
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
   if (count > partitions.containers) {
-    onProgress(`warning: a topic has ${partitions.containers} partitions, so the others wait in reserve`)
+    onProgress(`warning: a topic has ${partitions.containers} partitions, so the other replicas stay idle`)
   }
 }
 
 /**
- * Restarts the replicas of a service one after the other. The next one stops when this one is ready and the consumer group has
- * settled with it.
- * @throws {CliError} `not-running` naming a missing container
+ * Restarts the replicas of a service one after the other. Before it continues it waits until the replica is ready and a member of the consumer
+ * group.
+ * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
   const project = requireProject()
@@ -148,7 +145,7 @@ async function restart(service: Service, { onProgress }: ProgressOptions): Promi
     const [, sidecar, own] = podOf(service, number)
     const containers = await containersOf(project.name)
     const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]
-    // The service ends first: its last requests still need the sidecar.
+    // The service stops first, because its last requests need the sidecar.
     for (const id of [ownId, sidecarId]) await docker('stop', id)
     for (const id of [sidecarId, ownId]) await docker('start', id)
     await untilNothingMissing(own, () => replicaMissing(project, service, own))
@@ -160,7 +157,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
   const containers = await containersOf(name)
   const health = containerNamed(own, containers).State.Health?.Status
   if (health !== 'healthy') return `${own} is ${health}`
-  // Another one may be dead.
+  // Sidecars of other replicas may have failed.
   const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
   const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
   return membersMissing(kafka, service.name, running.length * membersOf(service))
@@ -169,10 +166,10 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
 function containerNamed(name: string, containers: Container[]): Container {
   const found = containers.find((container) => serviceOf(container) === name)
   if (found) return found
-  throw new CliError('not-running', `there is no container ${name}`, { nextStep: 'make up' })
+  throw new CliError('not-running', `container ${name} does not exist`, { nextStep: 'make up' })
 }
 
-/** Asks each service inside its container, since only the first replica has a published port. */
+/** Returns probes that call each service inside its container, because only the first replica has a published port. */
 async function runningServices(): Promise<ServiceProbe[]> {
   const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running')
   return running.flatMap((container) => {
@@ -184,21 +181,21 @@ async function runningServices(): Promise<ServiceProbe[]> {
   })
 }
 
-/** Returns whether a container is a service itself, in its first replica or another one. */
+/** Returns true if a container is a replica of a service. */
 function isReplicaOf(container: string, service: Service): boolean {
   const [, , first] = podOf(service)
   return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
 }
 
-/** Runs the command in the service's container, which has its settings and shares a network with its sidecar. */
+/** Runs a command in the service's container, which has the settings and shares the sidecar's network. */
 async function operate(service: Service, args: string[]): Promise<number> {
   const { Id } = requireRunningContainer(await containersOfCheckout(), service.name)
   return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])
 }
 
-/** Returns the variables by which services in containers sign and check signatures. */
+/** Returns the variables with the signing keys of the services in containers. */
 async function trustVariables(): Promise<Record<string, string>> {
-  // All services with a store have the same.
+  // All services with a store have the same variables.
   const { Config } = requireRunningContainer(await containersOfCheckout(), storedServices[0]?.name ?? '')
   const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
   return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Trust__')))

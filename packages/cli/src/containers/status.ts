@@ -6,12 +6,12 @@ import { type Container, containersOf, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { expectedContainers } from './replicas.ts'
 
-/** A container that there should be, or one too many. */
+/** An expected or additional container. */
 interface Row {
   name: string
   state: string
   isWell: boolean
-  /** Also while it is starting again, or paused. */
+  /** True even if the container is restarting or paused. */
   runs: boolean
   uptime: string
 }
@@ -36,7 +36,8 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
 }
 
 /**
- * @throws {CliError} `not-running` naming the containers that are not as they should be; of these services, or of all
+ * Checks that containers are healthy, those of all services if none are named.
+ * @throws {CliError} `not-running` with the names of the others
  */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
   const names = unwell((await readRows(project)).filter(({ name }) => services?.includes(name) ?? true))
@@ -48,7 +49,7 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** The containers that there are, and those of `expected` that there are not. */
+/** Returns a row for each container and each missing one of `expected`. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
@@ -56,15 +57,12 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
   return [...rows, ...absent].sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/**
- * Returns whether all were stopped. Their exit codes do not tell: a pod ends by a signal, in order. A container that fails does
- * not end this either, for it is started again.
- */
+/** Returns true if all containers are stopped. Docker restarts failed containers, so their state is `restarting`. */
 export function isStopped(rows: Row[]): boolean {
   return !rows.some(({ runs }) => runs)
 }
 
-/** Such as `a-sidecar (missing)`. */
+/** Returns the failed containers, such as `a-sidecar (missing)`. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }
@@ -77,7 +75,7 @@ function rowOf(container: Container): Row {
 }
 
 function isWell({ State, ...container }: Container): boolean {
-  // It ends when it has done its work.
+  // This container exits after its work.
   if (serviceOf(container) === 'setup') return State.Status !== 'exited' || State.ExitCode === 0
   return State.Status === 'running' && (State.Health?.Status ?? 'healthy') === 'healthy'
 }

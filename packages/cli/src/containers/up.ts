@@ -13,21 +13,21 @@ import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
-  /** Starts the observers, too. They start with the stack from now on, until `make down`. */
+  /** True to start the observers. Until `make down` they then always start with the stack. */
   observed: boolean
 }
 
 /**
- * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
- * @throws {CliError} `no-engine` where Docker or Compose is missing: to install them is `./orderflow engine`, when somebody asks for it
+ * Pulls or builds the images, starts stopped containers, and waits until all services consume.
+ * @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
-  if (await ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
+  if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
-  // Made from the Compose files, which may have changed.
+  // It depends on the Compose files, which may have changed.
   await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
@@ -38,10 +38,10 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   await startContainers()
   const restarted = await restartCompanions(project.name)
   if (restarted.length > 0) {
-    onProgress(`${restarted.join(', ')}: restarted, to get the network of the new pod`)
+    onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // That of setup is in its container's log.
+  // setup prints its own warnings to the log of its container.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)
@@ -53,15 +53,15 @@ function startContainers(): Promise<void> {
 }
 
 /**
- * Brings what watches the containers, and has Compose start it with them from now on, until `make down`: Jaeger, Prometheus, the exporter, and
- * Grafana where its image is at hand or can be pulled, for there is no other way to it.
+ * Pulls or builds the images of Jaeger, Prometheus and the exporter, and pulls that of Grafana if possible. Until `make down`, Compose starts them
+ * with the stack.
  */
 async function addObservers(options: ProvisionOptions): Promise<void> {
   for (const { name, standIn } of await ensureImages(options, [jaegerImage, prometheusImage])) {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   const withoutGrafana = (await isHere(grafanaImage)) ? undefined : await pull(grafanaImage, options)
-  if (withoutGrafana) options.onProgress(`without Grafana, whose image cannot be pulled: ${withoutGrafana}`)
+  if (withoutGrafana) options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
   recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])
 }
 
@@ -72,8 +72,8 @@ const isHere = (image: string) =>
   )
 
 /**
- * Restarts containers whose pod was started after them: they still have the network of the pod that died, and answer nobody.
- * They reach nobody either, so there is nothing that they could end in order. Returns their names.
+ * Restarts containers whose pod started after them and returns their names. They have the network of the old pod, so they have no connections.
+ * They are killed, because they cannot shut down in order without a network.
  */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)

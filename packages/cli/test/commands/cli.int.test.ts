@@ -51,7 +51,7 @@ describe('the command line', () => {
     [
       ['scale', 'payment-service', '3', '--now'],
       {},
-      'error: scale: unknown option --now\nnext: ./orderflow scale --help prints what it takes\n',
+      'error: scale: unknown option --now\nnext: ./orderflow scale --help prints its options\n',
     ],
     [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
   ]

@@ -88,7 +88,7 @@ describe('images that others make', () => {
     const both = await Promise.all([ensure([reaperImage]), ensure([reaperImage])])
     expect(docker.calls().filter((call) => call.startsWith('build'))).to.have.length(1)
     expect(both.flat().map(({ origin }) => origin)).to.deep.equal(['recipe', 'recipe'])
-    expect(told.join('\n')).to.match(/images: process \d+ is bringing them, waiting for it/)
+    expect(told.join('\n')).to.match(/images: waiting for process \d+, which pulls or builds them/)
   })
 
   describe('as far as make up may use them unasked', () => {
@@ -97,7 +97,7 @@ describe('images that others make', () => {
     it('are pulled, or it says why one could not be, and what is not here', async () => {
       docker.refuse(unreachable)
       expect(await use()).to.equal(`${baseImage} cannot be pulled: ${unreachable}`)
-      expect(await imageNotes()).to.deep.equal(stackImages().map((name) => `${name} is not here: make up pulls it`))
+      expect(await imageNotes()).to.deep.equal(stackImages().map((name) => `${name} is missing: make up pulls it`))
       docker.refuse('')
       expect(await use()).to.equal(undefined)
       expect(await imageNotes()).to.deep.equal([])
