@@ -53,8 +53,7 @@ export const commandGroups: CommandGroups = {
       run: async (given) => (await ofStack()).up(stackSettings(given), given.signal()),
     },
     demo: {
-      summary:
-        'Send the demo request of services.json and show its events. API_KEY is the caller’s key',
+      summary: 'Send the demo request of services.json and show its events. API_KEY is the caller’s key',
       run: async () => (await import('./commands/demo.ts')).demo(process.env),
     },
     observe: {
@@ -69,7 +68,7 @@ export const commandGroups: CommandGroups = {
     logs: {
       summary: 'Follow all logs, or those of one service or part',
       parameters: '[SERVICE]',
-      options: { follow: { summary: 'follow even without a terminal; --follow=no shows only the end' } },
+      options: { follow: { summary: 'follow even without a terminal (--follow=0 shows only the end)' } },
       run: async ({ args: [name], flag, signal }) => (await ofStack()).logs(name, flag('follow'), signal()),
     },
     down: { summary: 'Stop everything; data stays', run: async () => (await ofStack()).down() },

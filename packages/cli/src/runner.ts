@@ -60,7 +60,7 @@ export interface Runner {
 
   /** Returns the reason why this machine cannot run the stack with this runner, or undefined if it can. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
-  /** Returns `stopped` if parts of the stack exist but do not run, and `absent` if no part exists. */
+  /** Returns `stopped` if the stack exists but nothing of it runs, and `absent` if it does not exist. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   /** Returns the store of the last start. */
   lastStore: () => Store
@@ -88,7 +88,7 @@ export interface Runner {
 
   /** Returns the addresses of the stack, even if it does not run. */
   reach: () => Reached
-  /** @throws {CliError} `not-running` if one of these parts does not run; checks all parts without names */
+  /** @throws {CliError} `not-running` if one of these parts is stopped; checks all parts by default */
   requireRunning: (parts?: readonly string[]) => Promise<void>
   /** Runs an operator's command with the settings of a service and the store of its sidecar. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>

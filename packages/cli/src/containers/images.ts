@@ -115,7 +115,8 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
 
 function noImages(names: string[]): CliError {
   return new CliError('no-images', `cannot pull these images or build them here: ${names.join(', ')}`, {
-    nextStep: 'give the Docker engine access to Docker Hub, or run as root on Debian to build them from package registries',
+    nextStep:
+      'give the Docker engine access to Docker Hub, or run as root on Debian to build them from package registries',
   })
 }
 

@@ -60,8 +60,8 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
 }
 
 /**
- * Returns the published ports on ::1. docker-compose.yml publishes only on 127.0.0.1, because a container does not start if the machine lacks the
- * address of a port, and Compose has no condition for it.
+ * Returns the published ports on ::1. docker-compose.yml publishes only on 127.0.0.1. A container fails to start if the machine lacks the address
+ * of one of its ports, and Compose has no condition for it.
  */
 export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) => {

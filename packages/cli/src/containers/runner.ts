@@ -79,7 +79,7 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Returns the containers of this checkout, including stopped ones. Returns none without a Docker engine. */
+/** Returns the containers of this checkout, including stopped ones. The list is empty without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []

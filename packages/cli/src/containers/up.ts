@@ -61,7 +61,8 @@ async function addObservers(options: ProvisionOptions): Promise<void> {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   const withoutGrafana = (await isHere(grafanaImage)) ? undefined : await pull(grafanaImage, options)
-  if (withoutGrafana) options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
+  if (withoutGrafana)
+    options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
   recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])
 }
 
@@ -73,7 +74,7 @@ const isHere = (image: string) =>
 
 /**
  * Restarts containers whose pod started after them and returns their names. They have the network of the old pod, so they have no connections.
- * They are killed, because they cannot shut down in order without a network.
+ * They are killed, because a shutdown in order needs a network.
  */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)

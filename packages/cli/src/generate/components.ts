@@ -11,10 +11,10 @@ import {
 } from '../lib/services.ts'
 import { generated } from './text.ts'
 
-/** A setting of every Kafka component. The first one has the reasons as comments. */
+/** A setting of every Kafka component. The first component in the file has the reasons as comments. */
 interface Setting {
   name: string
-  /** A text, or where the sidecar's environment has it. */
+  /** YAML with the value, or with the variable of the sidecar that has it. */
   value: string
   why?: string
 }
@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** Each look costs the broker one small request of each of a component's two clients. */
+/** The interval of metadata requests. Each component has two clients, which send one small request each. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {
@@ -32,7 +32,7 @@ function settingsOf(component: string): Setting[] {
     {
       name: 'authType',
       value: fromEnvironment('Stream__AuthType'),
-      why: 'none, or password with the SASL settings below (components/README.md).',
+      why: 'Values: none, or password with the SASL settings below (components/README.md).',
     },
     { name: 'saslMechanism', value: fromEnvironment('Stream__SaslMechanism') },
     { name: 'saslUsername', value: fromEnvironment('Stream__SaslUsername') },
@@ -42,56 +42,56 @@ function settingsOf(component: string): Setting[] {
     {
       name: 'consumerGroup',
       value: text('"{appID}"'),
-      why: 'One group per application: its replicas share the partitions, the others get every event too.',
+      why: 'Each application has its own group. The replicas of an application share the partitions.',
     },
     {
       name: 'clientId',
       value: text(`"{appID}${suffix}"`),
-      why: `Members get partitions in the order of their names, which begin with this: the first consumers of all replicas before any
-second consumer, so each replica has its share.`,
+      why: `Kafka assigns partitions in the order of the members' names, which begin with this id. The first consumers of all replicas
+precede every second consumer, so each replica gets a share.`,
     },
     {
       name: 'clientConnectionTopicMetadataRefreshInterval',
       value: text(metadataRefresh),
-      why: 'Partitions that are added to a topic are published to after this time, and consumed after twice as long at the most; the default is 8m.',
+      why: 'Publishers use added partitions after this time. Consumers use them after at most twice this time. The default is 8m.',
     },
     {
       name: 'initialOffset',
       value: text('oldest'),
-      why: 'A new group starts with the oldest event, so nothing published before its first start is skipped.',
+      why: 'A new group starts with the oldest event, so it also gets the events published before its first start.',
     },
     {
       name: 'escapeHeaders',
       value: text('"true"'),
-      why: 'Header values and keys travel through HTTP headers inside the sidecar: without escaping, odd bytes stall delivery.',
+      why: 'The sidecar passes header values and keys in HTTP headers. Without escaping, invalid bytes would block delivery.',
     },
     {
       name: 'excludeHeaderMetaRegex',
       value: text('"^__"'),
-      why: 'Record headers would override the __key, __topic, __partition and __offset the sidecar adds: publishers must not.',
+      why: 'Excludes record headers that would replace the __key, __topic, __partition and __offset that the sidecar adds.',
     },
     {
       name: 'maxMessageBytes',
       value: text('"2097152"'),
-      why: 'Above every topic\'s max.message.bytes (packages/service-kit/src/stream/topic-settings.ts), so that the broker is the one that says "too large".',
+      why: 'Larger than max.message.bytes of every topic (packages/service-kit/src/stream/topic-settings.ts), so that the broker refuses large records.',
     },
     {
       name: 'sessionTimeout',
       value: fromEnvironment('Stream__SessionTimeout'),
-      why: `A killed sidecar's partitions are taken over after this time. Our brokers allow 3s (group.min.session.timeout.ms);
-hosted brokers usually refuse less than 6s.`,
+      why: `Other members get the partitions of a killed sidecar after this time. Our brokers allow 3s (group.min.session.timeout.ms).
+Hosted brokers usually require at least 6s.`,
     },
     { name: 'heartbeatInterval', value: text('1s') },
   ]
 }
 
-/** components/kafka.yaml */
+/** Returns components/kafka.yaml. */
 export function kafkaFile(): string {
   const components = [publishingComponent, ...consumerComponents]
   const documents = components.map((name, index) => componentText(name, index === 0))
-  return `${generated(`Kafka, ${components.length} times alike but for name and client id. A component hands over one delivery at a time, whatever its
-topics and partitions; so what a service reacts to comes through ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share its partitions, and ${publishingComponent} is for
-publishing and for what is not urgent (docs/adr/0018). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+  return `${generated(`Contains ${components.length} Kafka components, which differ only in name and client id. A component makes one delivery at a time for all its
+topics and partitions. Urgent events therefore come through the components ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share the partitions. ${publishingComponent} publishes, and
+delivers other events (docs/adr/0011). After an outage the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {
@@ -112,7 +112,7 @@ spec:
 ${settings.join('')}`
 }
 
-/** packages/cli/release-image/boot-check/kafka.yaml */
+/** Returns packages/cli/release-image/boot-check/kafka.yaml. */
 export function bootCheckFile(): string {
   const documents = [publishingComponent, ...consumerComponents].map(
     (name) => `apiVersion: dapr.io/v1alpha1
@@ -125,11 +125,11 @@ spec:
   metadata: []
 `,
   )
-  return `${generated(`In place of components/kafka.yaml while an image is checked: a stream inside the sidecar, so that the check consumes and
-publishes nothing anywhere.`)}${documents.join('---\n')}`
+  return `${generated(`Replaces components/kafka.yaml during the check of an image. The stream is in the memory of the sidecar, so the check uses no
+Kafka.`)}${documents.join('---\n')}`
 }
 
-/** components/resiliency.yaml */
+/** Returns components/resiliency.yaml. */
 export function resiliencyFile(): string {
   const targets = [publishingComponent, ...consumerComponents].map(
     (name) => `      ${name}:
@@ -138,10 +138,9 @@ export function resiliencyFile(): string {
           timeout: handler
 `,
   )
-  return `${generated(`Infrastructure faults are retried for ever, one second apart: an event is never given up while a store or broker is down.
-(Dapr's exponential policy ends after 15 minutes whatever maxRetries says.) This must be a file of its own: the sidecar reads
-only the first document of a file for resiliency. To change the times, edit resiliencyFile in
-packages/cli/src/generate/components.ts.`)}apiVersion: dapr.io/v1alpha1
+  return `${generated(`Retries a delivery every second without limit, so events survive an outage of a store or broker. Dapr's exponential policy
+ends after 15 minutes for every value of maxRetries. Resiliency needs its own file, because the sidecar reads only the first
+document of a file. To change the times, edit resiliencyFile in packages/cli/src/generate/components.ts.`)}apiVersion: dapr.io/v1alpha1
 kind: Resiliency
 metadata:
   name: resiliency
@@ -153,32 +152,32 @@ spec:
         duration: 1s
         maxRetries: -1
     timeouts:
-      # A hung handler must not stall every topic: one delivery at a time is in flight per component.
+      # Ends a hung handler, because each component has only one delivery under way and would block all its topics.
       handler: 60s
   targets:
     components:
 ${targets.join('')}`
 }
 
-/** The longest time that a delivery waits for more records. */
+/** The longest time that a delivery waits for more records, in milliseconds. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
-/** components/subscriptions.<service>.yaml: which topics a service gets, and through which components of kafka.yaml. */
+/** Returns components/subscriptions.<service>.yaml: the topics that a service consumes, and their components of kafka.yaml. */
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'
       ? consumerComponents.map((name, index) => subscription(service, topic, urgency, name, `-${index + 1}`))
       : [subscription(service, topic, urgency, publishingComponent, '')],
   )
-  return `${generated(`What ${service.name} gets, and through which component of kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
+  return `${generated(`The topics of ${service.name} and their components in kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 
-What is reacted to (prompt) comes through ${consumerComponents.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0018). What may
-take longer (background) comes through one, and in larger batches.
+Urgent topics (prompt) use ${consumerComponents.length} components, which share the partitions, so deliveries overlap (docs/adr/0011). Other topics (background) use
+one component and larger batches.
 
-Each partition hands over what it has when it has maxMessagesCount records, or when its own ticker of maxAwaitDurationMs fires: an
-event waits half of that on average. A shorter one costs more than it gives, as deliveries of a few records cost almost as much as full
-ones. A delivery has no limit in bytes but the count (packages/service-kit/src/stream/app-channel.ts).`)}${documents.join('---\n')}`
+A partition delivers its records if it has maxMessagesCount of them, or if its ticker of maxAwaitDurationMs fires. An event waits half
+of this time on average. A shorter time costs more than it gains, because a small delivery costs nearly as much as a full one.
+Only maxMessagesCount limits the size of a delivery (packages/service-kit/src/stream/app-channel.ts).`)}${documents.join('---\n')}`
 }
 
 function subscription(service: Service, topic: string, urgency: Urgency, component: string, suffix: string): string {
@@ -203,8 +202,8 @@ scopes:
 }
 
 /**
- * components/trust/publishers.json: what each service publishes, by the AppId in its settings, and which topics others may write, too. A
- * service has no other way to know the AppIds of the others: an image has the settings of one service.
+ * Returns components/trust/publishers.json: the events of each service by its AppId, and the topics of outside publishers. A service needs the file
+ * because its image has only its own settings.
  */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
@@ -216,7 +215,7 @@ export function publishersFile(): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-/** The AppId in a service's settings. */
+/** Returns the AppId in a service's settings. */
 export function appIdOf({ folder }: Service): string {
   const { App } = JSON.parse(readFileSync(join(repository, folder, 'appsettings.json'), 'utf8')) as {
     App: { Id: string }

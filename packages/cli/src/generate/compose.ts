@@ -9,10 +9,7 @@ import { podsOf } from '../observe/config.ts'
 import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated, replacePart } from './text.ts'
 
-/**
- * docker-compose.yml with its generated parts written anew: what stands between `# from NAME` and `# to here`. All else in it is
- * written by hand.
- */
+/** Returns docker-compose.yml with new generated parts. A generated part is between `# from NAME` and `# to here`. */
 export function composeFile(text: string): string {
   const parts = {
     'packages/cli/src/kafka/broker.ts': brokerPart(),
@@ -25,7 +22,7 @@ export function composeFile(text: string): string {
   )
 }
 
-/** The broker's listeners: inside the network, for programs on this machine, and on its own loopback. */
+/** The broker's listeners: for containers, for programs on this machine, and on its own loopback. */
 const listeners = {
   clients: { INSIDE: ':19092', HOST: ':9092' },
   broker: 'localhost:9094',
@@ -34,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // The two that others need, too, are asked for there.
+    // These variables are required where other containers use them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
@@ -48,7 +45,7 @@ function brokerPart(): string {
   return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
 }
 
-/** Variables are texts to Compose, and YAML takes many a text for something else. */
+/** Returns a value as a YAML string. Compose requires strings, and YAML reads some unquoted words as other types. */
 function scalar(value: string | number | boolean): string {
   if (typeof value === 'boolean') return `"${value}"`
   return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
@@ -60,7 +57,7 @@ function passwordsPart(): string {
     .join('')
 }
 
-/** A value that Compose takes from `.env`, and without which it does nothing. */
+/** Returns a reference to a variable of `.env` that Compose requires. */
 const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
@@ -111,24 +108,24 @@ ${sidecarCommand(service, 'mongodb')}
       Stream__SaslPassword: *${role}-kafka-password
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
-      # For Prometheus${hasStore ? ' and the monitor, which are other containers' : ', which is another container'}; not published.
+      # Open to Prometheus${hasStore ? ' and the monitor' : ''} in other containers, but not published.
       Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
-      # By which other containers call it.
+      # The names by which other containers call the service.
       Web__Hosts: ${podsOf(service)},${pod},\${Web__Hosts-}
       Web__Proxies: \${Web__Proxies:-0}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
-      # Published on loopback only, so all come from this machine, and through the bridge from one address.
+      # No limit per address: the port is published only on loopback, and the bridge gives all callers one address.
       Limits__AddressPerMinute: "0"${service.watches ? watchPart() : ''}
     healthcheck:
-      # Ready: ${hasStore ? 'its sidecar, the store behind it and Kafka answer, and its consumer group consumes' : 'its sidecar and Kafka answer'}.
-      # By bash: to start Node every other second would cost a tenth of a core.
+      # Ready means: ${hasStore ? 'sidecar, store and Kafka answer, and the consumer group consumes' : 'sidecar and Kafka answer'}.
+      # The check uses bash, because starting Node every other second would cost a tenth of a core.
       test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ] && : >/dev/shm/ready"]
       <<: *probe
 `
 }
 
-/** Returns the address of the monitor's page on this machine, unless `.env` names another. */
+/** Returns the address of the monitor's page: that of `.env`, or on this machine. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
@@ -136,8 +133,8 @@ function monitorPage(): string {
 }
 
 /**
- * Settings of a service that watches the others: where they are, what they know it by, a volume for what it saw (those of all services, and one more), and
- * a quarter of what another container gets of the processor while both need it.
+ * Returns the settings of a service that watches the others: their addresses, the tokens for their dry runs and a volume for its files. If the
+ * processor is busy, the service gets a quarter of another container's share.
  */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
@@ -154,14 +151,12 @@ function watchPart(): string {
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
 }
 
-/** Returns whether a service signs events or checks signatures. Others get no keys. */
+/** Returns true if a service signs events or verifies signatures. Only these services get keys. */
 function isKnownBySignature(service: Service): boolean {
   return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
-/**
- * The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published.
- */
+/** Returns the lines of a sidecar's command. Its metrics port is open to the Prometheus container, but not published. */
 function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)
@@ -169,11 +164,11 @@ function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): stri
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }
 
-/** docker-compose.postgresql.yml */
+/** Returns docker-compose.postgresql.yml. */
 export function composePostgresqlFile(): string {
   const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
-  return `${generated(`Beside docker-compose.yml: PostgreSQL as the store, in MongoDB's place. make up STACK=docker
-STORE=postgresql has Compose read both files, and writes so into .env, for docker compose by hand.`)}
+  return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql configures Compose in .env
+to read docker-compose.yml and this file, so plain docker compose reads both, too.`)}
 x-state: &state
   State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
 
@@ -194,7 +189,7 @@ services:
       POSTGRES_USER: ${postgresqlUser}
       POSTGRES_PASSWORD: \${POSTGRESQL_PASSWORD:?${unset}}
     healthcheck:
-      # By TCP: a first start has a server on a socket in the file system before, which makes the user.
+      # Checks TCP, because the first start creates the user with a temporary server, which listens only on a Unix socket.
       test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; pg_isready --quiet --host=127.0.0.1 && : >/dev/shm/ready"]
       interval: 2s
       timeout: 12s

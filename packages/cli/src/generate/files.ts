@@ -13,7 +13,7 @@ import { composeFile, composePostgresqlFile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
-/** `make generate`: writes the files that follow from services.json and the schemas, and prints which have changed. */
+/** Runs `make generate`: writes the files that are generated from services.json and the schemas, and prints the changed ones. */
 export function generate(): void {
   const types = generateTypes()
   if (types !== '') print(types)
@@ -26,10 +26,7 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/**
- * Generates the types of the events, in a process of its own: the generator is needed for nothing else. Returns what it
- * printed.
- */
+/** Generates the types of the events and returns the output. Runs in its own process, because only this task needs the generator. */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
@@ -41,8 +38,8 @@ function read(path: string): string | undefined {
 }
 
 /**
- * Returns the files that follow from services.json and the schemas, by their paths in the repository. Undefined stands
- * for a file to remove.
+ * Returns the files that are generated from services.json and the schemas, by their paths in the repository. Undefined means that the file must be
+ * removed.
  */
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
@@ -77,15 +74,15 @@ export function generatedFiles(): Map<string, string | undefined> {
   ])
 }
 
-/** The copy of services.json beside the settings of a service that comes from a package. */
+/** Returns the copy of services.json for the folder of a service that comes from a package. */
 function applicationCopy(): string {
   const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
   const $comment =
-    'Generated from services.json of the repository by make generate: an image has the folder of one service.'
+    'Generated from services.json of the repository by make generate. An image has only the folder of its service.'
   return `${JSON.stringify({ $comment, ...content }, null, 2)}\n`
 }
 
-/** .devcontainer/devcontainer.json with the ports that its user reaches the stack at. */
+/** Returns .devcontainer/devcontainer.json with the ports of the stack. */
 function devcontainerFile(text: string): string {
   const { kafka, jaeger, prometheus } = defaultPorts
   const ports = [...services.flatMap(({ http, https }) => [http, https]), kafka, jaeger, prometheus]
@@ -93,8 +90,7 @@ function devcontainerFile(text: string): string {
 }
 
 /**
- * A service's appsettings.json with all Kafka components to publish through, the next one after a failure
- * (docs/adr/0012).
+ * Returns a service's appsettings.json with all Kafka components for publishing. After a failure the service uses the next one (docs/adr/0012).
  */
 function settingsFile(text: string): string {
   return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...consumerComponents].join()}"`)

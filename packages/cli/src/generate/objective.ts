@@ -1,17 +1,15 @@
 import type { Objective } from '@orderflow/service-kit/application'
 import { replacePart } from './text.ts'
 
-/**
- * packages/cli/observe/alerts.yml with the rules of the objective in services.json. All else in it is written by hand.
- */
+/** Returns packages/cli/observe/alerts.yml with new rules for the objective in services.json. */
 export function alertsFile(text: string, objective: Objective | undefined): string {
   return replacePart(text, 'services.json', objective ? rules(objective) : '', 'packages/cli/observe/alerts.yml')
 }
 
-/** The windows of Prometheus over which the share of late events is recorded. */
+/** The time windows for which Prometheus records the share of late events. */
 const windows = ['5m', '30m', '1h', '6h', '3d']
 
-/** What is used of a panel of Grafana. */
+/** The used fields of a Grafana panel. */
 interface Panel {
   id: number
   title: string
@@ -20,7 +18,7 @@ interface Panel {
   fieldConfig?: { defaults: { thresholds?: { steps: { color: string; value: number | null }[] } } }
 }
 
-/** packages/cli/observe/dashboard.json with the panels of the objective, by their ids. All else in it is written by hand. */
+/** Returns packages/cli/observe/dashboard.json with new panels for the objective. */
 export function dashboardFile(text: string, objective: Objective | undefined): string {
   const { share, panels } = objective ? panelsOf(objective) : panelsOfAll
   const dashboard = JSON.parse(text) as { panels: Panel[] }
@@ -36,7 +34,7 @@ export function dashboardFile(text: string, objective: Objective | undefined): s
   return `${JSON.stringify(dashboard, null, 2)}\n`
 }
 
-/** What is written into panels, by their ids, and the share from which the first one is green. */
+/** The generated fields of panels by id, and the share from which the first panel is green. */
 interface OwnPanels {
   share: number
   panels: Record<number, { title: string; description?: string; queries?: string[] }>
@@ -50,18 +48,18 @@ function panelsOf(objective: Objective): OwnPanels {
     panels: {
       2: {
         title: `${capital(things)} ${status} within ${seconds} s`,
-        description: `Of the last hour; ${percent(share)} % is the objective.`,
+        description: `The share in the last hour. The objective is ${percent(share)} %.`,
         queries: [`1 - orderflow:${recordOf(objective)}:ratio_1h`],
       },
       3: {
         title: `${capital(things)} ${status} per second`,
-        description: `As ${service} handles ${event}.`,
+        description: `The rate at which ${service} handles ${event}.`,
         queries: queries.rate,
       },
       8: { title: `${capital(things)} and requests` },
       9: {
         title: `From the ${thing} to ${status}`,
-        description: `From when ${after} reached the log until ${service} had stored that it is ${status.toLowerCase()}.`,
+        description: `The time from ${after} reaching the log until ${service} stored the status ${status.toLowerCase()}.`,
         queries: queries.latency,
       },
     },
@@ -71,7 +69,7 @@ function panelsOf(objective: Objective): OwnPanels {
 const labelsOf = ({ service, event }: Objective) => `service="${service}", event="${event}"`
 const recordOf = ({ things, status }: Objective) => `${things}_${status.toLowerCase()}_late`
 
-/** Returns the bound of a histogram's bucket as a regular expression: some formats of metrics write a bound of 1 as 1.0. */
+/** Returns the bound of a histogram's bucket as a regular expression. Some metric formats write the bound 1 as 1.0. */
 const bucketOf = (seconds: number) =>
   `${String(seconds).replace('.', '\\\\.')}${Number.isInteger(seconds) ? '(\\\\.0)?' : ''}`
 
@@ -85,26 +83,26 @@ function queriesOf(labels: string) {
   }
 }
 
-/** What the panels show without an objective: the reactions of all services. */
+/** The panels without an objective. They show the reactions of all services. */
 const panelsOfAll: OwnPanels = {
   share: 0,
   panels: {
     2: {
       title: 'Reactions within 1 s',
-      description: 'Of all services, of the last hour. services.json has no objective.',
+      description: 'The share of all services in the last hour. services.json has no objective.',
       queries: [
         `sum(rate(orderflow_reaction_seconds_bucket{le=~"${bucketOf(1)}"}[1h])) / sum(rate(orderflow_reaction_seconds_count[1h]))`,
       ],
     },
     3: {
       title: 'Reactions per second',
-      description: 'Events that services handled after another event caused them.',
+      description: 'The rate at which services handle events that another event caused.',
       queries: queriesOf('').rate,
     },
     8: { title: 'Reactions and requests' },
     9: {
       title: 'From the cause to the reaction',
-      description: 'From when an event reached the log until a service had handled the event that it caused.',
+      description: 'The time from an event reaching the log until a service handled the event that it caused.',
       queries: queriesOf('').latency,
     },
   },
@@ -120,12 +118,12 @@ function rules(objective: Objective): string {
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
   const budget = Number((1 - share).toFixed(6))
-  return `  # ${percent(share)} % of ${things} are ${status} within ${seconds} s of reaching the log. The share of those that were not, over several windows.
+  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s of reaching the log. The records have the share of late ones.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
 ${windows.map(ratio).join('\n')}
-      # How fast the error budget of 30 days, ${percent(1 - share)} % of the ${things}, is used up, and for how long: two windows each, so that an alert comes soon
-      # and goes soon (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
+      # The error budget of 30 days is ${percent(1 - share)} % of the ${things}. Each alert compares the used share in two windows, so it starts and ends soon
+      # (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
       - alert: ${alert}
         # 2 % of the budget within an hour.
         expr: |

@@ -1,4 +1,4 @@
-/** Returns the first lines of a generated file: its source, and this comment. */
+/** Returns the first lines of a generated file: its source and a comment. */
 export function generated(comment: string): string {
   const lines = ['Generated from services.json by make generate.', '', ...comment.split('\n')]
   return lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')

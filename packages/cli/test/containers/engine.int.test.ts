@@ -105,7 +105,7 @@ describe('./orderflow engine', () => {
     script(readlinkSync(plugin), broken)
     const { code, output } = await engine()
     expect(code).to.equal(1)
-    expect(output).to.contain(`error: docker compose does not work, though ${plugin} is there`)
+    expect(output).to.contain(`error: docker compose does not work, although ${plugin} exists`)
     expect(readFileSync(plugin, 'utf8')).to.equal(broken)
   })
 })
