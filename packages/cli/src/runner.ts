@@ -60,7 +60,7 @@ export interface Runner {
 
   /** Returns the reason why this machine cannot run the stack with this runner, or undefined if it can. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
-  /** Returns `stopped` if the stack exists but nothing of it runs, and `absent` if it does not exist. */
+  /** Returns `stopped` if all parts of the stack are stopped, and `absent` if it has no parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   /** Returns the store of the last start. */
   lastStore: () => Store

@@ -14,25 +14,22 @@ import {
 } from './rights.ts'
 import { withAdmin } from './topics.ts'
 
-// Who may come to a Kafka that asks, and what he may do there.
+// Users and rights of a Kafka with authentication.
 
-/** The number of SCRAM-SHA-512 in Kafka's requests. */
+/** The code of SCRAM-SHA-512 in Kafka's requests. */
 const scramSha512 = 2
-/**
- * The fewest that Kafka takes. More would make up for passwords that somebody could guess: those of the stack are
- * random.
- */
+/** Kafka's smallest number. The passwords of the stack are random, so more iterations would not protect them better. */
 const iterations = 4096
 
-/** The number of rights that were added and removed. */
+/** The numbers of added and removed rights. */
 interface AccessChanges {
   added: number
   removed: number
 }
 
 /**
- * Makes the stack's users, each with its password, and gives them exactly the rights that follow from services.json. A service that is no
- * more loses its user. Outside applications are left as they are. Denies transactions to all. May be repeated; whoever is connected stays so.
+ * Creates the stack's users with their passwords, and gives them exactly the rights that follow from services.json. Removes the users of removed
+ * services, and denies transactions to all users. Outside publishers stay unchanged. Can be repeated; open connections stay open.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
@@ -47,12 +44,12 @@ export async function ensureAccess(kafka: KafkaConnection, passwords: Record<str
 
 const isOfStack = (user: string) => isServiceUser(user) || user === publishUser || user === exporterUser
 
-/** Outside applications that may publish. */
+/** Returns the users of outside publishers. */
 export async function readPublishers(kafka: KafkaConnection): Promise<string[]> {
   return (await withAdmin(kafka, userNames)).filter((user) => !isServiceUser(user) && !stackUsers.includes(user)).sort()
 }
 
-/** Makes an outside application's user, or gives it another password; and exactly the rights of one. */
+/** Creates the user of an outside publisher, or changes its password. Gives it exactly the rights of a publisher. */
 export async function setPublisher(kafka: KafkaConnection, user: string, password: string): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     await alterUsers(admin, { set: { [user]: password } })
@@ -60,7 +57,7 @@ export async function setPublisher(kafka: KafkaConnection, user: string, passwor
   })
 }
 
-/** Takes an outside application's user away. A connection that it has goes on without any right. */
+/** Removes the user of an outside publisher. Its open connections stay open without rights. */
 export async function removePublisher(kafka: KafkaConnection, user: string): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     await replaceAcls(admin, { wanted: [], found: await readAcls(admin, user) })
@@ -84,14 +81,14 @@ async function alterUsers(admin: Admin, { set = {}, remove = [] }: UserChanges):
   await requestOf(admin, 'AlterUserScramCredentials', deletions, upserts)
 }
 
-/** Returns the credential that the broker keeps of a password (RFC 5802). No client can log in with it. */
+/** Returns the credential that the broker stores for a password (RFC 5802). Clients cannot log in with it. */
 async function credentialOf(name: string, password: string) {
   const salt = randomBytes(32)
   const saltedPassword = await promisify(pbkdf2)(password, salt, iterations, 64, 'sha512')
   return { name, mechanism: scramSha512, iterations, salt, saltedPassword }
 }
 
-/** Adds what is missing first: who keeps a right has it at any moment. */
+/** Adds missing rights before it removes others, so kept rights are valid at all times. */
 async function replaceAcls(admin: Admin, { wanted, found }: Record<'wanted' | 'found', Acl[]>): Promise<AccessChanges> {
   const [wantedKeys, foundKeys] = [wanted, found].map((acls) => new Set(acls.map(keyOf)))
   const missing = wanted.filter((acl) => !foundKeys?.has(keyOf(acl)))
@@ -146,13 +143,10 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   }))
 }
 
-// Dapr's Kafka component reads the records of a transaction before it ends, and those of an aborted one as well. There is no setting for
-// it in Dapr 1.18. So Kafka refuses transactions (docs/adr/0033-refuse-kafka-transactions.md).
+// Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions
+// (docs/adr/0033-refuse-kafka-transactions.md).
 
-/**
- * Kafka's rule that refuses transactions to every user except its super users. A denial outranks whatever a rule
- * allows.
- */
+/** Returns the rule that denies transactions to every user except super users. A denial precedes all other rules. */
 export async function transactionDenial(): Promise<Acl> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   return {
@@ -161,16 +155,16 @@ export async function transactionDenial(): Promise<Acl> {
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: 'User:*',
     host: '*',
-    // To describe one as well: a producer is refused at its first request then, before the broker makes a topic for transactions.
+    // Includes the right to describe, so that the first request fails, before the broker creates its topic for transactions.
     operation: AclOperations.ALL,
     permissionType: AclPermissionTypes.DENY,
   }
 }
 
-/** The same rule as options of Kafka's own tool. */
+/** The same rule as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Gives Kafka the rule. Kafka ignores a rule that it has. */
+/** Adds the rule to Kafka. Can be repeated. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
@@ -179,8 +173,8 @@ export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
 const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
 
 /**
- * Returns a warning when publishers may be able to begin transactions, and undefined when none can or when nothing is known. Reads Kafka's
- * rules where this user may describe the cluster, and otherwise asks whether this user may begin a transaction.
+ * Returns a warning if publishers may begin transactions, otherwise undefined. Reads Kafka's rules if this user may describe the cluster. Otherwise
+ * it tests whether this user may begin a transaction.
  */
 export async function transactionsWarning(kafka: KafkaConnection): Promise<string | undefined> {
   return await withAdmin(kafka, async (admin) => {
@@ -188,7 +182,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
     if (rules === 'none') return `Kafka has no authorizer, so any publisher may begin transactions: ${nextStep}`
     if (rules === 'unreadable') {
       const isAllowed = await mayBeginTransactions(admin)
-      return isAllowed ? `Kafka lets this user begin transactions, so publishers may too: ${nextStep}` : undefined
+      return isAllowed ? `Kafka lets this user begin transactions, so publishers may, too: ${nextStep}` : undefined
     }
     const denial = await transactionDenial()
     const isDenied = rules.some((rule) => isSame(rule, denial))
@@ -199,10 +193,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/**
- * Reads the rules for transactions; `none` where Kafka has no authorizer, `unreadable` where this user may not see
- * them.
- */
+/** Returns the rules for transactions, `none` for a Kafka without authorizer, or `unreadable` if Kafka hides them from this user. */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {
@@ -233,8 +224,8 @@ const operationNames = {
 } as const
 
 /**
- * The commands of Kafka's own tool that give these rights, one for each user, resource and name. Kafka lets who may read or write a topic
- * also see that it is there.
+ * Returns the commands of kafka-acls.sh that grant rights, one for each user, resource and name. In Kafka the rights to read or write a topic include
+ * the right to describe it.
  */
 export function aclCommands(rights: readonly Right[]): string[] {
   const byTarget = Map.groupBy(
@@ -247,7 +238,7 @@ export function aclCommands(rights: readonly Right[]): string[] {
   })
 }
 
-/** The command of Kafka's own tool that denies transactions to every user. */
+/** Returns the command of kafka-acls.sh that denies transactions to every user. */
 export const denyTransactionsCommand = () => aclCommand(transactionDenialOptions)
 
 const aclCommand = (options: string) =>

@@ -2,20 +2,20 @@ import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
 /**
- * Settings of every broker, however it runs: as a process (processes/kafka.ts), in docker-compose.yml (make generate writes
- * it there) and, where a hosted broker would not differ, in a rehearsal of a release.
+ * The settings of every broker: as a process (processes/kafka.ts), in docker-compose.yml (by make generate), and in a rehearsal of a release. The
+ * rehearsal replaces some of them by those of hosted brokers.
  */
 export const brokerSettings = {
-  // Topics are created with their partitions and limits by the stack, never by a misspelt name.
+  // Only the stack creates topics, with their partitions and limits. A misspelt name does not.
   'auto.create.topics.enable': false,
   'log.retention.ms': -1,
-  // A killed sidecar's partitions move after components/kafka.yaml's sessionTimeout, and the first member does not wait.
+  // Allows the sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
   'group.min.session.timeout.ms': 2000,
   'group.initial.rebalance.delay.ms': 0,
-  // A broker that was killed cannot register again before its last session ends; the default is 9 s.
+  // A killed broker can register again only after the end of its last session. The default is 9 s.
   'broker.session.timeout.ms': 1500,
   'broker.heartbeat.interval.ms': 300,
-  // One broker: nothing to replicate to, and fifty partitions of offsets only slow the start.
+  // A single broker cannot replicate. The default of 50 partitions for offsets would slow its start.
   'offsets.topic.replication.factor': 1,
   'offsets.topic.num.partitions': 1,
   'transaction.state.log.replication.factor': 1,
@@ -23,25 +23,19 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/**
- * A broker that authenticates nobody and still applies rules: what no rule denies is allowed (kafka/access.ts has the
- * one rule).
- */
+/** Settings of a broker without authentication that still applies rules. It allows everything except the rule of kafka/access.ts. */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** The heap is Kafka's need at this size, measured; its own default is 1 GB. */
+/** The measured heap for a broker of this size. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/**
- * A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has
- * not.
- */
+/** Java's options for a broker on one machine. A second compiler and a parallel collector would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
-/** Returns the variable by which Kafka's image takes a setting. Three underscores stand for a dash. */
+/** Returns the variable of a setting in Kafka's image. Three underscores replace a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
@@ -50,7 +44,7 @@ export function brokerVariable(setting: string): string {
 interface BrokerListeners {
   /** Listeners for clients, with TLS and a user with a password, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
-  /** The listener for the broker itself and for setup, on its own loopback only, since it has no TLS. */
+  /** The listener for the broker itself and for setup. It has no TLS, so it is only on loopback. */
   broker: string
   controller: string
 }
@@ -58,7 +52,7 @@ interface BrokerListeners {
 interface BrokerSecrets {
   /** The password of the user `broker`. */
   password: string
-  /** Base64, as between the lines of a PEM file. */
+  /** The body of a PEM file: base64 without line breaks. */
   certificate: string
   key: string
 }
@@ -67,8 +61,8 @@ const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
 /**
- * The settings by which a broker asks everybody who he is and denies what nobody has allowed, besides those of `brokerSettings`. Its users
- * are in its own metadata (SCRAM-SHA-512); so who makes the first of them, and the broker as its own client, is a user that stands here.
+ * Returns the additional settings of a broker with authentication and rules. Without a rule, access is denied. Users are in the broker's metadata
+ * (SCRAM-SHA-512). The user `broker` of these settings creates the first of them, and is the broker's own client.
  */
 export function brokerSecurity(
   listeners: BrokerListeners,

@@ -10,7 +10,7 @@ interface ServiceAddress {
 
 /** The addresses of a stack on this machine. */
 export interface Addresses {
-  /** By service. */
+  /** The addresses of services, by their names. */
   services: Record<string, ServiceAddress>
   kafka: KafkaConnection
 }
@@ -26,12 +26,12 @@ export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   return urlOf(addresses, name)
 }
 
-/** The addresses of ports of this machine. */
+/** Returns the URLs for two ports. */
 export function addressAt(host: string, { http, https }: { http: number; https: number }): ServiceAddress {
   return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
 }
 
-/** A broker on this machine that asks nobody who he is. */
+/** Returns the connection to a broker without authentication on this machine. */
 export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }
@@ -43,8 +43,8 @@ interface KafkaUser {
 }
 
 /**
- * A user's way to a broker of ours that asks, by TLS.
- * @param certificate the broker's own, PEM
+ * Returns a user's connection to one of our brokers with authentication and TLS.
+ * @param certificate the broker's certificate, PEM
  */
 export function securedKafka(address: string, user: KafkaUser, certificate: string): KafkaConnection {
   return {
@@ -54,10 +54,7 @@ export function securedKafka(address: string, user: KafkaUser, certificate: stri
   }
 }
 
-/**
- * The settings of section `Stream` that describe such a user's connection, as variables: the other way round than
- * `kafkaConnection`.
- */
+/** Returns the settings of section `Stream` for a connection, as variables. It is the inverse of `kafkaConnection`. */
 export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection): Record<string, string> {
   return {
     Stream__Brokers: bootstrapBrokers.join(),
@@ -71,8 +68,8 @@ export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection)
 }
 
 /**
- * The connection that the settings of section `Stream` describe, as the sidecar reads them (components/README.md).
- * @throws {CliError} `usage` naming the variable that is missing or wrong
+ * Returns the connection of the settings of section `Stream` (components/README.md).
+ * @throws {CliError} `usage` with the name of a missing or invalid variable
  */
 export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {
   const connection = connectionOf({ Brokers: env.Stream__Brokers ?? '', ...authentication(env) })
@@ -98,5 +95,5 @@ function authentication(env: NodeJS.ProcessEnv) {
 }
 
 function missing(name: string): never {
-  throw new CliError('usage', `${name} is missing`, { nextStep: `set the variable ${name}` })
+  throw new CliError('usage', `${name} is missing`, { nextStep: `set the environment variable ${name}` })
 }

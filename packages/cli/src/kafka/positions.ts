@@ -7,10 +7,7 @@ interface Partition {
   partition: number
 }
 
-/**
- * The offsets of a partition: of the first record that is still there, and of the next one to come. Some in between may
- * hold no record.
- */
+/** The offsets of a partition: that of its first stored record, and that of the next new record. Offsets between them may have no record. */
 export interface Extent extends Partition {
   first: bigint
   end: bigint
@@ -19,13 +16,13 @@ export interface Extent extends Partition {
 /** The position of a consumer group in a partition. */
 export interface Position extends Partition {
   group: string
-  /** The offset that it goes on at. There need be no record. */
+  /** The offset at which the group continues. It may have no record. */
   next: bigint
-  /** The offset of the next record to come. */
+  /** The offset of the next new record. */
   end: bigint
-  /** The number of records left to handle: 0 only if none is left, an upper bound if they are many. */
+  /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
   lag: number
-  /** When the oldest of these reached the log, in milliseconds since 1970; undefined if there is none. */
+  /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970. Undefined without such a record. */
   oldest: number | undefined
 }
 
@@ -35,7 +32,7 @@ const latest = -1n
 
 const keyOf = ({ topic, partition }: Partition) => `${topic}/${partition}`
 
-/** Returns the extents of topics, by partition. Takes the right to describe them. */
+/** Returns the extents of topics, by partition. Requires the right to describe them. */
 export async function extentsOf(admin: Admin, topics: readonly string[]): Promise<Extent[]> {
   const { topics: found } = await admin.metadata({ topics: [...topics], forceUpdate: true })
   const partitions = [...found].flatMap(([topic, { partitionsCount }]) =>
@@ -53,13 +50,13 @@ export async function extentsOf(admin: Admin, topics: readonly string[]): Promis
 }
 
 /**
- * Returns the positions of groups in the topics that they consume. A group that has never been there begins with the oldest record
- * (components/kafka.yaml). Takes the rights to describe the groups and to read the topics.
+ * Returns the positions of groups in the topics that they consume. A new group begins with the oldest record (components/kafka.yaml). Requires the
+ * rights to describe the groups and to read the topics.
  * @param consumed the topics of each group
  */
 export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, readonly string[]>): Promise<Position[]> {
   const groups = await admin.listConsumerGroupOffsets({ groups: [...consumed.keys()] })
-  // The ends last: an event that was handled in between has an effect, which must count.
+  // Reads the ends last, so that they include the effects of events that are handled meanwhile.
   const extents = await extentsOf(admin, [...new Set([...consumed.values()].flat())])
   const stretches = [...consumed].flatMap(([group, topics]) => {
     const committed = groups.find(({ groupId }) => groupId === group)?.topics ?? []

@@ -6,12 +6,12 @@ import { doesConsume, serviceNamed, services } from '../lib/services.ts'
 import { extentsOf } from './positions.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
-/** The missing condition that a probe found; undefined if all is ready. */
+/** The condition that is not met yet. Undefined if everything is ready. */
 export type Missing = string | undefined
 
 /**
- * Kafka answers, and so does the leader of every partition it has. One that has just started says for a while who led before it ended,
- * and refuses records: the slower the disk, the longer.
+ * Checks that Kafka and the leader of every partition answer. A broker that has just started reports its previous leaders and refuses records for a
+ * while, longer with a slow disk.
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -27,7 +27,7 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   }
 }
 
-/** The service answers 200 to GET /readyz on its public port. */
+/** Checks that a service answers 200 to GET /readyz on its public port. */
 export function serviceMissing(name: string, port: number): Promise<Missing> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {
@@ -48,9 +48,9 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * A consumer group really consumes: it is stable and live members hold every partition of its topics.
- * A sidecar's own health stays green when its group is denied. Nothing is missing of a service that consumes nothing. `stale` are members of killed sidecars, which keep their
- * partitions until their session ends.
+ * Checks that a consumer group is stable, and that live members have every partition of its topics. A sidecar reports that it is healthy even if
+ * Kafka denies its group. A service without consumed topics is ready.
+ * @param stale members of killed sidecars, which keep their partitions until their session ends
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
   const service = serviceNamed(name)
@@ -66,7 +66,7 @@ export async function groupMissing(kafka: KafkaConnection, name: string, stale: 
   }
 }
 
-/** @param partitions of its topics, as the broker has them */
+/** @param partitions the partitions of the topics according to the broker */
 function unassigned(
   name: string,
   group: Group | undefined,
@@ -87,8 +87,8 @@ function unassigned(
 }
 
 /**
- * Waits until nothing is missing any more.
- * @throws {CliError} `not-ready` with what still is after a minute
+ * Waits until all conditions of a probe are met.
+ * @throws {CliError} `not-ready` with the missing condition after a minute
  */
 export async function untilNothingMissing(what: string, probe: () => Promise<Missing>): Promise<void> {
   await withRetries(what, async () => {
@@ -97,7 +97,7 @@ export async function untilNothingMissing(what: string, probe: () => Promise<Mis
   })
 }
 
-/** Waits until every service that consumes anything has all partitions of its topics. */
+/** Waits until every consumer group has all partitions of its topics. */
 export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<void> {
   for (const { name } of services.filter(doesConsume)) {
     await untilNothingMissing(name, () => groupMissing(kafka, name, new Set()))
@@ -107,13 +107,13 @@ export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line:
 
 /** Checks what `groupMissing` checks, and that the group has exactly this number of members. */
 export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
-  // Until the first member ever asks for it, the broker has no coordinator to describe a group.
+  // A group has no coordinator before its first member joins, so the request fails.
   const members = await groupMembers(kafka, [name]).catch(() => new Set())
   if (members.size !== count) return `consumer group ${name} has ${members.size} of ${count} members`
   return await groupMissing(kafka, name, new Set())
 }
 
-/** Ids of the members that the groups have now. */
+/** Returns the ids of the members of consumer groups. */
 export async function groupMembers(kafka: KafkaConnection, names: string[]): Promise<Set<string>> {
   const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: names }))
   return new Set([...groups.values()].flatMap((group) => [...group.members.keys()]))

@@ -1,21 +1,18 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
 
-// Who there is at a Kafka that asks: each service by its own name, and these.
+// The users of a Kafka with authentication: each service by its name, and these.
 
-/** The broker itself, on its own loopback, by which the others are made. */
+/** The user of the broker itself, which creates the other users over loopback. */
 export const brokerUser = 'broker'
-/** The administrator of the stack and its dead letters, with all rights. */
+/** The administrator of the stack. The user has all rights. */
 export const operatorUser = 'operator'
-/** The outside application that `./orderflow publish` is. */
+/** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
-/**
- * The user of the exporter (packages/cli/src/observe/exporter.ts), which reports how far each group is behind. It reads
- * what services consume.
- */
+/** The user of the exporter (packages/cli/src/observe/exporter.ts), which reports the lag of consumer groups. It reads their topics. */
 export const exporterUser = 'exporter'
 
-/** Users that the stack makes, and gives the rights that follow from services.json. */
+/** The users that the stack creates with the rights that follow from services.json. */
 export const stackUsers: readonly string[] = [
   operatorUser,
   publishUser,
@@ -23,33 +20,27 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/**
- * The ending that services' names have, and no application's outside may: what has it and is no service (any more) has
- * no rights.
- */
+/** The ending of services' names. Outside publishers cannot have it. The stack removes such a user and its rights if the service does not exist. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Returns whether a user belongs to a service, including one that services.json no longer has. */
+/** Returns true if a user belongs to a service, including a removed one. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxLength = 40
 
-/** Returns why a name cannot be that of an outside application; undefined if it can. */
+/** Returns the reason why an outside publisher cannot have a name, or undefined for a valid name. */
 export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
-    return `a name is at most ${maxLength} lower-case letters and digits, in words with hyphens between them`
+    return `a name has at most ${maxLength} characters: words of lower-case letters and digits, joined by hyphens`
   }
-  if (isServiceUser(name)) return `names that end in ${serviceEnding}, or stand in services.json, are those of services`
-  return [brokerUser, ...stackUsers].includes(name) ? 'the stack has a user of that name itself' : undefined
+  if (isServiceUser(name)) return `names that end in ${serviceEnding} or are in services.json belong to services`
+  return [brokerUser, ...stackUsers].includes(name) ? 'the stack has its own user of this name' : undefined
 }
 
-/**
- * A right of a user at a Kafka with authentication. The rights to read and to write a topic include the right to see
- * it.
- */
+/** A right of a user of Kafka. The rights to read and to write a topic include the right to describe it. */
 export interface Right {
   user: string
   resource: 'topic' | 'group'
@@ -58,9 +49,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights that follow from a service's entry in services.json. It reads what it consumes, and what it produces: its store is rebuilt from its own
- * announcements. It writes what it produces, and dead letters of what it consumes; those that it wrote it reads, for a rebuild leaves
- * them aside. Its consumer group is its own. One that consumes nothing has nothing to rebuild, and only writes.
+ * Returns the rights that follow from a service's entry in services.json. The service writes the topics that it produces, and the dead letters of the
+ * topics that it consumes. A consumer also reads all of these topics: a rebuild needs its own events, and leaves out its dead letters.
  */
 export function serviceRights({
   name: user,
@@ -78,14 +68,14 @@ export function serviceRights({
   ]
 }
 
-/** Returns the rights of an outside application: to write the topics that are open to it. */
+/** Returns the rights of an outside publisher: to write the topics that are open to outside publishers. */
 export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
 /**
- * Returns the rights of the exporter: it sees how far each topic goes, and each service in it; and read what services consume. Only records say whether one
- * is left to be handled, for offsets also count what is never delivered (packages/service-kit/src/operations/unread.ts).
+ * Returns the rights of the exporter: to describe all topics and groups, and to read consumed topics. The exporter must read records to count the
+ * unhandled ones, because offsets also include records that are never delivered (packages/service-kit/src/operations/unread.ts).
  */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))
@@ -104,8 +94,8 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
 }
 
 /**
- * Returns the rights of a service that watches the others: it may read all topics and their settings, see how far each service is, and write where events and
- * dead letters go back to.
+ * Returns the rights of a service that watches the others. It reads all topics, their settings and the positions of groups. It writes the topics for
+ * replayed events and dead letters.
  */
 export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const names = [...new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
@@ -129,7 +119,7 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
   operation,
 })
 
-/** All that anybody may do whom the stack makes; but for the operator, who may do everything. */
+/** The rights of all users that the stack creates, except the operator, who may do everything. */
 export const stackRights: readonly Right[] = [
   ...services.flatMap(serviceRights),
   ...services.filter(({ watches }) => watches).flatMap(({ name }) => watcherRights(name, services)),

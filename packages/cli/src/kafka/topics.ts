@@ -19,7 +19,7 @@ export interface TopicSpec {
   configs: TopicSettings
 }
 
-/** The stream's topics: all that a service consumes or produces, and for each one where its dead letters go. */
+/** The topics that services consume or produce, and their dead-letter topics. */
 export const topics: Record<Surroundings, TopicSpec[]> = {
   processes: createTopics(partitions.processes),
   containers: createTopics(partitions.containers),
@@ -40,8 +40,7 @@ export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
 )
 
 /**
- * Runs `work` with an administration client that never retries by itself. Its modules take half a second to load, so only who asks
- * Kafka loads them.
+ * Runs `work` with an admin client without automatic retries. Loads the client's modules on demand, because that takes half a second.
  */
 export async function withAdmin<Result>(
   kafka: KafkaConnection,
@@ -63,16 +62,15 @@ export async function withAdmin<Result>(
 }
 
 /**
- * Creates the topics that are missing. Returns a warning for each difference of those that exist, which are not changed. Returns only when
- * every partition has its leader and clients are told: a sidecar that asks too early consumes nothing until its next refresh, and an
- * application that publishes too early is refused.
+ * Creates missing topics. Returns a warning for each difference in existing topics, which stay unchanged. Waits until every partition has a leader
+ * that clients can find. Otherwise a sidecar would not consume before its next refresh, and Kafka would refuse events.
  */
 export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
       const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))
-      // -1: as many replicas as the brokers make by default.
+      // -1: the brokers' default number of replicas.
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
     const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
@@ -81,7 +79,7 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
   })
 }
 
-/** Returns a line for each setting of a topic that is not as the system relies on, and the command that ends that. */
+/** Returns a line for each topic setting that differs from the required value, with the command that corrects it. */
 export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
 }
@@ -94,18 +92,19 @@ function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, read
     const actual = extents.get(name)?.length ?? 0
     if (actual === partitions) return []
     const nextStep =
-      actual < partitions ? './orderflow partitions adds them' : `Kafka takes none away, so say ${actual} there`
-    return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: ${nextStep}`]
+      actual < partitions
+        ? './orderflow partitions adds them'
+        : `Kafka cannot remove partitions, so write ${actual} there`
+    return [`topic ${name} has ${actual} partitions, services.json has ${partitions}: ${nextStep}`]
   })
 }
 
-/** Kafka's timestamp for the end of a partition, which only its leader knows. */
+/** Kafka's timestamp for the end of a partition. Only the leader of the partition answers this request. */
 const latest = -1n
 
 /**
- * Adds the partitions that topics lack; what is in the others stays where it is (docs/operations.md). Returns a line for each topic
- * that has more now, as soon as the broker takes records for them. Sidecars take part in them once they have asked for the topics again
- * (components/kafka.yaml).
+ * Adds missing partitions to topics. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts records for the new
+ * partitions, and returns a line for each changed topic. Sidecars use them after their next metadata request (components/kafka.yaml).
  */
 export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -118,7 +117,7 @@ export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]):
       partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
     }))
     await withRetries('the partitions', () => admin.listOffsets({ topics: ends }), 50)
-    return lacking.map(({ name, partitions }) => `${name}: ${partitions} partitions, ${counts.get(name)} before`)
+    return lacking.map(({ name, partitions }) => `${name}: ${partitions} partitions, previously ${counts.get(name)}`)
   })
 }
 

@@ -25,11 +25,11 @@ type CliErrorCode =
   | 'unreachable'
   | 'not-live'
 
-/** A failure that a command reports. `message` says what happened, `nextStep` what the user can do about it. */
+/** A failure that a command reports: the problem in `message`, and the user's next step in `nextStep`. */
 export class CliError extends Error {
   readonly code: CliErrorCode
   readonly nextStep: string | undefined
-  /** The status of the HTTP answer that caused it, if there was one. */
+  /** The status of the HTTP response that caused the failure. */
   readonly status: number | undefined
 
   constructor(

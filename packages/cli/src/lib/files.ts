@@ -13,14 +13,14 @@ import { dirname, join } from 'node:path'
 import { CliError } from './error.ts'
 
 /**
- * Writes a file in one step: a reader, and the next command, find the old content or the new one, also when the disk is full or this
- * process is killed. Creates its folder, which is private if the file is; a private file is also whole when the machine goes down. A killed
- * process leaves its temporary file, which the next call for this folder removes, and `removeUnfinished`.
- * @param mode of the file, such as 0o600
+ * Writes a file atomically. Readers find the old or the new content, even if the disk is full or this process is killed. Creates the folder, which is
+ * private if the file is. A private file is also safe if the machine fails. The next call for the folder, or `removeUnfinished`, removes the temporary
+ * file of a killed process.
+ * @param mode the file's permissions, such as 0o600
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
-  // A symbolic link stays one.
+  // Keeps a symbolic link and writes its target.
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.new`
   const isPrivate = mode === 0o600
@@ -35,10 +35,10 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   }
 }
 
-/** No write takes so long. */
+/** The age from which a temporary file is left over, because no write takes so long. */
 const longestWriteMs = 60_000
 
-/** Removes the temporary files of killed processes from a folder. They may hold secrets. */
+/** Removes the temporary files of killed processes from a folder. They may have secrets. */
 export function removeUnfinished(folder: string): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
@@ -48,7 +48,7 @@ export function removeUnfinished(folder: string): void {
   }
 }
 
-/** A process may have the number of one that was killed, in containers the first one always does. */
+/** Returns true for a recent file of a live process. In containers, a process often has the pid of a killed one. */
 function isBeingWritten(file: string, pid: number): boolean {
   const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return pid !== process.pid && age < longestWriteMs && isProcess(pid)
@@ -59,28 +59,28 @@ function isProcess(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is another user's.
+    // EPERM: the process belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** Returns whether a call of the system failed because the disk or this user's quota is full. */
+/** Returns true if a system call failed because the disk or the quota of this user is full. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
 
-/** The error of a command that could not write a file. */
+/** Returns the error for a file that could not be written. */
 export function diskFullError(path: string, cause: unknown): CliError {
   return new CliError('disk-full', `no space left on the disk of ${path}`, {
-    nextStep: `free some there (df -h ${path}), then run the command again`,
+    nextStep: `free space there (df -h ${path}), then run the command again`,
     cause,
   })
 }
 
-/** Less than this is as good as nothing: Kafka and SQLite write more at a time. */
+/** The least space that is useful. Kafka and SQLite write more at a time. */
 const leastBytes = 256 * 1024
 
-/** Returns whether the disk of a path has no space. False for a path that does not exist. */
+/** Returns true if the disk of a path is full, and false for a missing path. */
 export function hasNoSpace(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)

@@ -7,8 +7,8 @@ import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
 /**
- * Ports that nobody listens on, so that a test's stack runs beside a running `make up`. No other process is given them for as
- * long as this one lives, and this one is given them once.
+ * Reserves unused ports for a test's stack, which can then run at the same time as `make up`. The reservation lasts until this process ends. Each
+ * port is returned only once.
  */
 export async function freePorts(): Promise<StackPorts> {
   const stack = {
@@ -25,7 +25,7 @@ export async function freePorts(): Promise<StackPorts> {
   return { ...stack, services: found }
 }
 
-/** The same for one more service with its sidecar. */
+/** Reserves unused ports for one service and its sidecar, as `freePorts` does. */
 export async function freeServicePorts(): Promise<ServicePorts> {
   return {
     http: await freePort(),
@@ -39,12 +39,12 @@ export async function freeServicePorts(): Promise<ServicePorts> {
   }
 }
 
-/** Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen. */
+/** The ports to reserve. They are below the ephemeral range of every system, because outgoing connections use that range. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
-/** Ports that this process has reserved and not yet given. */
+/** Ports that this process has reserved and not yet returned. */
 let reserved: number[] = []
 
-/** One such port. */
+/** Reserves one unused port, as `freePorts` does. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = reserved.shift()
@@ -53,7 +53,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Reserves a block by listening on its first port: only one process can, and the reservation ends with it. */
+/** Reserves a block of ports by listening on its first port. The reservation ends with this process. */
 async function reserveBlock(): Promise<number[]> {
   const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
   const server = await listen(first)
@@ -63,8 +63,8 @@ async function reserveBlock(): Promise<number[]> {
 }
 
 /**
- * Returns whether we can listen on each loopback address of this machine and nothing answers there. Listening alone does not tell: macOS
- * lets us bind beside a listener on all interfaces.
+ * Returns true if this process can listen on each loopback address and nothing answers there. The second check is for macOS, where a process can
+ * listen on loopback although another one listens on all interfaces.
  */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
@@ -76,7 +76,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Undefined when we cannot. */
+/** Listens on a port. Returns undefined if that fails. */
 function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -100,27 +100,27 @@ function answers(host: string, port: number): Promise<boolean> {
 
 interface PortUse {
   port: number
-  /** The process and use of the port: `a-service http`. */
+  /** The program and use of the port: `a-service http`. */
   use: string
 }
 
-/** Returns the ports of a process, with their uses: `a-service http`. */
+/** Returns the ports of a program with their uses. */
 export const portUses = ({ name, ports }: { name: string; ports: Record<string, number> }): PortUse[] =>
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
 /**
- * Looks at every port before anything is started.
- * @throws {CliError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
+ * Checks that all ports are unused.
+ * @throws {CliError} `port-in-use` with a line for each used port, which names the process if the system shows it
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
   if (taken.length === 0) return
   throw new CliError('port-in-use', taken.join('\n'), {
-    nextStep: 'stop it, or move the ports of the stack: export PORT_OFFSET=10000; then run make up again',
+    nextStep: 'stop that process, or move the ports of the stack (export PORT_OFFSET=10000), then run make up again',
   })
 }
 
-/** A line for each of these ports that is taken: by whom, where the system shows it. */
+/** Returns a line for each used port, with its process if the system shows it. */
 export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
   const taken = uses.filter((_, index) => !free[index])
@@ -130,12 +130,12 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   })
 }
 
-/** `port 5000 (a-service http) is in use by pid 7 (node main.ts)` */
+/** Returns the message for a used port: `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
-  // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
+  // On a machine with a large ephemeral range, an outgoing connection may use a port of the stack.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
-  // On macOS AirPlay has port 5000.
+  // AirPlay of macOS uses port 5000.
   const isAirPlay = owner?.command.startsWith('ControlCenter')
   const hint = isAirPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
   return `port ${port} (${use}) is in use by ${how}${hint}`
@@ -143,7 +143,7 @@ export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { c
 
 interface PortOwner {
   pid: number
-  /** False when the port is merely the near end of a connection that the process opened. */
+  /** False if the port is only the local port of an outgoing connection. */
   listens: boolean
 }
 
@@ -164,7 +164,8 @@ function fromProc(port: number, listens: boolean): number | undefined {
 }
 
 /**
- * /proc/net/tcp: local address as HEX:PORT in the second column, state 0A is LISTEN, the socket's inode in the tenth.
+ * Returns the inodes of the sockets on a port from /proc/net/tcp. The second column is the local address as HEX:PORT, the fourth the state (0A is
+ * LISTEN), and the tenth the inode.
  */
 function socketsOn(table: string, port: number, listens: boolean): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
@@ -187,7 +188,7 @@ function socketInodes(pid: number): string[] {
   }
 }
 
-/** Empty for a descriptor that is no socket, or closed meanwhile. */
+/** Returns the inode of a socket, and an empty string for other or closed descriptors. */
 function socketInode(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''

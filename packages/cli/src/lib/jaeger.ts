@@ -5,8 +5,8 @@ import type { StackPorts } from './ports.ts'
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 
 /**
- * Returns the variables by which services and sidecars send all traces to a Jaeger, and link to its page.
- * @param host where it is, for services and sidecars
+ * Returns the variables that make services and sidecars send all traces to Jaeger and link to its page.
+ * @param host Jaeger's host, as services and sidecars reach it
  */
 export function jaegerVariables(host: string, ports: Pick<StackPorts, 'otlp' | 'jaeger'>): Record<string, string> {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${host}:${ports.otlp}` }

@@ -19,20 +19,19 @@ interface Owner {
   startId: string
 }
 
-/** This process, as lock and pid files name it. */
+/** Returns this process in the form of lock and pid files. */
 export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
 
-/** Returns whether the process that wrote `owner` lives. A later process with the same pid is another one. */
+/** Returns true if the process of `owner` still runs. A later process with the same pid has another start id. */
 export function isAlive(owner: Owner): boolean {
   return readProcessTable().get(owner.pid)?.startId === owner.startId
 }
 
 /**
- * Runs `work` while holding the lock file, which names its owner's pid. A lock whose owner died is broken; a live
- * owner is waited for, after one call of `onWait`.
- * @throws {CliError} `busy` when the owner still lives after `timeoutMs`
+ * Runs `work` while it holds a lock file with the pid of its owner. Breaks the lock of a dead owner. Calls `onWait` once and waits for a live owner.
+ * @throws {CliError} `busy` if the owner still runs after `timeoutMs`
  */
 export async function withLock<Result>(
   file: string,
@@ -72,7 +71,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // A symbolic link needs no block of the disk: commands that make room, such as make down and ./orderflow clean, must run on a full one.
+      // A symbolic link works on a full disk, where make down and ./orderflow clean must run.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })
@@ -80,7 +79,7 @@ function tryLock(file: string): boolean {
   })
 }
 
-/** Returns false when the lock exists. */
+/** Returns false if the lock exists. */
 function create(work: () => void): boolean {
   try {
     work()
@@ -96,13 +95,13 @@ function readOwner(file: string): Owner | undefined {
     try {
       return JSON.parse(read()) as Owner
     } catch {
-      // The other form, or no lock any more.
+      // The lock has the other form, or it was removed.
     }
   }
   return undefined
 }
 
-/** Moves the dead lock aside first: of several waiters only one can, and one that moved a fresh lock puts it back. */
+/** Renames the dead lock, which only one of several waiting processes can do. A process that renamed a new lock restores it. */
 function breakLock(file: string): void {
   const aside = `${file}.broken.${process.pid}`
   try {

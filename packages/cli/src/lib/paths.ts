@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 /** The repository's folder, without a trailing slash. */
 export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 
-/** The state of `make up`; git ignores it. */
+/** The folder with the state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
 
-/** The API keys of this checkout's stacks: hashes, which services read. */
+/** The file with the hashes of this checkout's API keys, which services read. */
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
-/** A folder for a suite's own stack, `name` being the suite's. Its logs stay there after a run. */
+/** Returns the folder of a suite's stack. Logs stay there after a run. */
 export function testFolder(name: string): string {
   return join(localFolder, 'test', name)
 }
@@ -24,14 +24,14 @@ interface Versions {
   kafka: string
   compose: string
   actionlint: string
-  /** Looks for secrets in what git has. */
+  /** A scanner for secrets in Git repositories. */
   gitleaks: string
-  /** The Go module's; Prometheus 3.15.0 is 0.315.0 there. */
+  /** The version of the Go module: 0.315.0 for Prometheus 3.15.0. */
   prometheus: string
-  /** By which Prometheus' pages are built; from 11 on it is a program of its own, which npm does not hold. */
+  /** The builder of Prometheus' pages. Version 11 and later are not on npm. */
   pnpm: string
   grafana: string
-  /** Testcontainers' reaper, as testcontainers asks for it. */
+  /** Testcontainers' reaper. The npm package testcontainers requires this version. */
   ryuk: string
   /** The model checker of TLA+. */
   tlc: string
@@ -39,18 +39,18 @@ interface Versions {
   jaeger: string
 }
 
-/** The pinned versions. `packages/cli/node` reads the same file with sed. */
+/** The pinned versions. `packages/cli/node` reads this file with sed. */
 export const versions = JSON.parse(readFileSync(join(repository, 'packages/cli/versions.json'), 'utf8')) as Versions
 
 /**
- * Returns the folder of provisioned tools: one subfolder for each tool and version, shared by all checkouts.
- * `packages/cli/node` has the same rule.
+ * Returns the folder of provisioned tools, which all checkouts share. Each tool and version has a subfolder. `packages/cli/node` uses the same
+ * folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
 
-/** The folder of code that Node has compiled, which goes with this checkout. `packages/cli/node` has the same rule. */
+/** The folder with Node's compiled code of this checkout. `packages/cli/node` uses the same folder. */
 export const compileCacheFolder = join(localFolder, 'compile-cache')
 
 export function daprdFile(): string {
@@ -61,7 +61,7 @@ export function kafkaJarsFolder(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
 }
 
-/** The broker's classes as Java has loaded and checked them once. */
+/** Returns the archive of the broker's classes, which Java has loaded and verified. */
 export function classArchiveFile(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
 }

@@ -3,21 +3,20 @@ import { CliError } from './error.ts'
 
 interface PollOptions {
   timeoutMs: number
-  /** Between two questions, at least. */
+  /** The shortest pause between two calls, in milliseconds. */
   everyMs?: number
   signal?: AbortSignal | undefined
 }
 
-/** The longest time that a part of the stack takes to start. */
+/** The longest start of a part of the stack. */
 const startTimeoutMs = 60_000
 
-/** An answer is waited for as long, however little time there is. */
+/** The shortest time to wait for an answer, even near the end of the timeout. */
 const leastAnswerMs = 1_000
 
 /**
- * Asks `probe` until it answers something other than undefined or false, and returns that; undefined after `timeoutMs`. A question that
- * was asked in time has that long for its answer, too: a connection may hang, and whoever waits is promised an end.
- * @throws {CliError} `interrupted` when the signal aborts; and whatever `probe` throws
+ * Calls `probe` until it returns neither undefined nor false, and returns that value. Returns undefined after `timeoutMs`, even if a call hangs.
+ * @throws {CliError} `interrupted` if the signal aborts; also the errors of `probe`
  */
 export async function poll<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
@@ -31,19 +30,19 @@ export async function poll<Answer>(
     if (answer !== undefined && answer !== false) return answer
     const now = Date.now()
     if (now > deadline) return undefined
-    // A question that takes long is asked less often: what it waits for needs the processor, too.
+    // Calls a slow probe less often, because the starting programs need the processor.
     await sleep(Math.max(everyMs, 2 * (now - begun)))
   }
 }
 
-/** @throws {CliError} `interrupted` when the signal aborts */
+/** @throws {CliError} `interrupted` if the signal aborts */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {
     throw new CliError('interrupted', 'interrupted')
   })
 }
 
-/** Undefined when it takes longer. */
+/** Returns the answer, or undefined if it takes longer. */
 async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Promise<Answer | undefined> {
   const settled = new AbortController()
   try {
@@ -53,7 +52,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** Polls as `poll` does, and throws an error with `what` after `timeoutMs`. */
+/** Calls `poll`, and throws an error with `what` after `timeoutMs`. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,
@@ -65,8 +64,8 @@ export async function eventually<Answer>(
 }
 
 /**
- * Tries again what a server that is still starting refuses.
- * @throws {CliError} `not-ready` with the last error after a minute; at once what is a CliError already
+ * Repeats a request to a starting server until it succeeds.
+ * @throws {CliError} `not-ready` with the last error after a minute; any CliError of `work` immediately
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {
   let cause: unknown = 'no answer'

@@ -2,13 +2,13 @@ import { networkInterfaces } from 'node:os'
 import { CliError } from './error.ts'
 import { ofServices } from './services.ts'
 
-/** Loopback ports of one service and its sidecar. */
+/** The loopback ports of one service and its sidecar. */
 export interface ServicePorts {
   http: number
   https: number
   /** The port at which the sidecar calls the service. */
   channel: number
-  /** The port of its metrics. */
+  /** The port of the service's metrics. */
   metrics: number
   daprHttp: number
   daprGrpc: number
@@ -20,18 +20,16 @@ export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
-  /** Those of `make observe`: where traces are sent, and where they are looked at. */
+  /** A port of `make observe`: receives traces. */
   otlp: number
   jaeger: number
   prometheus: number
   exporter: number
-  /** By service. */
+  /** The ports of services, by name. */
   services: Record<string, ServicePorts>
 }
 
-/**
- * The ports of the sidecar of the service at this index of services.json, from 0 on, and of what only operators ask.
- */
+/** Returns the ports of a sidecar and of its service's metrics. `index` is that of the service in services.json, from 0. */
 export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
     daprHttp: 3500 + index,
@@ -43,10 +41,10 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 }
 
 /**
- * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
- * from its service's index in services.json. They are below every system's range for outgoing connections, one of which could sit
- * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, are Prometheus' and Kafka's. 5432 is for the
- * PostgreSQL server that Debian's package starts by itself. Jaeger's usual 16686 would be above them all, and leave less room for an offset.
+ * The default ports, which services.json, the services' appsettings.json and the documentation also have. The ports of a sidecar follow from the index
+ * of its service in services.json. All ports are below the ephemeral range of every system, unlike Dapr's default gRPC ports (from 50001). Dapr's
+ * default ports for metrics (from 9090) belong to Prometheus and Kafka, and 5432 to the PostgreSQL server of Debian's package. Jaeger's default port
+ * 16686 would reduce the largest offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
@@ -59,25 +57,24 @@ export const defaultPorts: StackPorts = {
   services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
 }
 
-/** From the highest of the usual ports to the highest there is. */
+/** The largest offset that keeps all ports below 65536. */
 const largestOffset = 50_000
 
 /**
- * The ports of `make up` as processes: the usual ones, or all of them `PORT_OFFSET` higher, where other programs or another checkout's
- * stack have those.
- * @throws {CliError} `usage` for what is no such number
+ * Returns the ports of `make up` as processes: the default ports plus `PORT_OFFSET`. An offset avoids the ports of other programs or checkouts.
+ * @throws {CliError} `usage` for an invalid offset
  */
 export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
   const offset = Number(PORT_OFFSET)
   if (!Number.isInteger(offset) || offset < 0 || offset > largestOffset) {
     throw new CliError('usage', `PORT_OFFSET=${PORT_OFFSET} cannot be added to a port`, {
-      nextStep: `PORT_OFFSET is 0 to ${largestOffset}, such as 10000, and the same for each command`,
+      nextStep: `set PORT_OFFSET to a number from 0 to ${largestOffset}, such as 10000, for all commands`,
     })
   }
   return moved(defaultPorts, offset)
 }
 
-/** Ports in a record, or in the records of one. */
+/** Adds an offset to all ports of a record and of its nested records. */
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   const pairs = Object.entries(ports).map(([name, port]) => [
     name,
@@ -86,14 +83,11 @@ function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   return Object.fromEntries(pairs) as Ports
 }
 
-/**
- * Returns the loopback addresses of this machine. A program may try either first for `localhost`; there is no ::1 where
- * IPv6 is off.
- */
+/** Returns the loopback addresses of this machine: 127.0.0.1, and ::1 if it has IPv6. A program may use either for `localhost`. */
 export function loopbacks(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
   return ['127.0.0.1', ...(own.includes('::1') ? ['::1'] : [])]
 }
 
-/** An address as it stands before a port. */
+/** Returns an address in the form that a port can follow: with brackets for IPv6. */
 export const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address)

@@ -1,30 +1,30 @@
 import { Client, escapeIdentifier } from 'pg'
 import { storedServices } from './services.ts'
 
-/** The user of the stack's PostgreSQL, whom initdb and the image make. */
+/** The user of the stack's PostgreSQL. initdb or the image creates it. */
 export const postgresqlUser = 'orderflow'
 
 /**
- * A PostgreSQL server as clients name it, without a database: a sidecar adds its own (components/postgresql). Without TLS, which is for
- * loopback and for a network of containers.
+ * Returns the URI of a PostgreSQL server on loopback or in a network of containers, without TLS. It has no database: each sidecar adds its own
+ * (components/postgresql).
  */
 export function postgresqlUri(host: string, port: number, password: string): string {
   return `postgres://${postgresqlUser}:${password}@${host}:${port}/?sslmode=disable`
 }
 
 /**
- * Settings of every PostgreSQL server of the stack, in containers and as a process. A sidecar's pool has up to 32 connections
- * (components/postgresql/statestore.yaml), so this is enough for twelve of them, and for operators.
+ * The settings of the stack's PostgreSQL servers. A sidecar's pool has at most 32 connections (components/postgresql/statestore.yaml), so 400 are
+ * enough for twelve sidecars and operators.
  */
 export const postgresqlSettings = { max_connections: 400 }
 
-/** One for each service with a store, by its app-id (components/postgresql). */
+/** The databases: one for each service with a store, named after its app-id (components/postgresql). */
 export const serviceDatabases: readonly string[] = storedServices.map(({ name }) => name)
 
 /**
- * Makes those of the databases that a PostgreSQL server does not have yet.
- * @param uri of the server, without a database
- * @throws {Error} the driver's, while the server does not answer
+ * Creates missing databases.
+ * @param uri the server's URI without a database
+ * @throws {Error} the driver's error if the server does not answer
  */
 export async function ensureDatabases(uri: string, names: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: inDatabase(uri, 'postgres'), connectionTimeoutMillis: 5_000 })
@@ -38,7 +38,7 @@ export async function ensureDatabases(uri: string, names: readonly string[]): Pr
   }
 }
 
-/** The URI of a database of the server that a URI without one names. */
+/** Returns the URI of a database on the server of a URI without a database. */
 export function inDatabase(uri: string, name: string): string {
   return Object.assign(new URL(uri), { pathname: `/${name}` }).href
 }

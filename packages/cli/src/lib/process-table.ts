@@ -5,19 +5,17 @@ export interface ProcessEntry {
   pid: number
   /** Process group id. */
   group: number
-  /** Differs between two processes that had the same pid: boot and clock ticks on Linux, start time elsewhere. */
+  /** Distinguishes two processes with the same pid: boot and clock ticks on Linux, start time elsewhere. */
   startId: string
 }
 
-/**
- * Every live process by pid. Zombies are left out: they are dead, and some containers' first process never reaps them.
- */
+/** Returns all live processes by pid. Leaves out zombies, because the first process of some containers never reaps them. */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const entries = process.platform === 'linux' ? readProc() : readPs()
   return new Map(entries.map((entry) => [entry.pid, entry]))
 }
 
-/** Resident memory of a process in bytes, 0 when it is gone. */
+/** Returns the resident memory of a process in bytes, or 0 after its end. */
 export function residentBytes(pid: number): number {
   try {
     const kilobytes =
@@ -30,7 +28,7 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** Command line of a process without its folder, shortened: for messages. */
+/** Returns a process's shortened command line for messages, without its folder. */
 export function commandOf(pid: number): string {
   try {
     const words =
@@ -55,8 +53,8 @@ function readProc(): ProcessEntry[] {
 }
 
 /**
- * Fields of /proc/PID/stat after the command's closing parenthesis: state, ppid, pgrp; the 18th is the number of threads,
- * the 20th the start time. A killed process is a zombie while its other threads end, and holds its ports until they did.
+ * Parses /proc/PID/stat. The fields after the command's closing parenthesis are state, ppid and pgrp; the 18th is the number of threads, the 20th the
+ * start time. A killed process with several threads is a zombie that keeps its ports until all threads have ended.
  */
 function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   try {
@@ -69,7 +67,7 @@ function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   }
 }
 
-/** Reads the processes from `ps` where there is no /proc, as on macOS. Zombies have Z as their state. */
+/** Reads the processes from `ps` on systems without /proc, such as macOS. Zombies have the state Z. */
 export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): ProcessEntry[] {
   return printed.split('\n').flatMap((line) => {
     const [pid, group, state, ...start] = line.trim().split(/\s+/)
@@ -78,7 +76,7 @@ export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): Pr
   })
 }
 
-/** The same words for the same start, whatever the language and time zone of who asks. */
+/** Runs `ps` with a fixed language and time zone, so that the same start always has the same text. */
 function ps(...args: string[]): string {
   return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } })
 }

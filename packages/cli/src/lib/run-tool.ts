@@ -6,7 +6,7 @@ import { CliError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
-  /** Over this process's own; what is undefined here the program does not see. */
+  /** Changes of this process's variables. Undefined removes a variable. */
   env?: Record<string, string | undefined>
   /** Called for each line it prints. */
   onLine?: (line: string) => void
@@ -15,7 +15,7 @@ export interface RunToolOptions {
 
 /**
  * Runs a program to its end and returns its standard output.
- * @throws {CliError} `provision-failed` with the last lines it printed, `interrupted` when the signal aborts
+ * @throws {CliError} `provision-failed` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
   const child = spawn(command, args, {
@@ -49,7 +49,7 @@ export async function runTool(command: string, args: string[], options: RunToolO
 
 const everyMs = 10_000
 
-/** Runs long work and tells every ten seconds that it goes on: `NAME: 20 s, DETAIL`. */
+/** Reports every ten seconds that long work still runs: `NAME: 20 s, DETAIL`. */
 export async function withHeartbeat<Result>(
   name: string,
   { onProgress, detail }: { onProgress: (line: string) => void; detail: () => string },
@@ -66,7 +66,7 @@ export async function withHeartbeat<Result>(
   }
 }
 
-/** The `java` of JAVA_HOME when there is one (Maven follows the same variable), else the one of PATH. */
+/** Returns the `java` of JAVA_HOME, which Maven also uses, or of PATH. */
 export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
@@ -75,6 +75,6 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
 /** Runs a program on this terminal and returns its exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
-  // Without a status a signal has ended it: mostly Ctrl-C.
+  // Without a status, a signal ended the program, usually Ctrl-C.
   return status ?? 130
 }

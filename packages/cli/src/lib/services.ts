@@ -6,31 +6,28 @@ import { repository } from './paths.ts'
 export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 
 /**
- * A service of `services.json`. Its name is its App.Name, its Dapr app-id and, if it consumes anything, its consumer
- * group.
+ * A service of `services.json`. Its name is also its App.Name, its Dapr app-id and the name of its consumer group.
  */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
-  /** From the repository: the folder of the service's name, or the package that services.json names. */
+  /** The path in the repository: the folder with the service's name, or the package of services.json. */
   folder: string
-  /** The name without `-service`: its sidecar, pod, variables and database file are called after it. */
+  /** The name without `-service`. Sidecar, pod, variables and database file have names with it. */
   role: string
-  /** Topics that it publishes to. */
+  /** Topics to which the service publishes. */
   produces: string[]
-  /** Names of the events that it publishes as itself, by topic; none where it only hands on what others say. */
+  /** Names of the service's own events, by topic. Empty for a service that only forwards events of others. */
   publishes: Record<string, string[]>
-  /**
-   * Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none.
-   */
+  /** True for a service that consumes a topic, because a store is a view of consumed events (docs/adr/0001). */
   hasStore: boolean
-  /** Whether it reads all topics by itself, in no consumer group, and sends dead letters back. */
+  /** True for a monitor, which reads all topics without a consumer group and replays dead letters. */
   watches: boolean
 }
 
 /** The repository's services.json. */
 export const application = readApplication(join(repository, 'services.json'))
 
-/** The services of the system, in the order in which they start: the one place that says which there are. */
+/** All services, in the order of their start. */
 export const services: readonly Service[] = Object.entries(application.services).map(([name, service]) => ({
   ...service,
   name,
@@ -42,7 +39,7 @@ export const services: readonly Service[] = Object.entries(application.services)
   watches: service.watches ?? false,
 }))
 
-/** Returns whether a service has a subscription, and so a consumer group. */
+/** Returns true if a service has a subscription, and so a consumer group. */
 export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
@@ -50,31 +47,28 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 /** The services that have a store. */
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
-/** The number of partitions of each topic, and of the Kafka components that share those of a replica. */
+/** The number of partitions of each topic, and the number of Kafka components that share the partitions of a replica. */
 export const { partitions, consumersPerReplica } = application
 
-/**
- * Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our
- * services' alone.
- */
+/** The topics that outside publishers may write, within the limits of components/trust/trust.json. Only services write the others. */
 export const outsideTopics: readonly string[] = application.topics
   .filter(({ outside }) => outside.length > 0)
   .map(({ name }) => name)
 
-/** Returns the topic of an event; for an event of no topic the first one that outside applications may write. Undefined without one. */
+/** Returns the topic of an event. For an unknown event it returns the first topic of outside publishers, or undefined. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)
 }
 
-/** Returns the name of a service's sidecar, as a process and as a container. */
+/** Returns the name of a service's sidecar process or container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
 
-/** @throws {CliError} `usage` naming all services, when none is called so */
+/** @throws {CliError} `usage` with the names of all services, for an unknown name */
 export function serviceNamed(name: string | undefined): Service {
   const found = services.find((service) => service.name === name)
   if (found) return found
-  throw new CliError('usage', name ? `there is no service ${name}` : 'which service?', {
+  throw new CliError('usage', name ? `unknown service ${name}` : 'the name of a service is missing', {
     nextStep: `SERVICE is one of ${services.map((service) => service.name).join(', ')}`,
   })
 }
@@ -82,29 +76,29 @@ export function serviceNamed(name: string | undefined): Service {
 /** Returns the entry of one service or process in a record that has one for each. */
 export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: string): Entry {
   const entry = record[name]
-  if (entry === undefined) throw new Error(`there is nothing for ${name} among ${Object.keys(record).join(', ')}`)
+  if (entry === undefined) throw new Error(`no entry for ${name} among ${Object.keys(record).join(', ')}`)
   return entry
 }
 
-/** A record with an entry for each service. */
+/** Returns a record with an entry for each service. */
 export function ofServices<Entry>(make: (service: Service, index: number) => Entry): Record<string, Entry> {
   return Object.fromEntries(services.map((service, index) => [service.name, make(service, index)]))
 }
 
-/** The Kafka component that publishes first, and brings what is not urgent (components/kafka.yaml). */
+/** The Kafka component that normally publishes, and delivers background topics (components/kafka.yaml). */
 export const publishingComponent = 'pubsub'
 
-/** The Kafka components that bring what is waited for and share a replica's partitions (docs/adr/0018). */
+/** The Kafka components that deliver prompt topics and share a replica's partitions (docs/adr/0011). */
 export const consumerComponents: readonly string[] = Array.from(
   { length: consumersPerReplica },
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of group members of a sidecar: one for each of its components with a subscription. */
+/** Returns the number of a sidecar's group members: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)
 }
 
-/** The program of each service's folder that runs an operator's commands. */
+/** The program in each service's folder that runs operators' commands. */
 export const operateProgram = 'src/operate.ts'

@@ -4,7 +4,7 @@ import { CliError } from './error.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours text for standard output: only on a terminal, and not with NO_COLOR. */
+/** Colours text if standard output is a terminal and NO_COLOR is not set. */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
@@ -13,7 +13,7 @@ export function print(line = ''): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Prints lines with the seconds since the first call to `timed`. */
+/** Returns a function that prints lines with the seconds since this process first called `timed`. */
 export function timed(): (line: string) => void {
   const startedAt = performance.now()
   return (line) => {
@@ -23,8 +23,8 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Returns whether a variable says yes. It may be left out.
- * @throws {CliError} `usage` when it says neither yes nor no
+ * Returns true if a variable means yes, and false if it means no or is not set.
+ * @throws {CliError} `usage` for any other value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   const isYes = meansYes(env[name] ?? '')
@@ -34,7 +34,7 @@ export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   })
 }
 
-/** 45 s, 3 min 20 s, 5 h 12 min, 2 d 3 h. */
+/** Returns a duration as text, for example 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const units: [number, string][] = [
@@ -54,12 +54,12 @@ export function formatDuration(ms: number): string {
   return parts.filter(Boolean).join(' ')
 }
 
-/** The number of a log's last lines that are shown. */
+/** The number of shown lines at the end of a log. */
 export const logLines = 40
 
 export interface LogOptions {
-  /** Whether to show new lines as they come. */
+  /** True to show new lines. */
   follow: boolean
-  /** Ends that. */
+  /** Stops following. */
   signal: AbortSignal
 }

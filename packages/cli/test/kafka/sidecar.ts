@@ -108,7 +108,7 @@ export function sidecar(planned: () => Plan): void {
         env,
       })
       for (const topic of ['orderevents', 'paymentevents']) {
-        expect(stdout).to.contain(`${topic}: ${partitions.containers} partitions, ${partitions.processes} before`)
+        expect(stdout).to.contain(`${topic}: ${partitions.containers} partitions, previously ${partitions.processes}`)
       }
       const after = await publishAll('after')
       expect(Math.max(...before)).to.be.below(partitions.processes)

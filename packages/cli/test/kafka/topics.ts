@@ -40,8 +40,8 @@ export function localTopics(planned: () => Plan): void {
       const { name, partitions } = first
       const warnings = [99, 1].map((others) => ensureTopics(kafka, [{ ...first, partitions: others }]))
       expect((await Promise.all(warnings)).flat()).to.deep.equal([
-        `topic ${name} has ${partitions} partitions, services.json says 99: ./orderflow partitions adds them`,
-        `topic ${name} has ${partitions} partitions, services.json says 1: Kafka takes none away, so say ${partitions} there`,
+        `topic ${name} has ${partitions} partitions, services.json has 99: ./orderflow partitions adds them`,
+        `topic ${name} has ${partitions} partitions, services.json has 1: Kafka cannot remove partitions, so write ${partitions} there`,
       ])
     })
 
