@@ -117,7 +117,7 @@ describe('the stack on a full disk', () => {
     if (state.state === 'running') process.kill(-state.group, 'SIGKILL')
     while (processState(folder, 'kafka').state === 'running') await sleep(20)
     expect(stackStatus(folder).find(({ name }) => name === 'kafka')?.detail).to.equal(
-      `killed: no space left on the disk of ${join(folder, 'data')}; free some, then make up`,
+      `killed: no space left on the disk of ${join(folder, 'data')}; free some space, then run make up`,
     )
     await stopProcess(folder, 'kafka', 0)
   })

@@ -23,13 +23,13 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Returns true if a variable means yes, and false if it means no or is not set.
+ * Returns true if a variable means yes, and false if it is missing or means no.
  * @throws {CliError} `usage` for any other value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   const isYes = meansYes(env[name] ?? '')
   if (isYes !== undefined) return isYes
-  throw new CliError('usage', `${name} (${env[name]}) is neither a yes nor a no`, {
+  throw new CliError('usage', `${name} (${env[name]}) must mean yes or no`, {
     nextStep: `${name}=1 or ${name}=0`,
   })
 }

@@ -9,10 +9,10 @@ import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
 
-/** Less than a scrape may take (config.ts): a broker that hangs has taken the connection. */
+/** The longest wait for a broker that hangs. It is shorter than the timeout of a scrape (config.ts). */
 const deadlineMs = 3_000
 
-/** The state of the stream at a moment. */
+/** The state of the stream at one time. */
 interface Snapshot {
   at: number
   positions: Position[]
@@ -21,28 +21,28 @@ interface Snapshot {
 }
 
 /**
- * Serves what neither services nor sidecars report: how far each consumer group is behind, for how long its oldest event has waited, and how many
- * records the topics of dead letters have. Kafka is asked at each scrape; of events, their positions and times are used.
+ * Serves the metrics of the stream: lag and oldest unhandled event of each consumer group, and the number of records in dead-letter topics. Each
+ * scrape sends requests to Kafka. Of events it uses only position and time.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()
   const up = gauge(
     'orderflow_kafka_up',
-    'Whether Kafka told the exporter how things stand (1). All else of the exporter is missing when it did not.',
+    '1 if Kafka answered the exporter, otherwise 0. Without an answer the other metrics of the exporter are missing.',
   )
   const lag = gauge(
     'orderflow_consumer_lag_events',
-    'Events of a partition that a consumer group has still to handle: 0 only if none remains, an upper bound if many do. Sidecars commit once a second.',
+    'Unhandled events of a partition in a consumer group. 0 is exact; a large number is an upper bound. Sidecars commit once a second.',
     ['group', 'topic', 'partition'],
   )
   const oldest = gauge(
     'orderflow_oldest_unhandled_seconds',
-    'For how long the oldest event that a consumer group has still to handle has been in the log; 0 without one.',
+    'The time since the oldest unhandled event of a consumer group reached the log; 0 without such an event.',
     ['group', 'topic'],
   )
   const deadLetters = gauge(
     'orderflow_dead_letter_records',
-    'Records of a topic of dead letters, at most: dead letters, and notes that one was replayed.',
+    'The largest possible number of records in a dead-letter topic: dead letters, and notes about replayed ones.',
     ['topic'],
   )
 

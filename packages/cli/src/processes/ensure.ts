@@ -14,7 +14,7 @@ import { requireAlive, waitUntil } from './wait.ts'
 
 interface EnsureOptions {
   onProgress: (line: string) => void
-  /** Called as soon as a process is started. */
+  /** Called after the start of each process. */
   onStarted?: (name: ProcessName) => void
   signal?: AbortSignal | undefined
 }
@@ -23,8 +23,8 @@ const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
 
 /**
- * Starts those of the processes that do not run and waits until all of them are ready.
- * @throws {CliError} `port-in-use` before anything is started; `process-died`, `not-ready`, `interrupted` while waiting
+ * Starts the stopped ones of these processes, and waits until all are ready.
+ * @throws {CliError} `port-in-use` before the first start; `process-died`, `not-ready` or `interrupted` while it waits
  */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
@@ -71,14 +71,12 @@ const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
-  // Before there is a topic to publish to. At each start: a log of version 0.1.0 has no rule yet.
+  // Runs before topics exist, and at each start, because a log of version 0.1.0 lacks the rule.
   await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/**
- * Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them.
- */
+/** Returns members of killed sidecars. They keep their partitions for a while, and a new sidecar is ready only after that. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()
@@ -115,13 +113,13 @@ function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<M
   return serviceMissing(name, entryOf(plan.ports.services, name).http)
 }
 
-/** The service that consumes by the sidecar that a process is; undefined for another process. */
+/** Returns the service that consumes through this sidecar, or undefined. */
 function consumerBehind(name: ProcessName): Service | undefined {
   const service = serviceOfSidecar(name)
   return service && doesConsume(service) ? service : undefined
 }
 
-/** The service whose sidecar a process is; undefined for another. */
+/** Returns the service of a sidecar, or undefined for another process. */
 function serviceOfSidecar(name: ProcessName): Service | undefined {
   return services.find((service) => sidecarOf(service) === name)
 }

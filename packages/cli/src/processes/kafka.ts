@@ -16,12 +16,12 @@ import { bracketed, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { dataFolder, type Plan } from './plan.ts'
 
-/** Arguments of java for the broker. */
+/** Returns the arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
   return brokerCommand(plan, sharedClasses())
 }
 
-/** The classes that an earlier broker wrote down, once there was one. */
+/** Returns the option for the archive of classes, if it exists. */
 function sharedClasses(): string[] {
   const archive = classArchiveFile()
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []
@@ -40,10 +40,7 @@ function propertiesFile(folder: string): string {
   return join(dataFolder(folder), 'kafka.properties')
 }
 
-/**
- * Writes the broker's properties and, once, formats its log folder (in a temporary place: half a format must not
- * count).
- */
+/** Writes the broker's properties. Formats its log folder once, in a temporary folder, so that an interrupted run leaves nothing. */
 export async function prepareKafka(plan: Plan): Promise<void> {
   const logs = join(dataFolder(plan.folder), 'kafka')
   mkdirSync(dataFolder(plan.folder), { recursive: true })
@@ -59,8 +56,8 @@ export async function prepareKafka(plan: Plan): Promise<void> {
 }
 
 /**
- * Has the broker start once and write down its classes as it ends, loaded and checked: with them a start takes 2.6 seconds of a processor
- * instead of 4.7 (2026-11-22). Another Java does without them.
+ * Starts the broker once to write the archive of its loaded and verified classes. With it a start takes 2.6 seconds of processor time instead of 4.7
+ * (2026-11-22). Another version of Java ignores the archive.
  */
 async function archiveClasses(plan: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`
@@ -82,19 +79,19 @@ async function archiveClasses(plan: Plan): Promise<void> {
 
 async function format(properties: string): Promise<void> {
   const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  // With '=', since an id may begin with a dash.
+  // Uses '=', because an id may begin with a dash.
   const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
   try {
     await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
-    throw new CliError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })
+    throw new CliError('process-died', `cannot format Kafka's log folder:\n${stdout}${stderr}`, { cause })
   }
 }
 
-/** One broker that is its own controller (KRaft), on loopback only. */
+/** Returns the properties of one broker that is its own controller (KRaft), on loopback only. */
 function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) {
-  // A listener for each address: a client that came by ::1 is told to go on there.
+  // Each address has a listener, so that the broker names the address that a client used.
   const clients = Object.fromEntries(
     loopbacks().map((address) => [address === '::1' ? 'PLAINTEXT6' : 'PLAINTEXT', `${bracketed(address)}:${kafka}`]),
   )

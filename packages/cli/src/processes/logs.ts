@@ -6,10 +6,10 @@ import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { dataFolder, logFile } from './plan.ts'
 
-/** Enough for any number of lines we show. */
+/** The number of bytes at the end of a log that are read. They have enough lines for every caller. */
 const tailBytes = 64 * 1024
 
-/** The last lines of a process's log, or a note that there is none. */
+/** Returns the last lines of a process's log, or a note if it is missing. */
 export function logTail(folder: string, name: string, lines: number): string {
   try {
     const file = openSync(logFile(folder, name), 'r')
@@ -26,10 +26,7 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/**
- * Shows the end of these processes' logs, each line after the process's name, and what follows until `signal` or nobody
- * reads on.
- */
+/** Prints the end of logs, with the process's name before each line. Then it prints new lines until `signal` aborts or the output is closed. */
 export async function showLogs(
   folder: string,
   names: readonly string[],
@@ -45,7 +42,7 @@ export async function showLogs(
   else for (const name of names) await show(name)
 }
 
-/** Not red, which is for what is wrong. */
+/** The colours of process names. Red is for errors. */
 const colours = [
   'cyan',
   'yellow',
@@ -58,10 +55,7 @@ const colours = [
   'magentaBright',
 ] as const
 
-/**
- * Follows a file by its name (-F), since `./orderflow clean` removes it and `make up` makes another. It need not exist
- * yet.
- */
+/** Prints a file and follows it by name (-F), because `./orderflow clean` removes it and `make up` creates it again. The file may be missing. */
 async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]
@@ -73,12 +67,12 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   await once(tail, 'close')
 }
 
-/** A server prints a stack or two after the reason. */
+/** The number of lines to search. A server prints stack traces after the reason. */
 const lastLines = 60
 
 /**
- * Returns the disk whose lack of space ended a process, as far as its log and the disks tell; undefined for another reason. On a full disk
- * the last lines of a log may be missing, so the disks are asked as well.
+ * Returns the full disk that ended a process, or undefined for another reason. Checks the log and the free space of the disks, because a full disk may
+ * cut the log.
  */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))

@@ -15,9 +15,9 @@ import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
 /**
- * Makes sure that Jaeger runs beside a stack of processes: it takes traces by OTLP over HTTP, keeps them in memory, and shows them. What of the
- * stack starts from now on sends it its own; what runs already does not.
- * @throws {CliError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ * Makes sure that Jaeger runs with a stack of processes. It receives traces with OTLP over HTTP and keeps them in memory. Only processes that start
+ * afterwards send their traces.
+ * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
  */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
@@ -34,7 +34,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** Settings of Prometheus that differ from the defaults: seconds between scrapes, and rule files. */
+/** Settings of Prometheus that replace the defaults: seconds between scrapes, and rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string
@@ -43,8 +43,8 @@ interface PrometheusOptions extends ProvisionOptions {
 const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
 
 /**
- * Makes sure that Prometheus and the exporter run beside a stack of processes.
- * @throws {CliError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ * Makes sure that Prometheus and the exporter run with a stack of processes.
+ * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
  */
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
   const { rules = usualRules, seconds } = options
@@ -73,7 +73,7 @@ function exporterSpec({ kafka, exporter }: StackPorts): ProcessSpec {
 function prometheusSpec({ prometheus }: StackPorts, config: string, data: string): ProcessSpec {
   return {
     name: 'prometheus',
-    // Where it finds its pages.
+    // Prometheus looks for its pages in the current folder.
     command: '/bin/sh',
     args: [
       '-c',
@@ -94,9 +94,8 @@ function prometheusSpec({ prometheus }: StackPorts, config: string, data: string
 const timeoutMs = 60_000
 
 /**
- * Starts programs beside the stack of processes in this folder, and waits until all of them answer; those that run stay. They end with
- * the stack (`stopStack`), and their data stays.
- * @param observers each with an address that answers once it is ready
+ * Starts the stopped ones of some programs with the stack of a folder, and waits until all answer. `stopStack` stops them, and their data stays.
+ * @param observers each with an address that answers after the start
  * @throws {CliError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
  */
 async function startBeside(
@@ -117,7 +116,7 @@ async function startBeside(
   await Promise.all(ready)
 }
 
-/** Returns why a server does not answer; undefined if it answers, even with 404. */
+/** Returns the reason if a server does not answer. A response is an answer unless its status is 500 or above. */
 async function silence(url: string): Promise<string | undefined> {
   const answer = await fetch(url).catch((error: Error) => error)
   return answer instanceof Error || answer.status >= 500 ? `${url} does not answer yet` : undefined

@@ -8,13 +8,13 @@ import { type Service, services, sidecarOf } from '../lib/services.ts'
 /** `kafka`, `postgresql`, a service or its sidecar. */
 export type ProcessName = string
 
-/** The process that takes traces, beside the stack's own. */
+/** The name of the process that receives traces. It is not part of the stack. */
 export const jaeger = 'jaeger'
 
-/** The stores of a stack of processes: a file of each service, or a server. */
+/** The stores of a stack of processes: one file for each service, or a server. */
 export type LocalStore = 'sqlite' | 'postgresql'
 
-/** The processes of every stack, in the order in which they start. */
+/** The processes of every stack, in the order of their start. */
 export const processNames: readonly ProcessName[] = [
   'kafka',
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),
@@ -25,10 +25,7 @@ export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
 
-/**
- * Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens,
- * certificate.
- */
+/** The parts of one stack. Its folder has run/, logs/, data/, certificates/ and secrets.json. */
 export interface Plan {
   folder: string
   store: LocalStore
@@ -37,10 +34,7 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/**
- * Makes what is missing of a stack's secrets and reads the rest. The store is that of the last start when it is left
- * out.
- */
+/** Returns the plan of a stack and creates its missing secrets. The default store is that of the last start. */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -54,7 +48,7 @@ export function dataFolder(folder: string): string {
   return join(folder, 'data')
 }
 
-/** The store that a folder's stack was started with last; SQLite when it never was. */
+/** Returns the store of the last start in a folder, or SQLite before the first start. */
 export function storeOf(folder: string): LocalStore {
   return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
 }
@@ -66,33 +60,30 @@ export function recordStore({ folder, store }: Plan): void {
 
 const storeFile = (folder: string) => join(dataFolder(folder), 'store')
 
-/** PostgreSQL's data. */
+/** Returns the folder of PostgreSQL's data. */
 export function databaseFolder(folder: string): string {
   return join(dataFolder(folder), 'postgresql')
 }
 
-/** The SQLite file of a service's store. */
+/** Returns the SQLite file of a service's store. */
 export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
   return join(dataFolder(folder), `${role}.db`)
 }
 
-/** Tokens between one service and those who may ask it. */
+/** The tokens of one service and its callers. */
 export interface ServiceTokens {
-  /** The sidecar shows it to the service (APP_API_TOKEN). */
+  /** The sidecar sends it to the service (APP_API_TOKEN). */
   app: string
-  /** The service shows it to the sidecar (DAPR_API_TOKEN). */
+  /** The service sends it to the sidecar (DAPR_API_TOKEN). */
   dapr: string
-  /** The monitor shows it to the service. */
+  /** The monitor sends it to the service. */
   dryRun: string
 }
 
-/** By service. */
+/** The tokens of all services, by name. */
 export type StackTokens = Record<string, ServiceTokens>
 
-/**
- * The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in
- * arguments.
- */
+/** Returns the stack's tokens. Creates them once, in a file for its owner only. Processes get them in variables, never in arguments. */
 export function stackTokens(folder: string): StackTokens {
   removeUnfinished(folder)
   const file = join(folder, 'secrets.json')
@@ -105,7 +96,7 @@ export function stackTokens(folder: string): StackTokens {
   return tokens
 }
 
-/** A password of the stack, by what it is for; made once, as the tokens are. */
+/** Returns a password of the stack by its purpose. Creates it once, like the tokens. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)

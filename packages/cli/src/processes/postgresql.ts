@@ -13,18 +13,18 @@ import type { ProcessSpec } from './process-control.ts'
 import { startProcess, stopProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
-/** PostgreSQL refuses to run as root; Debian's package makes this user for it. */
+/** The user that Debian's package creates. PostgreSQL refuses to run as root. */
 const serverUser = 'postgres'
 const isRoot = process.getuid?.() === 0
 
-/** The command of a folder's server, on loopback and without a socket in the file system. */
+/** Returns the command of a folder's server. It listens on loopback, without a Unix socket. */
 export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
   const settings = { listen_addresses: loopbacks().join(), port, unix_socket_directories: '', ...postgresqlSettings }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
 }
 
-/** The server that a folder's command starts, for its clients on this machine. */
+/** Returns the URI of a folder's server for clients on this machine. */
 export function localPostgresql(folder: string, port: number): string {
   return postgresqlUri('127.0.0.1', port, password(folder))
 }
@@ -34,20 +34,20 @@ const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
-  // Root's own folders are closed to others: where the checkout is in one, the server may pass through.
+  // Lets the server pass through folders of root, in case the checkout is in one.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
 
-/** Returns whether a folder above a path is closed to other users. */
+/** Returns true if a folder above a path is closed to other users. */
 function isClosed(path: string): boolean {
   const above = dirname(path)
   return above !== path && ((existsSync(above) && (statSync(above).mode & 0o001) === 0) || isClosed(above))
 }
 
 /**
- * Makes a folder's databases, once, and waits until a server that was killed has let go of them.
- * @throws {CliError} `process-died` with what initdb printed
+ * Creates a folder's databases once, and waits until a killed server has released them.
+ * @throws {CliError} `process-died` with the output of initdb
  */
 export async function preparePostgresql(folder: string): Promise<void> {
   const data = databaseFolder(folder)
@@ -55,10 +55,10 @@ export async function preparePostgresql(folder: string): Promise<void> {
   else await makeDatabases(folder, data)
 }
 
-/** The first process of a machine takes this long at most to see that a child's child has ended. */
+/** The longest time that the first process of a machine needs to reap a dead process. */
 const dyingTimeoutMs = 30_000
 
-/** Returns whether the last server is dead and its pid still listed: the next server would take it for alive. */
+/** Returns true if the last server is dead, but its pid is still listed. The next server would treat it as alive. */
 function isDying(data: string): boolean {
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return false
@@ -66,7 +66,7 @@ function isDying(data: string): boolean {
   return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
-/** Makes the databases in a temporary folder, so that an interrupted run leaves nothing behind. */
+/** Creates the databases in a temporary folder, so that an interrupted run leaves nothing. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
   rmSync(temporary, { recursive: true, force: true })
@@ -79,39 +79,36 @@ async function makeDatabases(folder: string, data: string): Promise<void> {
 async function initialize(data: string, secret: string): Promise<void> {
   const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin']
   const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
-  // The server's user may open a pipe of its own only, which cat is for.
+  // cat copies the secret into a pipe of the server's user, because that user may not open ours.
   const piped: [string, ...string[]] = ['sh', '-c', 'cat | "$@"', 'sh', program('initdb'), ...options]
   const [command, ...args] = asServerUser(data, piped)
   try {
-    // In a folder that its user may enter.
+    // The server's user may enter this folder.
     const running = promisify(execFile)(command, args, { cwd: '/' })
-    // By a pipe: a file would stay when this process is killed. What fails before it reads says why itself.
+    // Passes the secret through a pipe, because a file would stay if this process is killed. initdb prints its own errors.
     running.child.stdin?.on('error', () => {}).end(secret)
     await running
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
-    throw new CliError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
+    throw new CliError('process-died', `cannot create PostgreSQL's databases:\n${stdout}${stderr}`, {
       cause,
-      nextStep: 'correct what initdb reports, then run this again',
+      nextStep: 'correct the problem that initdb reports, then run this again',
     })
   }
 }
 
-/**
- * Gives this part of a folder to the server's user, who may pass through what is above it in the folder, and not look
- * around there.
- */
+/** Gives a path in a folder to the server's user. The user may pass through the parent folders, but not list them. */
 function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
   chownSync(path, id('-u'), id('-g'))
   for (const above of [folder, dataFolder(folder)]) chmodSync(above, statSync(above).mode | 0o011)
 }
 
-/** A PostgreSQL server that runs. */
+/** A running PostgreSQL server. */
 export interface PostgresqlServer {
-  /** With user and password, and without a database, as `State__ConnectionString` of a sidecar has it. */
+  /** The URI with user and password, without a database, as in a sidecar's `State__ConnectionString`. */
   uri: string
-  /** Stops it in order; the data stays, for another start. */
+  /** Stops the server in order. The data stays for the next start. */
   stop: () => Promise<void>
 }
 
@@ -119,9 +116,9 @@ const startTimeoutMs = 60_000
 const stopGraceMs = 20_000
 
 /**
- * Starts the PostgreSQL server of a stack's folder on a port of loopback, makes the databases that it lacks, and waits until it answers.
- * It is one of the folder's processes like any other: `claimFolder` before lets it end with this program.
- * @throws {CliError} `process-died` with what the server or initdb printed, `not-ready`, `interrupted`
+ * Starts the PostgreSQL server of a stack's folder on loopback, creates missing databases, and waits until it answers. After `claimFolder` the server
+ * ends with this program.
+ * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
  */
 export async function startPostgresql(
   folder: string,
@@ -156,7 +153,7 @@ export async function postgresqlAnswers(
   )
 }
 
-/** Returns how the PostgreSQL server of a folder is started. */
+/** Returns the command of a folder's PostgreSQL server. */
 export function postgresqlSpec(folder: string, port: number): ProcessSpec {
   const [command, ...args] = postgresqlCommand(folder, port)
   return { name: 'postgresql', command, args, env: {}, ports: { server: port } }

@@ -14,13 +14,13 @@ export interface ProcessSpec {
   name: ProcessName
   command: string
   args: string[]
-  /** Laid over what it inherits (`inheritedEnvironment`). */
+  /** Variables in addition to the inherited ones (`inheritedEnvironment`). */
   env: Record<string, string>
-  /** Its ports, by use. */
+  /** Ports by use. */
   ports: Record<string, number>
 }
 
-/** The pid file of a process: its group's leader, which is `packages/cli/launch`. */
+/** The pid file of a process. Its pid is that of the group leader, `packages/cli/launch`. */
 interface RunRecord {
   pid: number
   startId: string
@@ -35,7 +35,7 @@ type ProcessState =
 
 const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
 
-/** Returns the file in which `packages/cli/launch` leaves the exit status. */
+/** Returns the file with the exit status that `packages/cli/launch` writes. */
 const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
 function writeRecord(folder: string, name: string, pid: number): void {
@@ -47,7 +47,7 @@ function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
 }
 
-/** Names of all processes on record, those that run beside the stack's own too, such as what `make observe` starts. */
+/** Returns the names of all recorded processes, including observers. */
 export function recordedNames(folder: string): string[] {
   const run = join(folder, 'run')
   if (!existsSync(run)) return []
@@ -55,12 +55,12 @@ export function recordedNames(folder: string): string[] {
   return records.map((file) => file.slice(0, -'.json'.length))
 }
 
-/** Returns the state of a process that the stack started. A later process with the same pid is not ours. */
+/** Returns the state of a process of the stack. A later process with the same pid is a different one. */
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
   const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
-  // Empty while its launcher is about to write it.
+  // The file is empty shortly before the launcher writes it.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
@@ -69,8 +69,8 @@ export function processState(folder: string, name: string, table = readProcessTa
 }
 
 /**
- * The group's live members. A leader with another start id means the pid was reused. A missing leader does not: the
- * system gives no new process the id of a group that still has members.
+ * Returns the group's live members. If the leader has another start id, the pid was reused. A missing leader is fine, because the system does not reuse
+ * the id of a group with members.
  */
 function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
   const leader = table.get(group)
@@ -78,12 +78,12 @@ function groupMembers(group: number, startId: string, table: Map<number, Process
   return [...table.values()].filter((entry) => entry.group === group)
 }
 
-/** Returns whether the group has a live member. */
+/** Returns true if the group has a live member. */
 function isGroupAlive(group: number): boolean {
   return [...readProcessTable().values()].some((entry) => entry.group === group)
 }
 
-/** A shell reports death by signal n as 128 + n. */
+/** Returns an exit status as text. A shell reports signal n as 128 + n. */
 function describeExit(status: string | undefined): string {
   const code = Number(status?.trim())
   if (!status) return 'killed'
@@ -100,7 +100,7 @@ function readText(file: string): string | undefined {
 
 const launcher = join(repository, 'packages/cli/launch')
 
-/** Starts a process in a group of its own that outlives us, its output appended to its log. Returns the group's id. */
+/** Starts a process in its own group, which continues after this process. Appends its output to its log. Returns the group's id. */
 export function startProcess(folder: string, spec: ProcessSpec): number {
   for (const name of ['logs', 'run']) mkdirSync(join(folder, name), { recursive: true })
   rmSync(exitFile(folder, spec.name), { force: true })
@@ -117,23 +117,20 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   try {
     writeRecord(folder, spec.name, child.pid)
   } catch (error) {
-    // Without a record no command could ever stop it.
+    // Commands stop only recorded processes.
     signalGroup(child.pid, 'SIGKILL')
     throw error
   }
   return child.pid
 }
 
-/**
- * To PostgreSQL SIGTERM means to wait until its last client has gone. Jaeger keeps nothing, and takes 18 seconds to end
- * in order.
- */
+/** The signals that replace SIGTERM. PostgreSQL would wait for its last client. Jaeger has nothing to save, and would need 18 seconds. */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
 /**
- * Ends a process we started: SIGTERM (or what means the same to it), after `graceMs` SIGKILL, and returns when its whole group is gone.
- * Does nothing when it does not run; a pid that now belongs to someone else is left alone.
+ * Stops a process of the stack with SIGTERM or its own signal, and with SIGKILL after `graceMs`. Waits until its group has ended. Returns false if it
+ * does not run. A reused pid is not signalled.
  */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
   const state = processState(folder, name)
@@ -148,7 +145,7 @@ export async function stopProcess(folder: string, name: string, graceMs: number)
   return state.state === 'running'
 }
 
-/** Sends a signal to a group; one that is gone already is fine. */
+/** Sends a signal to a group. Ignores a group that has ended. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal)
@@ -157,24 +154,24 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until a group has no live member; false when it still has after `timeoutMs`. */
+/** Waits until a group has no live member. Returns false after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
 /**
- * The variables of the shell that a process of the stack inherits: how programs find what they need on this machine, and the settings
- * that are documented for it. Nothing else, for another variable may mean something to a program by chance: `PORT`, to a service.
+ * The variables of the shell that a process of the stack inherits: those of the machine and documented settings. Other variables could change a program
+ * by accident, for example `PORT` a service.
  */
 const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
   /^(HTTPS?|ALL|NO)_PROXY$/i,
-  // Where traces go (components/configuration.yaml).
+  // The destination of traces (components/configuration.yaml).
   /^OTEL_\w+$/,
-  // On a machine without a network a sidecar cannot find its own address.
+  // The sidecar's address on a machine without a network.
   /^DAPR_HOST_IP$/,
-  // Settings: those of appsettings.json as Section__Key.
+  // Settings of appsettings.json as Section__Key.
   /^[A-Z][A-Za-z]*__\w+$/,
 ]
 
@@ -186,26 +183,25 @@ const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
 const servers = ['kafka', 'postgresql', jaeger]
 
-/** Holds a stack's folder, so that two commands do not start and stop at once. */
+/** Runs `work` with the lock of a stack's folder, so that only one command starts or stops the stack. */
 export function withStackLock<Result>(
   folder: string,
   onProgress: (line: string) => void,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const onWait = (pid: number) => onProgress(`process ${pid} is starting or stopping this stack, waiting for it`)
+  const onWait = (pid: number) => onProgress(`waiting for process ${pid}, which starts or stops this stack`)
   return withLock(join(folder, 'run/lock'), { timeoutMs: 180_000, onWait }, work)
 }
 
 /**
- * Stops what a stack's folder says it started, and nothing else: services and sidecars together, then the servers that they need.
- * Returns the names of those that ran; none on a second call.
+ * Stops the recorded processes of a stack's folder: first services and sidecars, then servers. Returns the names of the stopped processes.
  */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
   if (!existsSync(join(folder, 'run'))) return []
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 
-/** Stops some processes as `stopStack` does. The caller holds the lock. */
+/** Stops some processes like `stopStack`. The caller has the lock. */
 export async function stopProcesses(
   folder: string,
   names: readonly string[],

@@ -20,7 +20,7 @@ import { localPostgresql, postgresqlSpec } from './postgresql.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
 
-/** Returns how each process of the stack is started, by its name. */
+/** Returns the commands of all processes of the stack, by name. */
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const { kafka, kafkaController } = plan.ports
   const broker: ProcessSpec = {
@@ -36,22 +36,19 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 }
 
 /**
- * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine (make -C tools bench PART=latency). Without the
- * second it collects its old ones several times a second, since the buffers of each batch count as their growth. The third leaves room
- * for three of the largest bulk deliveries (packages/service-kit/src/stream/app-channel.ts).
+ * The heap limits of services, in MiB. Without the first one, a service keeps 300 MB of dead young objects on a large machine (make -C tools bench
+ * PART=latency). Without the second one, it collects old objects several times a second. The third one allows three of the largest bulk deliveries
+ * (packages/service-kit/src/stream/app-channel.ts).
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
 /**
- * Limits of a service that watches the others: most of what it remembers is in its threads, which have limits of their
- * own (packages/event-monitor/src/index/monitor-index.ts).
+ * The heap limits of a service that watches the others, in MiB. Most of its data is in its threads, which have their own limits
+ * (packages/event-monitor/src/index/monitor-index.ts).
  */
 export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
-/**
- * And of its buffers: larger ones go back to the system when they are let go. By itself glibc keeps those of up to 32 MiB for the next
- * that may come, and so all that a first read took (docs/performance.md).
- */
+/** The size in bytes above which freed buffers return to the system. By default glibc keeps buffers of up to 32 MiB (docs/performance.md). */
 export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
 
 function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): ProcessSpec {
@@ -61,9 +58,9 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
     command: process.execPath,
     args: [...(watches ? watcherLimits : heapLimits), join(repository, folder, 'src/main.ts')],
     env: {
-      // glibc gives every thread an arena of its own: 15 MB a service for nothing.
+      // Without this limit glibc gives each thread an arena, which wastes 15 MB for each service.
       MALLOC_ARENA_MAX: '2',
-      // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
+      // Keeps the sources without types. To strip them takes 20 MB and a third of the start's time.
       NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
@@ -85,16 +82,14 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/**
- * Returns the address of the monitor's page, to which each service's page links, unless the environment names another.
- */
+/** Returns the address of the monitor's page for the links of services' pages. The environment may replace it. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
 
-/** Returns the variables of a service that watches the others: its folder, and the addresses of the others. */
+/** Returns the variables of a service that watches the others: its folder and their addresses. */
 function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
   const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
     asked.map((one) => `${one.name}=${textOf(one)}`).join()
@@ -108,7 +103,7 @@ function watchVariables({ folder, ports, tokens }: Plan): Record<string, string>
   }
 }
 
-/** A closed stack knows the keys of `./orderflow api-key`, besides what the environment says. */
+/** Returns the settings for callers. A stack with authentication also accepts the keys of `./orderflow api-key`. */
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,
@@ -142,10 +137,7 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
   return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
 }
 
-/**
- * How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is
- * its sidecar's alone.
- */
+/** Returns the settings of Kafka, which a service calls for its readiness. Only the sidecar gets the settings of the store. */
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
   const settings = componentSettings(join(repository, folder), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
@@ -156,7 +148,7 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
   return { APP_API_TOKEN: app, DAPR_API_TOKEN: dapr }
 }
 
-/** Arguments of daprd for a sidecar on this machine. Its metrics and its port for other sidecars take one address. */
+/** Returns the arguments of daprd for a sidecar on this machine. */
 export function daprdArguments(
   service: Pick<Service, 'name' | 'hasStore'>,
   ports: ServicePorts,
@@ -174,8 +166,7 @@ interface Resources {
 }
 
 /**
- * The files of a `components` folder, and beside those that all share the state store of one kind (docs/stores.md), for a service that has
- * a store.
+ * Returns the paths of a sidecar's resources: a `components` folder, and the folder of its store if the service has one (docs/stores.md).
  */
 export function resourcesOf(
   components: string,
@@ -189,9 +180,9 @@ export function resourcesOf(
 }
 
 /**
- * Returns the flags of every sidecar: here, in docker-compose.yml and (a test compares) in packages/cli/release-image/start. Without the three listen
- * addresses daprd opens its metrics and internal gRPC ports on every interface.
- * @param addresses `api`: where it takes requests, separated by commas; `metrics`: that of a pod, where whoever scrapes is another one
+ * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. The three listen
+ * addresses are required, because by default daprd opens its metrics and internal gRPC ports on every interface.
+ * @param addresses `api` receives requests and may have several addresses, separated by commas; `metrics` is for Prometheus
  */
 export function daprdFlags(
   appId: string,
@@ -212,7 +203,7 @@ export function daprdFlags(
     ['metrics-listen-address', metrics],
     ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
     ['config', resources.configuration],
-    // Bulk publishes and state transactions of a full batch are above the 4Mi default.
+    // Full batches exceed the default of 4Mi.
     ['max-body-size', '16Mi'],
   ]
 }
@@ -220,8 +211,8 @@ export function daprdFlags(
 type SettingSections = Record<string, Record<string, unknown>>
 
 /**
- * Returns the settings that a service's sidecar needs, as the variables that `components/` reads: every key of the sections
- * `Stream` and `State` of `appsettings.json` as `Section__Key`, the environment over the file.
+ * Returns the variables for `components/`: each key of the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The environment
+ * replaces values of the file.
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const sections = JSON.parse(readFileSync(join(serviceFolder, 'appsettings.json'), 'utf8')) as SettingSections
@@ -236,8 +227,8 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
 }
 
 /**
- * Returns the variables for the traces of a service or a sidecar, under its name: they go where the environment says, or else to the Jaeger that runs beside
- * the stack, which gets all of them unless the environment says how many.
+ * Returns the variables for the traces of a service or a sidecar. Destination and sampling are those of the environment. By default all traces go to
+ * the Jaeger of the stack.
  */
 function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env

@@ -50,7 +50,7 @@ export const processRunner: Runner = {
   },
   up: async ({ observed, store, ...options }) => {
     if (observed) await startObservers(options)
-    // One of `stores`, as the caller has checked.
+    // The caller has checked that the store is one of `stores`.
     await startStack({ store: store as LocalStore, ...options })
     return reach()
   },
@@ -87,9 +87,7 @@ function reach(): Reached {
   }
 }
 
-/**
- * Starts the observers, and stops services and sidecars that run without traces, so that they start again with them.
- */
+/** Starts the observers. Stops services and sidecars that run without traces, so that they start again with traces. */
 async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()
@@ -100,10 +98,10 @@ async function startObservers(options: ProgressOptions): Promise<void> {
     const untraced = services.flatMap((service) => [service.name, sidecarOf(service)])
     if (!isTraced) await stopProcesses(localFolder, untraced, onProgress)
   })
-  onProgress('without Grafana, which has no package: packages/cli/observe/dashboard.json is for those who have it')
+  onProgress('Grafana is not included: import packages/cli/observe/dashboard.json into your own')
 }
 
-/** Restarts a service and its sidecar. There is one of each, so events wait. */
+/** Restarts a service and its sidecar. Events wait meanwhile, because there is only one replica. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
   requireUp(localFolder, ['kafka'])
   const own = [service.name, sidecarOf(service)]
@@ -114,7 +112,7 @@ async function restart(service: Service, options: ProgressOptions): Promise<void
   })
 }
 
-/** Returns the names of the stack's processes and of those started beside them, such as Jaeger. */
+/** Returns the names of the stack's processes and of observers. */
 function presentNames(): ProcessName[] {
   return [...new Set([...processNamesWith(storeOf(localFolder)), ...recordedNames(localFolder)])]
 }
@@ -152,8 +150,8 @@ async function fetchReadiness(url: string): Promise<Readiness> {
 }
 
 /**
- * Runs an operator's command of a service on this machine, with the settings that the service has as a process. Returns the exit code.
- * @param settings in place of those settings
+ * Runs an operator's command on this machine with the settings of a service as a process. Returns the exit code.
+ * @param settings variables that replace those settings
  */
 export async function operateHere(
   { name, folder }: Service,

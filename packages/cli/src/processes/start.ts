@@ -29,23 +29,23 @@ import {
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
-  /** The stack's own folder; that of `make up` when left out. Not detached: emptied first. */
+  /** The stack's folder. Defaults to that of `make up`. A stack that is not detached first empties it. */
   folder?: string
-  /** Defaults to the ports of `make up`; use `await freePorts()` for another stack beside it. */
+  /** Defaults to the ports of `make up`. Pass `await freePorts()` to run another stack at the same time. */
   ports?: StackPorts
-  /** Defaults to the store of the folder's last start, and to SQLite for the first. */
+  /** Defaults to the store of the folder's last start, or SQLite. */
   store?: LocalStore | undefined
-  /** True (as for `make up`): the processes go on when this one ends. False (tests): they end with it. */
+  /** True if the processes continue after this one, as for `make up`. False if they end with it, as for tests. */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** Aborting stops what this call started. */
+  /** If it aborts, the processes that this call started are stopped. */
   signal?: AbortSignal
 }
 
 /**
- * Provisions and starts what does not run yet and waits until all services are ready, and those that consume really do.
- * When it fails, what it started is stopped again; logs stay.
- * @throws {CliError} saying what is missing, in use, dead or late, and the next step
+ * Provisions and starts missing parts. Waits until all services are ready and all consumer groups consume. After a failure it stops the processes that
+ * it started; logs stay.
+ * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
   const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
@@ -65,7 +65,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
         onStarted: (name) => started.push(name),
       })
     } catch (error) {
-      // What died stays on record, for make status to tell.
+      // Dead processes stay recorded, so that make status shows them.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
       await stopProcesses(folder, alive, onProgress)
       throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
@@ -77,43 +77,40 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
 function reportState({ folder, store }: Plan, onProgress: (line: string) => void): void {
   const states = processNamesWith(store).map((name) => ({ name, ...processState(folder, name) }))
   const running = states.filter(({ state }) => state === 'running').map(({ name }) => name)
-  if (running.length > 0) onProgress(`${running.join(', ')}: running already`)
+  if (running.length > 0) onProgress(`${running.join(', ')}: already running`)
   for (const entry of states) {
-    if (entry.state === 'crashed') onProgress(`${entry.name}: had crashed (${entry.exit}), starting it again`)
+    if (entry.state === 'crashed') onProgress(`${entry.name}: crashed (${entry.exit}), starting it again`)
   }
 }
 
-/**
- * The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and
- * back.
- */
+/** The private listeners of a service and its sidecar: the channel for calls from the sidecar, and the sidecar's API. */
 type InnerListener = 'channel' | 'sidecar'
 
-/** A request as text; GET when nothing is said. */
+/** A request as text. The default method is GET. */
 export interface InnerRequest {
   method?: string
   headers?: Record<string, string>
   body?: string
 }
 
-/** A started stack, however it runs: its addresses, and control over its parts for tests. */
+/** A started stack of processes or containers: its addresses, and control over its parts for tests. */
 export interface RunningStack extends Addresses {
   /** The certificate that clients of the https addresses trust, as PEM. */
   certificate: string
-  /** Tokens between each service and its sidecar. */
+  /** The tokens of services and sidecars. */
   tokens: StackTokens
-  /** The keys with which its services sign events; empty if they do not sign. */
+  /** The keys with which services sign events. Empty if they do not sign. */
   signingKeys: string
-  /** Sends a request from where a service and its sidecar are. */
+  /** Sends a request to a private listener from inside the stack. */
   askInside: (
     service: string,
     listener: InnerListener,
     path: string,
     request?: InnerRequest,
   ) => Promise<{ status: number; body: string }>
-  /** Signals a part; returns when it is gone if the signal ends it (SIGKILL, SIGTERM). */
+  /** Sends a signal to a part. Waits until the part has ended after SIGKILL or SIGTERM. */
   kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
-  /** Stops a part if it runs, starts it and waits until it is ready. */
+  /** Stops a running part, starts it and waits until it is ready. */
   restart: (name: string) => Promise<void>
   stop: () => Promise<void>
 }
@@ -162,9 +159,8 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /**
- * Bundles the pages of services that have one of their own, where the bundle is older than what it is made of. Containers do it in their
- * image (Dockerfile).
- * @throws {CliError} with what the bundler said
+ * Bundles the pages of services if a source is newer than the bundle. Images have their bundles from the Dockerfile.
+ * @throws {CliError} with the output of the bundler
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {
   const folders = services

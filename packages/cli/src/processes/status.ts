@@ -11,16 +11,16 @@ import { processState } from './process-control.ts'
 interface StatusRow {
   name: ProcessName
   state: 'running' | 'stopped' | 'crashed'
-  /** For a crash: how it ended. */
+  /** The reason of a crash. */
   detail: string
-  /** Undefined of a process that was started beside the stack's own. */
+  /** Undefined for an observer. */
   port: number | undefined
   pid?: number
   residentBytes?: number
   uptimeMs?: number
 }
 
-/** The port by which each process is known. */
+/** Returns the main port of each process. */
 function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   const others = services.flatMap((service) => {
     const { http, daprHttp } = entryOf(ports.services, service.name)
@@ -33,7 +33,7 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
 }
 
-/** Returns the state of each of these processes; of those of `make up` if none are named. */
+/** Returns the state of processes, by default of all processes of `make up`. */
 export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())
@@ -49,21 +49,22 @@ export function stackStatus(folder: string, names = processNamesWith(storeOf(fol
 
 function endingOf(folder: string, name: ProcessName, exit: string): string {
   const disk = fullDiskOf(folder, name)
-  if (disk) return `${exit}: no space left on the disk of ${disk}; free some, then make up`
+  if (disk) return `${exit}: no space left on the disk of ${disk}; free some space, then run make up`
   return `${exit}; see make logs SERVICE=${name}`
 }
 
-/** @throws {CliError} `not-running` naming what does not run of these parts of the stack of `make up` */
+/** @throws {CliError} `not-running` with the names of stopped parts of the stack of `make up` */
 export function requireUp(folder: string, parts?: readonly string[]): void {
   const rows = stackStatus(folder).filter((row) => parts?.includes(row.name) ?? true)
   const down = rows.filter(({ state }) => state !== 'running')
   if (down.length === 0) return
   const names = down.map((row) => row.name).join(', ')
-  const message = down.length === rows.length ? 'the stack is not running' : `not all of the stack is running: ${names}`
+  const message =
+    down.length === rows.length ? 'the stack is not running' : `some parts of the stack are not running: ${names}`
   throw new CliError('not-running', message, { nextStep: 'make up' })
 }
 
-/** The rows as a table, a line each, without colours. */
+/** Returns the lines of a table without colours. */
 export function formatStatus(rows: StatusRow[]): string[] {
   const cells = rows.map((row) => [
     row.name,

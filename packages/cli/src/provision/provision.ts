@@ -7,25 +7,25 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** A build of daprd takes minutes; whoever waits for another's must not give up first. */
+/** The longest wait for another process, which may build daprd for minutes. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** Returns the tools that a stack of processes needs: fewer once the cache holds daprd and Kafka. */
+/** Returns the tools that a stack of processes needs. It needs fewer if the cache has daprd and Kafka. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** Tools that only tests need, by the names that `provision` takes. */
+/** Tools that only tests need, by their names for `provision`. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
 const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool
 
 /**
- * Makes sure daprd, Kafka and Java are there (and what tests need, or PostgreSQL, if asked for). Fast when they are.
- * @throws {CliError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
+ * Makes sure that daprd, Kafka and Java are installed, and optionally PostgreSQL and tools of tests. It is fast if they are.
+ * @throws {CliError} `tools-missing` with all missing tools, before any long step; `provision-failed`
  */
 export async function provision(
   options: ProvisionOptions & { tests?: readonly TestTool[]; store?: string },
@@ -37,7 +37,7 @@ export async function provision(
   await provisionTools(made, options)
 }
 
-/** Returns the tools that are needed to make these tools of the tests. */
+/** Returns the tools that are needed to create these tools of tests. */
 export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   return names.flatMap((name) => {
     const tool = ofTests[name]()
@@ -45,16 +45,16 @@ export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   })
 }
 
-/** @throws {CliError} `usage` for a name that is none */
+/** @throws {CliError} `usage` for an unknown name */
 export function testToolsOf(names: readonly string[]): TestTool[] {
   const unknown = names.find((name) => !Object.hasOwn(ofTests, name))
   if (unknown === undefined) return names as TestTool[]
-  throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `one of ${Object.keys(ofTests).join(', ')}` })
+  throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `use one of ${Object.keys(ofTests).join(', ')}` })
 }
 
 /**
- * Makes sure the cache holds these.
- * @throws {CliError} as `provision` does
+ * Makes sure that the cache has these tools.
+ * @throws {CliError} the errors of `provision`
  */
 export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const absent = tools.filter((tool) => !existsSync(tool.folder))
@@ -63,16 +63,16 @@ export async function provisionTools(tools: Provisioned[], options: ProvisionOpt
   await allOrNothing(absent, options)
 }
 
-/** Returns the tools that are needed to make those that the cache lacks. */
+/** Returns the tools that are needed to create those that the cache lacks. */
 export function needsOf(tools: Provisioned[]): Tool[] {
   return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
 }
 
-/** @throws {CliError} `tools-missing` naming every tool that is missing or too old, and how to bring them */
+/** @throws {CliError} `tools-missing` with every missing or outdated tool, and the commands that install them */
 export async function requireTools(tools: Tool[]): Promise<void> {
   const missing = (await findTools([...new Set(tools)])).filter(({ isNewEnough }) => !isNewEnough)
   if (missing.length === 0) return
-  const nextStep = [...howToBring(missing.map(({ tool }) => tool)), 'then this again'].join('\n')
+  const nextStep = [...howToBring(missing.map(({ tool }) => tool)), 'then run this command again'].join('\n')
   throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
@@ -94,7 +94,8 @@ async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Pr
 
 async function install(tool: Provisioned, options: ProvisionOptions): Promise<void> {
   const name = basename(tool.folder)
-  const onWait = (pid: number) => options.onProgress(`${name}: process ${pid} is making it, waiting for it`)
+  const onWait = (pid: number) =>
+    options.onProgress(`${name}: waiting for process ${pid}, which builds or downloads it`)
   await withLock(`${tool.folder}.lock`, { timeoutMs: lockTimeoutMs, onWait }, async () => {
     if (existsSync(tool.folder)) return
     const partial = `${tool.folder}.partial`
@@ -111,8 +112,8 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
 }
 
 /**
- * Makes sure TLC is in the cache. Answers the command that runs it, without its options.
- * @throws {CliError} as `provisionTools` does
+ * Makes sure that TLC is in the cache. Returns its command without options.
+ * @throws {CliError} the errors of `provisionTools`
  */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
   const tool = tlcTool()

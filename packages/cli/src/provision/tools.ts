@@ -3,19 +3,16 @@ import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand, runTool } from '../lib/run-tool.ts'
 
-/** Debian and Homebrew keep each version in a folder of its own, which is not on PATH. */
+/** The parents of PostgreSQL's folders. Debian and Homebrew have a folder for each version, which is not on PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
 
-/**
- * The folder of PostgreSQL's server programs (`postgres`, `initdb`): one of PATH, else the newest version's; undefined
- * without.
- */
+/** Returns the folder of PostgreSQL's programs (`postgres`, `initdb`): from PATH, or of the newest version. Undefined without PostgreSQL. */
 export function findPostgresql(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const ofPath = (env.PATH ?? '').split(delimiter).filter(Boolean)
   return [...ofPath, ...ofVersions()].find((folder) => existsSync(join(folder, 'initdb')))
 }
 
-/** Their folders are called `15`, or `postgresql@17`. */
+/** Returns the folders of all versions, such as `15` or `postgresql@17`. */
 function ofVersions(): string[] {
   const numberOf = (name: string) => Number(/^(?:postgresql@)?(\d+)$/.exec(name)?.[1])
   return postgresqlParents.flatMap((parent) =>
@@ -26,10 +23,7 @@ function ofVersions(): string[] {
   )
 }
 
-/**
- * Commands of Chromium and Chrome. The first is Chromium without its windows, a package of Debian's: for the same pages
- * it takes less than half the processor time.
- */
+/** The commands of Chromium and Chrome. The first one is Debian's Chromium without windows, which takes less than half the processor time. */
 const browserNames = [
   'chromium-headless-shell',
   'chromium',
@@ -42,7 +36,7 @@ const browserApplications = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** The Chromium that page tests drive: CHROMIUM_PATH, else one of PATH, else an application of macOS. */
+/** Returns the Chromium for page tests: from CHROMIUM_PATH, PATH or the applications of macOS. */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (env.CHROMIUM_PATH) return existsSync(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : undefined
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
@@ -53,25 +47,25 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** testssl.sh of PATH, which Debian calls `testssl`. */
+/** Returns the path of testssl.sh, which is called `testssl` in Debian. */
 export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** A program the machine must have, how its version is read, and what brings it. */
+/** A program that the machine needs, its version and its installation. */
 export interface Tool {
   label: string
   command: string
   args: string[]
-  /** Finds major and minor in what the command prints. */
+  /** Matches major and minor version in the output of the command. */
   version: RegExp
   minimum: [major: number, minor: number]
-  /** Packages of Debian and Ubuntu, and of Homebrew, that are new enough. */
+  /** Packages of Debian, Ubuntu and Homebrew that are new enough. */
   apt?: string
   brew?: string
-  /** The way to get it where there is no such package. */
+  /** The installation on machines without such a package. */
   otherwise: string
 }
 
@@ -86,7 +80,7 @@ export const npm: Tool = {
   otherwise: 'install Node.js from https://nodejs.org/',
 }
 
-/** From 1.21 on, Go fetches the version that a module asks for by itself. Debian 12 has 1.19. */
+/** Go 1.21 or newer, which automatically downloads the version that a module requires. Debian 12 has 1.19. */
 export const go: Tool = {
   label: 'Go',
   command: 'go',
@@ -102,7 +96,7 @@ export const java: Tool = {
   label: 'Java',
   command: javaCommand(),
   args: ['-version'],
-  // 17.0.15, or 1.8.0 for Java 8; an early access build says just "25".
+  // Examples: 17.0.15, 1.8.0 for Java 8, "25" for an early access build.
   version: /version "(\d+)(?:\.(\d+))?/,
   minimum: [17, 0],
   apt: 'default-jre-headless',
@@ -133,7 +127,7 @@ export const postgresql: Tool = {
   otherwise: 'install PostgreSQL from https://www.postgresql.org/download/',
 }
 
-/** Chromium or Chrome, which the tests of pages drive. */
+/** Chromium or Chrome for tests of pages. */
 export const browser: Tool = {
   label: 'Chromium',
   command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium-headless-shell',
@@ -156,7 +150,7 @@ export const git: Tool = {
   otherwise: 'install git from https://git-scm.com/',
 }
 
-/** The tests of the documentation run its commands as they stand there. */
+/** curl, which commands in the documentation use. Tests run these commands. */
 export const curl: Tool = {
   label: 'curl',
   command: 'curl',
@@ -168,7 +162,7 @@ export const curl: Tool = {
   otherwise: 'install curl from https://curl.se/',
 }
 
-/** Looks for what is weak in a listener of TLS. */
+/** testssl.sh, which searches TLS listeners for weaknesses. */
 export const testssl: Tool = {
   label: 'testssl',
   command: findTestssl() ?? 'testssl.sh',
@@ -186,7 +180,7 @@ const bringDocker = {
     'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
 }
 
-/** Answers only while an engine does. */
+/** The Docker engine. The command answers only if an engine runs. */
 export const engine: Tool = {
   label: 'Docker engine',
   command: 'docker',
@@ -196,7 +190,7 @@ export const engine: Tool = {
   ...bringDocker,
 }
 
-/** New enough to take out of a file what another one says (`!reset` in docker-compose.postgresql.yml). */
+/** Docker Compose, new enough for `!reset` in docker-compose.postgresql.yml. */
 export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',
@@ -206,7 +200,7 @@ export const compose: Tool = {
   ...bringDocker,
 }
 
-/** Debian's python3 alone has no pip. */
+/** Python with pip, which Debian's package python3 lacks. */
 export const pip: Tool = {
   label: 'Python with pip',
   command: 'python3',
@@ -218,10 +212,10 @@ export const pip: Tool = {
   otherwise: 'install Python with pip from https://www.python.org/',
 }
 
-/** The version of a tool on this machine. */
+/** A tool with its version on this machine. */
 export interface FoundTool {
   tool: Tool
-  /** Such as `1.26`; undefined when it is not there, or does not answer. */
+  /** For example `1.26`. Undefined if the tool is missing or does not answer. */
   version: string | undefined
   isNewEnough: boolean
 }
@@ -230,7 +224,7 @@ export function findTools(tools: readonly Tool[]): Promise<FoundTool[]> {
   return Promise.all(tools.map(async (tool) => readVersion(tool, await printVersion(tool))))
 }
 
-/** Reads what the command of a tool printed. */
+/** Returns the version in the output of a tool's command. */
 export function readVersion(tool: Tool, printed: string | undefined): FoundTool {
   const match = tool.version.exec(printed ?? '')
   if (!match) return { tool, version: undefined, isNewEnough: false }
@@ -239,7 +233,7 @@ export function readVersion(tool: Tool, printed: string | undefined): FoundTool 
   return { tool, version: `${major}.${minor}`, isNewEnough }
 }
 
-/** `needs Java 17 or newer: found 11.0` */
+/** Returns the message for a missing tool, such as `needs Java 17 or newer: found 11.0`. */
 export function describeMissing({ tool, version }: FoundTool): string {
   return `needs ${tool.label} ${minimumOf(tool)} or newer: ${version ? `found ${version}` : 'not found'}`
 }
@@ -248,7 +242,7 @@ export function minimumOf({ minimum: [major, minor] }: Tool): string {
   return minor ? `${major}.${minor}` : String(major)
 }
 
-/** The commands that bring tools to this machine, or what else to do, a line each; packages together. */
+/** Returns lines with the commands that install tools on this machine, or with other instructions. One command installs all packages. */
 export function howToBring(tools: readonly Tool[], manager = packageManager()): string[] {
   const packageOf = (tool: Tool) => (manager === 'none' ? undefined : tool[manager])
   const packages = tools.flatMap((tool) => packageOf(tool) ?? [])
@@ -272,12 +266,12 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   })
 }
 
-/** Returns whether this process may install Debian's packages: as root, where apt-get is. */
+/** Returns true if this process may install Debian's packages: as root, with apt-get. */
 export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }
 
-/** Installs Debian's packages without asking and without what they recommend. */
+/** Installs Debian's packages without questions and recommended packages. */
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
   await runTool('apt-get', ['update', '-q'], options)

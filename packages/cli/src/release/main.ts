@@ -46,7 +46,7 @@ async function run(args: string[]): Promise<void> {
   if (!service) {
     const names = services.map(({ role }) => role).join(', ')
     throw misuse(
-      name ? `there is no service ${name}` : 'which service?',
+      name ? `unknown service ${name}` : 'the name of a service is missing',
       `./orderflow ${command} NAME; NAME is one of ${names}`,
     )
   }

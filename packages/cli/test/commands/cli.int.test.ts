@@ -22,8 +22,8 @@ describe('the command line', () => {
   afterEach(removeFolders)
   const refused: [args: string[], env: object, stderr: string][] = [
     [['fly'], {}, 'error: unknown command fly\nnext: ./orderflow help lists all commands\n'],
-    [['restart'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
-    [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
+    [['restart'], {}, `error: the name of a service is missing\nnext: SERVICE is one of ${serviceNames}\n`],
+    [['rebuild'], {}, `error: the name of a service is missing\nnext: SERVICE is one of ${serviceNames}\n`],
     [
       ['dead-letters', 'list'],
       { Stream__Brokers: '127.0.0.1:1' },

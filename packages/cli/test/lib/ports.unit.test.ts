@@ -36,7 +36,7 @@ describe('ports', () => {
     it(`cannot be higher by ${PORT_OFFSET}, which the error says with what can be`, () => {
       expect(() => localPorts({ PORT_OFFSET }))
         .to.throw(`PORT_OFFSET=${PORT_OFFSET}`)
-        .with.property('nextStep', 'PORT_OFFSET is 0 to 50000, such as 10000, and the same for each command')
+        .with.property('nextStep', 'set PORT_OFFSET to a number from 0 to 50000, such as 10000, for all commands')
     })
   }
 

@@ -27,13 +27,13 @@ describe('a download', () => {
 
   it('is refused with both hashes when it is anything else', () => {
     expect(() => checkHash(name, 'sha512-other'))
-      .to.throw(CliError, `${name} is sha512-other, and packages/cli/hashes.json says ${hashes[name]}`)
+      .to.throw(CliError, `the hash of ${name} is sha512-other, but packages/cli/hashes.json has ${hashes[name]}`)
       .with.property('code', 'wrong-hash')
   })
 
   it('is refused when nothing is known about it', () => {
     expect(() => checkHash('new.jar', 'sha512-any'))
-      .to.throw(CliError, 'says nothing about it')
+      .to.throw(CliError, 'has no hash of it')
       .with.property('nextStep')
       .that.matches(/^make -C tools hashes,/)
   })

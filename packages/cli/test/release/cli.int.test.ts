@@ -27,8 +27,8 @@ describe('a release command', () => {
 
   it('of a service that does not exist is refused with those that do', async () => {
     for (const [args, problem] of [
-      [['ps'], 'which service?'],
-      [['ps', 'nothing', '--app', 'my-app'], 'there is no service nothing'],
+      [['ps'], 'the name of a service is missing'],
+      [['ps', 'nothing', '--app', 'my-app'], 'unknown service nothing'],
     ] as const) {
       const { status, output } = await operator.orderflow(...args)
       expect(output).to.equal(`error: ${problem}\nnext: ./orderflow ps NAME; NAME is one of ${names.join(', ')}\n`)

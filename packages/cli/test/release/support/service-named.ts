@@ -3,6 +3,6 @@ import { type Service, services } from '../../../src/lib/services.ts'
 /** @throws where `services.json` has no such service */
 export function serviceNamed(role: string): Service {
   const service = services.find((each) => each.role === role)
-  if (!service) throw new Error(`there is no service ${role}`)
+  if (!service) throw new Error(`unknown service ${role}`)
   return service
 }
