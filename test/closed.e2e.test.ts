@@ -79,7 +79,7 @@ describe('a closed stack', () => {
       /--scopes is missing.*\nnext: \.\/orderflow api-key create/,
     )
     expect(orderflowFailed(await apiKey('create', 'shop', '--scopes', 'orders:all'))).to.contain(
-      'orders:all: no such scope',
+      'orders:all: unknown scope',
     )
     expect(orderflowFailed(await apiKey('create', '--scopes', 'orders:read'))).to.contain('the name is missing')
     expect(orderflowFailed(await apiKey('revoke', 'nothing'))).to.contain('no key has the prefix nothing')

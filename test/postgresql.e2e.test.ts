@@ -42,7 +42,7 @@ describe('the system as processes of one machine with PostgreSQL', () => {
     it('fails while the stack runs, and names the command to stop it', async () => {
       const refused = failed(await checkout.make('up', 'STORE=sqlite'))
       expect(refused).to.contain(
-        'error: the stack runs already (STORE=postgresql)\nnext: make down, then make up STORE=sqlite',
+        'error: the stack already runs (STORE=postgresql)\nnext: make down, then make up STORE=sqlite',
       )
     })
 

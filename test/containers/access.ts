@@ -118,7 +118,7 @@ export function access(running: () => RunningContainers): void {
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))
       const refused = orderflowFailed(await stack.orderflow(['publish', file, '--raw']))
-      expect(refused).to.contain('paymentevents is not for applications outside: they may write orderevents')
+      expect(refused).to.contain('outside publishers may not write paymentevents, only orderevents')
     })
   })
 }

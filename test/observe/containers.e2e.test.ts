@@ -26,8 +26,8 @@ describeInContainers('make observe in containers', () => {
     return url
   }
 
-  it('prints the address of each page, and each page responds', async () => {
-    for (const what of ['traces', 'metrics', 'alerts', 'what is scraped']) {
+  it('says where to look, and something is there', async () => {
+    for (const what of ['traces', 'metrics', 'alerts', 'scrape targets']) {
       expect((await fetch(pageOf(what))).status, what).to.equal(200)
     }
     const grafana = (await inspectContainers(stack.project, 'grafana')).length > 0

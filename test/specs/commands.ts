@@ -35,7 +35,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
     it('make status lists each part as running', async () => {
       const printed = await succeeds('status')
       for (const name of Object.keys(await operated().parts())) expect(printed).to.match(rowOf(name, 'running'))
-      expect(printed).not.to.contain('not as it should be')
+      expect(printed).not.to.contain('some parts have failed')
     })
 
     it('make demo shows the events of an order until it is paid', async () => {
@@ -100,7 +100,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(printed).to.contain('next: make up')
       for (const name of dead) {
         expect(printed).not.to.match(rowOf(name, 'running'))
-        expect(printed).to.match(new RegExp(`not as it should be: .*\\b${name} \\(`))
+        expect(printed).to.match(new RegExp(`some parts have failed: .*\\b${name} \\(`))
       }
       await succeeds('up')
       const after = await operated().parts()

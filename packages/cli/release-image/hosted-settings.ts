@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 type Variables = Record<string, string | undefined>
 
 /**
- * A line for each variable that is missing or wrong for a hosted stream and store, beginning with its name. The sidecar
- * would end with a word about its component, and name no variable. Used before a release and at every start.
+ * Returns a line for each variable that is missing or invalid for a hosted stream and store. The line begins with the name. This check runs before a
+ * release and at every start, because the sidecar's own error names only a component.
  */
 export function hostedProblems(variables: Variables): string[] {
   return [brokerProblems, certificateProblems, keyProblems, storeProblems].flatMap((problemsOf) =>
@@ -29,11 +29,11 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/** Requires keys for signatures: other applications may write to a hosted stream. A service without a store consumes nothing, and needs none. */
+/** Requires keys for signatures, because other applications may write to a hosted stream. Services without a store need no keys. */
 function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
   return keys || store === ''
     ? []
-    : ['Trust__SigningKeys: is missing; set this variable, to the same for all services (openssl rand -base64 32)']
+    : ['Trust__SigningKeys: is missing; set this variable to the same value for all services (openssl rand -base64 32)']
 }
 
 function storeProblems({ State__ConnectionString: uri, State__Store: store }: Variables): string[] {
@@ -41,7 +41,7 @@ function storeProblems({ State__ConnectionString: uri, State__Store: store }: Va
   const name = 'State__ConnectionString'
   if (!uri) return [`${name}: is missing; set this variable`]
   if (!/^mongodb(\+srv)?:\/\/[^/]+/.test(uri)) return [`${name}: must be a MongoDB URI (mongodb:// or mongodb+srv://)`]
-  // A +srv name has it in its DNS record.
+  // The DNS record of a +srv name has the replica set.
   const lacksSet = uri.startsWith('mongodb://') && !/[?&]replicaSet=[^&]/.test(uri)
-  return lacksSet ? [`${name}: needs replicaSet= (transactions exist on replica sets only)`] : []
+  return lacksSet ? [`${name}: needs replicaSet= (MongoDB has transactions only on replica sets)`] : []
 }

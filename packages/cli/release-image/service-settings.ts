@@ -4,10 +4,10 @@ import { readSettings, readTrust, type ServiceDefinition } from '@orderflow/serv
 
 type Variables = Record<string, string | undefined>
 
-/** The two find each other by these, and an image makes them at every start. */
+/** Placeholders for the tokens that an image creates at every start. */
 const madeLater = { APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' }
 
-/** A line for each variable that is missing or wrong by the service's own rules, beginning with its name. */
+/** Returns a line for each variable that is missing or invalid by the service's own rules. The line begins with the name. */
 export async function serviceProblems(folder: string, variables: Variables): Promise<string[]> {
   try {
     await readServiceSettings(folder, { ...variables, ...madeLater })
@@ -19,8 +19,8 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
 }
 
 /**
- * Reads the settings, and whom to trust, as the service in `folder` does at its start. It is loaded by its folder, since neither an image nor a
- * release knows beforehand which services there are.
+ * Reads the settings and trusted publishers like the service in `folder` at its start. Loads the service at run time, because its folder is not known
+ * before.
  */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {

@@ -10,11 +10,11 @@ import { print } from '../lib/terminal.ts'
 
 /** The arguments of `./orderflow api-key`. */
 interface ApiKeyRequest {
-  /** `list` if it is left out. */
+  /** `list` by default. */
   action: string | undefined
-  /** The name of a new key, or the prefix of one to revoke. */
+  /** The name of a new key, or the prefix of a key to revoke. */
   subject: string | undefined
-  /** Separated by spaces or commas. */
+  /** Scopes, separated by spaces or commas. */
   scopes: string | undefined
   tenant: string | undefined
 }
@@ -22,8 +22,8 @@ interface ApiKeyRequest {
 const usage = './orderflow api-key create shop --scopes "events:read" [--tenant acme]'
 
 /**
- * `./orderflow api-key`: creates a key, which is shown only once and is valid at once; or revokes one by its prefix, which running services
- * refuse within a second; or lists all.
+ * Runs `./orderflow api-key`, which lists, creates or revokes keys. A new key is shown only once. Running services accept it immediately, and refuse a
+ * revoked key within a second.
  * @throws {CliError} `usage`
  */
 export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
@@ -34,11 +34,11 @@ export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKey
   if (action === 'list') list(records)
   else if (action === 'revoke') revoke(records, subject)
   else if (action !== 'create') throw new CliError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
-  else if (!subject) throw new CliError('usage', 'whose key? the name is missing', { nextStep: usage })
+  else if (!subject) throw new CliError('usage', 'the name is missing: name the owner of the key', { nextStep: usage })
   else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
-/** The records of the file; of none when it is not there, which is written then, for services to watch. */
+/** Returns the records of the file. Creates a missing file, because services watch it. */
 export function ensureApiKeys(): ApiKeyRecord[] {
   if (!existsSync(apiKeysFile)) write([])
   return readApiKeys(apiKeysFile)
@@ -50,20 +50,20 @@ function make(records: ApiKeyRecord[], asked: Parameters<typeof createApiKey>[0]
   print(key)
   print()
   print(
-    `That is the key of ${record.name}. It is shown only once: this checkout keeps its hash alone (${shownFile()}).`,
+    `This is the key of ${record.name}. It is shown only once, because this checkout stores only its hash (${shownFile()}).`,
   )
   print(`next: curl -H "Authorization: Bearer $KEY" ..., and ./orderflow api-key revoke ${record.prefix} to revoke it`)
 }
 
 function revoke(records: ApiKeyRecord[], prefix: string | undefined): void {
   if (!prefix)
-    throw new CliError('usage', 'which key? its prefix is missing', { nextStep: './orderflow api-key lists them' })
+    throw new CliError('usage', 'the prefix of the key is missing', { nextStep: './orderflow api-key lists them' })
   const left = records.filter((record) => record.prefix !== prefix)
   if (left.length === records.length) {
     throw new CliError('usage', `no key has the prefix ${prefix}`, { nextStep: './orderflow api-key lists them' })
   }
   write(left)
-  print(`${prefix}: revoked; services that run refuse it within a second`)
+  print(`${prefix}: revoked; running services refuse it within a second`)
 }
 
 function list(records: ApiKeyRecord[]): void {
@@ -82,13 +82,13 @@ function readScopes(text = ''): string[] {
   const scopes = text.split(/[\s,]+/).filter(Boolean)
   const wrong = scopes.filter((scope) => !isScope(scope))
   if (scopes.length > 0 && wrong.length === 0) return scopes
-  const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? --scopes is missing'
-  throw new CliError('usage', `${what}; the pages of the services name the scopes, such as events:read`, {
+  const what = wrong.length > 0 ? `${wrong.join(', ')}: unknown scope` : '--scopes is missing'
+  throw new CliError('usage', `${what}; the services’ pages list the scopes, such as events:read`, {
     nextStep: usage,
   })
 }
 
-/** Writes the file in one step, since services read it at each change. Other users may read it: those of containers. */
+/** Writes the file atomically, because services read it after each change. Other users may read it, for example those of containers. */
 function write(records: ApiKeyRecord[]): void {
   replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }

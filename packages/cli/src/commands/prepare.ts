@@ -39,20 +39,23 @@ interface Use {
   tools: Tool[]
 }
 
-/** GB: what is downloaded and built for `make up` and `make test`, and the memory that building daprd takes. */
+/** The required space in GB: the disk for downloads and builds of `make up` and `make test`, and the memory for building daprd. */
 const needed = { disk: 8, memory: 4 }
 
 /**
- * `./orderflow doctor`: prints what this machine lacks, for which use, and the command that installs it. `install` first installs what the
- * tests need, as root on Debian or Ubuntu, except Docker (`./orderflow engine`) and Go. Returns the exit code: 1 when `make up` can run in no way.
+ * Runs `./orderflow doctor`: prints missing tools by use, with the commands that install them. As root on Debian or Ubuntu, `install` first installs
+ * the tools of tests, except Docker (`./orderflow engine`) and Go. Returns the exit code, which is 1 if `make up` cannot run.
  */
 export async function doctor(asked: { install: boolean }, signal: AbortSignal): Promise<number> {
   if (asked.install) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
-  const withPostgresql = { title: 'the same, with STORE=postgresql', tools: [...asProcesses.tools, postgresql] }
+  const withPostgresql = {
+    title: 'make up, as processes, with STORE=postgresql',
+    tools: [...asProcesses.tools, postgresql],
+  }
   const observed = {
-    title: 'make observe, of processes',
+    title: 'make observe, as processes',
     tools: [...new Set(needsOf([jaegerTool(), prometheusTool()]))],
   }
   const tests = { title: 'make test', tools: forTests() }
@@ -91,13 +94,13 @@ async function install(signal: AbortSignal): Promise<void> {
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
 
-/** An engine that is installed and not started is not there, either. */
+/** Returns the text for a missing tool. An engine may be installed, but not running. */
 const absence = (tool: Tool) => (tool === engine ? 'does not answer' : 'not found')
 const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? absence(tool)]
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** A line, and what brings what is lacking. */
+/** Returns a line for a use, and the commands that install missing tools. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -105,9 +108,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/**
- * Returns a line for each port of `make up` that is taken, unless the stack runs. Only containers publish MongoDB's.
- */
+/** Returns a line for each used port of `make up`, unless the stack runs. Only containers publish MongoDB's port. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()
@@ -127,23 +128,23 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Returns the free disk and memory. It is always shown, since a build may fail without naming either. */
+/** Returns the text with free disk and memory. It is always shown, because errors of a build may not name them. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))
   return describeSpace((bavail * bsize) / 1e9, totalmem() / 1e9)
 }
 
-/** Describes free disk and memory, in GB. */
+/** Returns free disk and memory in GB as text. */
 export function describeSpace(disk: number, memory: number): string {
   const told = (have: number, need: number) => {
     const text = `${have.toFixed(0)} GB`
-    return have < need ? paint('red', `${text}, where ${need} may be needed`) : text
+    return have < need ? paint('red', `${text}, but up to ${need} may be needed`) : text
   }
   return `free disk: ${told(disk, needed.disk)}; memory: ${told(memory, needed.memory)}`
 }
 
-/** `./orderflow engine`: a Docker engine that answers, and Compose. */
+/** Runs `./orderflow engine`: makes sure that a Docker engine and Compose work. */
 export async function prepareEngine(signal: AbortSignal): Promise<void> {
   const options = { onProgress: timed(), signal }
   await ensureEngine(options)
@@ -152,7 +153,7 @@ export async function prepareEngine(signal: AbortSignal): Promise<void> {
   print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
 }
 
-/** `./orderflow images`: every image, those that others make and where each came from, and those of the services. */
+/** Runs `./orderflow images`: pulls or builds every image, and prints the origin of external ones. */
 export async function prepareImages(signal: AbortSignal): Promise<void> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine' })

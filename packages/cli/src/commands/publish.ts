@@ -14,34 +14,31 @@ import { requireRunning } from './runners.ts'
 interface PublishOptions {
   file: string | undefined
   key: string | undefined
-  /** Sends what the schema or a topic of ours alone refuses, to see a dead letter. */
+  /** True to skip the checks of schema and topic, for example to see a dead letter. */
   raw: boolean
 }
 
-/** `./orderflow publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
+/** Runs `./orderflow publish`: an outside publisher, which is a Kafka client without Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
-  if (!file) throw new CliError('usage', 'which file?', { nextStep: './orderflow publish event.json' })
+  if (!file) throw new CliError('usage', 'the file is missing', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
   if (!raw) requireAccepted(event)
   const addresses = await requireRunning(['kafka'])
   const { partition, offset } = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
-  print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
+  print(raw ? 'next: make dead-letters shows the reason if the event is invalid' : nextStep(event, addresses))
 }
 
 /** Reports that Kafka denied the topic to an outside application. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
-  throw new CliError('denied', `${topic} is not for applications outside: they may write ${outsideTopics.join()}`, {
-    nextStep: 'docs/publishing.md says who may write what',
+  throw new CliError('denied', `outside publishers may not write ${topic}, only ${outsideTopics.join()}`, {
+    nextStep: 'see docs/publishing.md for the rights of publishers',
     cause: error,
   })
 }
 
-/**
- * Returns where the event's effect is to be seen: at the paths of the demo, or in the log of a service that consumes
- * the topic.
- */
+/** Returns the command that shows the event's effect: requests to the paths of the demo, or the log of a consumer. */
 function nextStep({ topic, key }: EventRecord, addresses: Addresses): string {
   const { demo } = application
   const consumer = services.find(({ consumes }) => topic in consumes)
@@ -59,18 +56,18 @@ function requireAccepted({ topic, value }: EventRecord): void {
     const refusal = outsideRefusal(application, Name, topic)
     if (refusal === undefined) return
     throw new CliError('usage', `${Name} ${refusal}`, {
-      nextStep: 'send it as it is with --raw to see a dead letter',
+      nextStep: 'send it unchecked with --raw to see a dead letter',
     })
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error
     const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)
     throw new CliError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
-      nextStep: 'correct the file, or send it as it is with --raw to see a dead letter',
+      nextStep: 'correct the file, or send it unchecked with --raw to see a dead letter',
     })
   }
 }
 
-/** Sends one record and returns where it went. */
+/** Sends one record and returns its position. */
 export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
   const publisher = await openPublisher(kafka, 'orderflow-publish')
   try {
@@ -90,9 +87,8 @@ interface EventRecord {
 type Json = Record<string, unknown>
 
 /**
- * Makes the record of an event file: a bare envelope, or the document of a fixture (envelope-schema/fixtures).
- * The key is `key`, else the fields of the payload that the topic is keyed by. What is not JSON is sent as it is, to the
- * first topic that applications outside may write.
+ * Returns the record of an event file, which has an envelope or a fixture (envelope-schema/fixtures). The default key is that of the topic, from
+ * fields of the payload. Invalid JSON becomes a record of the first topic that outside publishers may write.
  */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
@@ -102,15 +98,15 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   if (!topic)
     throw new CliError(
       'usage',
-      `no topic has ${envelope?.Name ?? 'such an event'}, and outside applications may write no topic`,
+      `no topic has ${envelope?.Name ?? 'this event'}, and outside publishers may not write any topic`,
       {
-        nextStep: 'add it to `outside` of a topic in services.json, then make generate',
+        nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
       },
     )
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
-/** Returns the document of a fixture (envelope-schema/fixtures/README.md); undefined for another file. */
+/** Returns the document of a fixture (envelope-schema/fixtures/README.md), or undefined for another file. */
 function fixtureIn(content: Json = {}): Buffer | undefined {
   const { Name, inputBase64, inputText, input, envelope } = content
   if (Name !== undefined) return undefined

@@ -11,13 +11,13 @@ import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
 
-/** The certificate for clients that take it as a file. It is not a secret. */
+/** The file with Kafka's certificate for clients. It is not a secret. */
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * `./orderflow publisher`: makes the user of an outside application and prints the settings of its Kafka client. `rotate` gives it another
- * password, `remove` removes it, and without a name all are listed. Without authentication at Kafka it prints that.
- * @throws {CliError} `usage` for a name that will not do, is taken, or that nobody has; `not-running`
+ * Runs `./orderflow publisher`: creates the user of an outside publisher and prints the settings of its Kafka client. `rotate` changes the password,
+ * `remove` removes the user. Without a name it lists all users. A Kafka without authentication has no users.
+ * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
  */
 export async function publisher(
   name: string | undefined,
@@ -32,7 +32,7 @@ export async function publisher(
   requireKnown(name, publishers, rotate || remove)
   if (remove) {
     await removePublisher(kafka, name)
-    return print(`${name} is gone, and whatever still uses its password is refused`)
+    return print(`${name} is removed; Kafka refuses clients with its password`)
   }
   const password = newSecret()
   await setPublisher(kafka, name, password)
@@ -43,25 +43,25 @@ function requireKnown(name: string, publishers: string[], isWanted: boolean): vo
   const isKnown = publishers.includes(name)
   if (isKnown === isWanted) return
   if (isKnown) {
-    throw new CliError('usage', `${name} is there already, and its password is shown once only`, {
-      nextStep: `./orderflow publisher ${name} --rotate gives it another one, which its application must be given, too`,
+    throw new CliError('usage', `${name} already exists, and its password is shown only once`, {
+      nextStep: `./orderflow publisher ${name} --rotate sets a new password, which the application then needs`,
     })
   }
-  throw new CliError('usage', `there is no publisher ${name}`, {
-    nextStep: `./orderflow publisher ${name} makes it, ./orderflow publisher lists all`,
+  throw new CliError('usage', `unknown publisher ${name}`, {
+    nextStep: `./orderflow publisher ${name} creates it, ./orderflow publisher lists all`,
   })
 }
 
 function printOpen({ bootstrapBrokers }: KafkaConnection): void {
   print(
-    `Kafka at ${bootstrapBrokers.join()} does not authenticate clients: without containers every program of this machine may publish.`,
+    `Kafka at ${bootstrapBrokers.join()} runs as a process and does not authenticate clients: every program on this machine may publish.`,
   )
-  print('In containers (make up STACK=docker) each application outside has a user of its own.')
+  print('In containers (make up STACK=docker) each outside publisher has its own user.')
 }
 
 function printAll(publishers: string[]): void {
   for (const name of publishers) print(name)
-  if (publishers.length === 0) print('no application outside has a user; ./orderflow publisher legacy makes one')
+  if (publishers.length === 0) print('no outside publishers; ./orderflow publisher legacy creates one')
 }
 
 function printClient(name: string, password: string, { bootstrapBrokers, tls }: KafkaConnection): void {
@@ -75,28 +75,28 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
     ['sasl.password', password],
     ['ssl.ca.location', certificateFile],
   ]
-  print(`${name} may write ${outsideTopics.join()}, and nothing else. The password is shown only once.`)
+  print(`${name} may write only ${outsideTopics.join()}. The password is shown only once.`)
   print()
   for (const line of table(settings)) print(line)
   print()
-  print('With kcat, once the password is in PASSWORD:')
+  print('With kcat, after setting the variable PASSWORD to the password:')
   print(
     `  kcat -b ${brokers} -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512 -X sasl.username=${name} \\`,
   )
   print(`    -X sasl.password="$PASSWORD" -X ssl.ca.location=${certificateFile} -P -t ${outsideTopics[0]} event.json`)
-  print('next: docs/publishing.md says what to write there')
+  print('next: see docs/publishing.md for the format of events')
 }
 
 /**
- * `./orderflow acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
- * are denied once, to all users.
- * @throws {CliError} `usage` for a name that no such application can have
+ * Runs `./orderflow acls`: prints the commands that grant rights at an external Kafka, for all services or for one outside publisher. One more command
+ * denies transactions to all users.
+ * @throws {CliError} `usage` for an invalid name of a publisher
  */
 export function acls(name: string | undefined): void {
   const problem = name === undefined ? undefined : nameProblem(name)
   if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
-  // For the whole Kafka: an application that comes later needs it no more than its own right.
+  // This rule is for the whole Kafka, so it is not printed for a single publisher.
   if (name === undefined) print(denyTransactionsCommand())
 }

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** All ways to run the stack, the preferred one last: to ask for processes takes no Docker engine. */
+/** All runners. The preferred one is the last, because checks of processes need no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 /** Returns the runner whose stack runs now. */
@@ -12,10 +12,7 @@ export async function runningRunner(): Promise<Runner | undefined> {
   return undefined
 }
 
-/**
- * Returns the runner of the stack to show or to look after: the running one, else one with stopped parts, else that of
- * processes.
- */
+/** Returns the runner of the current stack: the running one, else one with stopped parts, else that of processes. */
 export async function currentRunner(): Promise<Runner> {
   const running = await runningRunner()
   if (running) return running
@@ -23,7 +20,7 @@ export async function currentRunner(): Promise<Runner> {
   return processRunner
 }
 
-/** Stops the stack, whichever runner started it. Returns whether there was anything to stop. */
+/** Stops the stack of any runner. Returns false if nothing ran. */
 export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
   let isAny = false
   for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
@@ -31,7 +28,7 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
 }
 
 /**
- * Removes the data of the stopped stack, whichever runner made it. Returns what it removed.
+ * Removes the data of the stopped stack of any runner. Returns the names of removed folders and volumes.
  * @throws {CliError} `still-running` if parts of the stack remain
  */
 export async function cleanAll(): Promise<string[]> {
@@ -42,14 +39,14 @@ export async function cleanAll(): Promise<string[]> {
   return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
 }
 
-/** Returns the runner whose stack runs, else that of processes, which reports that nothing runs. */
+/** Returns the runner whose stack runs, else that of processes, which then reports that nothing runs. */
 export async function activeRunner(): Promise<Runner> {
   return (await runningRunner()) ?? processRunner
 }
 
 /**
- * Returns the addresses of the stack if these parts of it run; all parts if none are named.
- * @throws {CliError} `not-running` naming the parts that do not run
+ * Returns the addresses of the stack if these parts run, by default all parts.
+ * @throws {CliError} `not-running` with the names of stopped parts
  */
 export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
   const runner = await activeRunner()
@@ -58,8 +55,8 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 }
 
 /**
- * Returns the runner that `STACK` names; without it the one whose stack runs, else the preferred one that this machine can run.
- * A stand-in for an image is used only if `STACK` asks for containers.
+ * Returns the runner that `STACK` names. The default is the runner whose stack runs, else the preferred one that this machine supports. Containers
+ * with a stand-in for an image must be selected by `STACK`.
  * @throws {CliError} `usage` for another value, `still-running` if the stack runs with another runner
  */
 export async function chooseRunner(
@@ -69,12 +66,12 @@ export async function chooseRunner(
   const named = runners.find(({ name }) => name === asked)
   if (asked && !named) {
     throw new CliError('usage', `STACK=${asked} is not supported`, {
-      nextStep: `STACK is ${runners.map(({ name }) => name).join(' or ')}, or left out`,
+      nextStep: `set STACK to ${runners.map(({ name }) => name).join(' or ')}, or leave it out`,
     })
   }
   const running = await runningRunner()
   if (named && running && named !== running) {
-    throw new CliError('still-running', `the stack runs already (STACK=${running.name})`, {
+    throw new CliError('still-running', `the stack already runs (STACK=${running.name})`, {
       nextStep: `make down, then make up STACK=${named.name}`,
     })
   }
@@ -95,8 +92,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names, and without it that of the last start. If the two differ, reports where the data of the last
- * one stays.
+ * Returns the store that `STORE` names, by default that of the last start. Reports the location of the other store's data after a change.
  * @throws {CliError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
  */
 export async function chooseStore(
@@ -108,21 +104,21 @@ export async function chooseStore(
   const store = asked ? requireStore(asked, runner) : last
   if (store === last) return store
   if (await runningRunner()) {
-    throw new CliError('still-running', `the stack runs already (STORE=${last})`, {
+    throw new CliError('still-running', `the stack already runs (STORE=${last})`, {
       nextStep: `make down, then make up STORE=${store}`,
     })
   }
   const kept = await runner.dataOf(last)
   if (kept) {
     onProgress(`store: ${store}; the data of ${last} stays in ${kept}, and make up STORE=${last} continues with it`)
-    onProgress(`store: ${store} gets events from now on; make rebuild SERVICE=... adds earlier events`)
+    onProgress(`store: ${store} receives new events; make rebuild SERVICE=... adds earlier events`)
   }
   return store
 }
 
 /**
- * Returns the store of this name.
- * @throws {CliError} `usage` for a store that the runner does not support; without a runner, that none supports
+ * Returns the store with this name.
+ * @throws {CliError} `usage` for an unsupported store of the runner, or of all runners
  */
 export function requireStore(asked: string, runner?: Runner): Store {
   const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)
@@ -130,6 +126,6 @@ export function requireStore(asked: string, runner?: Runner): Store {
   const how = ({ title, name }: Runner) => `${title} (STACK=${name})`
   const supported = runners.map((each) => `${each.stores.join(' or ')} ${how(each)}`)
   throw new CliError('usage', `STORE=${asked} is not supported${runner ? ` ${how(runner)}` : ''}`, {
-    nextStep: `STORE is ${supported.join(', ')}, or left out`,
+    nextStep: `set STORE to ${supported.join(', ')}, or leave it out`,
   })
 }

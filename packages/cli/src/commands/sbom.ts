@@ -6,7 +6,7 @@ import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { hashes } from '../provision/build.ts'
 
-/** `./orderflow sbom`: what the system is made of, and the licenses of what is in its images. */
+/** Runs `./orderflow sbom`: writes the components of the system, and the licenses of the packages in its images. */
 export function writeSbom(): void {
   const files = { 'orderflow.cdx.json': `${JSON.stringify(sbom(), null, 2)}\n`, 'NOTICES.txt': `${notices()}\n` }
   mkdirSync(join(repository, 'dist'), { recursive: true })
@@ -16,9 +16,7 @@ export function writeSbom(): void {
   }
 }
 
-/**
- * A CycloneDX bill of what runs: npm's packages in our images, others' images, and what runs as processes without them.
- */
+/** Returns a CycloneDX bill of materials: npm packages in our images, external images, and programs that run as processes. */
 export function sbom(): object {
   const components = [
     ...shippedPackages(readLock()).map(npmComponent),
@@ -37,7 +35,7 @@ function npmComponent(each: LockedPackage) {
   const license = licenseOf(each)
   return {
     type: 'library',
-    // The same version may be installed in two places.
+    // The same version may be installed in two folders.
     'bom-ref': each.path,
     name: each.name,
     version: each.version,
@@ -69,7 +67,7 @@ const head = `Packages of others in the images of orderflow, and their licenses.
 license it names holds: https://spdx.org/licenses/`
 const rule = '-'.repeat(80)
 
-/** The licenses of what is in our images, as the packages have them. Those of others' images are in these. */
+/** Returns the licenses of the packages in our images. External images contain their own. */
 function notices(): string {
   const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
   return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
@@ -77,7 +75,7 @@ function notices(): string {
 
 function noticeOf(each: LockedPackage): string {
   const folder = join(repository, each.path)
-  // One for another platform is not installed.
+  // A package for another platform is not installed.
   const files = existsSync(folder)
     ? readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
     : []
@@ -85,7 +83,7 @@ function noticeOf(each: LockedPackage): string {
   return [`${each.name} ${each.version} (${licenseOf(each)})`, ...texts].join('\n\n')
 }
 
-/** Licenses that ask for no more than to be named. Another is read by a person before it is added. */
+/** Licenses that require only their notice. A person must read a license before it is added. */
 const accepted = [
   '0BSD',
   'Apache-2.0',
@@ -101,24 +99,18 @@ const accepted = [
   'Zlib',
 ]
 
-/**
- * Others, of packages that are used as they are, to test with: what they ask concerns those who change or ship them.
- */
+/** Licenses of packages that only tests use. Their conditions concern changed or distributed packages. */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
-/** Licenses of packages that name them in a form that package-lock.json does not copy. */
+/** Licenses of packages that package-lock.json does not include. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
-/**
- * The package's SPDX expression, in SPDX's own letters where it is one of the accepted; undefined when it says none.
- */
+/** Returns the package's SPDX expression, with SPDX's spelling for accepted licenses. Undefined without a license. */
 function licenseOf({ name, license = saidElsewhere[name] }: LockedPackage): string | undefined {
   return accepted.find((id) => id.toLowerCase() === license?.toLowerCase()) ?? license
 }
 
-/**
- * A line for each package with a license that is not accepted. Of several each must be, also where one could be chosen.
- */
+/** Returns a line for each package without an accepted license. If a package has several licenses, all must be accepted. */
 export function refusedLicenses(packages: LockedPackage[]): string[] {
   return packages.flatMap((each) => {
     const license = licenseOf(each)
@@ -133,7 +125,7 @@ interface LockEntry {
   version?: string
   license?: string
   integrity?: string
-  /** True for a workspace; `resolved` is its folder. */
+  /** True for a workspace. Its folder is `resolved`. */
   link?: boolean
   resolved?: string
   dependencies?: Record<string, string>
@@ -141,15 +133,15 @@ interface LockEntry {
   peerDependencies?: Record<string, string>
 }
 
-/** A package of others that package-lock.json names. */
+/** An external package of package-lock.json. */
 export interface LockedPackage {
-  /** Its folder, from the repository's. */
+  /** The folder of the package, relative to the repository. */
   path: string
   name: string
   version: string
-  /** Its own SPDX expression, if it has one. */
+  /** The package's SPDX expression. */
   license: string | undefined
-  /** `sha512-` and base64. */
+  /** The hash: `sha512-` and base64. */
   integrity: string
 }
 
@@ -160,12 +152,12 @@ export function readLock(): Lock {
   return (JSON.parse(text) as { packages: Lock }).packages
 }
 
-/** Every package of others, those that only tests need included. */
+/** Returns all external packages, including those that only tests need. */
 export function lockedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
 }
 
-/** Returns the packages in our images: those that the services and the setup need at run time. */
+/** Returns the packages in our images, which services and setup need at run time. */
 export function shippedPackages(lock: Lock): LockedPackage[] {
   const reached = new Set<string>()
   const visit = (path: string) => {
@@ -182,7 +174,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
   return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
 }
 
-/** Returns the folder of a package that one at `from` imports; undefined for an optional one that is left out. */
+/** Returns the folder of a package that the package at `from` imports. Undefined for an optional package that is not installed. */
 function resolve(lock: Lock, from: string, name: string): string | undefined {
   const folders = from.split('/').map((_part, index, parts) => parts.slice(0, parts.length - index).join('/'))
   const candidates = [...folders, ''].map((folder) => join(folder, 'node_modules', name))

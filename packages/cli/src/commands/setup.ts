@@ -11,35 +11,35 @@ import { timed } from '../lib/terminal.ts'
 /** MongoDB's code AlreadyInitialized. */
 const alreadyInitialized = 23
 
-// What docker-compose.yml runs once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`, with the variables for
-// the store that a sidecar gets, those of Kafka for the broker's own user, and the passwords of all others.
+// docker-compose.yml runs this program once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are those of a
+// sidecar for the store, those of Kafka for the broker's own user, and the passwords of all other users.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {
   await localCertificate(folder)
-  tell('certificate: there')
+  tell('certificate: ready')
   const kafka = kafkaConnection(process.env)
   const passwords = Object.entries(kafkaPasswords).map(([user, variable]) => [user, required(variable)])
   const access = await withRetries('Kafka', () => ensureAccess(kafka, Object.fromEntries(passwords)))
-  tell(`users and rights: there (${access.added} rights added, ${access.removed} taken away)`)
+  tell(`users and rights: ready (${access.added} rights added, ${access.removed} removed)`)
   const warnings = await withRetries('Kafka', () => ensureTopics(kafka, topics.containers))
   for (const warning of warnings) tell(`warning: ${warning}`)
-  tell('topics: there')
+  tell('topics: ready')
   const { State__ConnectionString: uri = '' } = process.env
   if (uri.startsWith('postgres:')) {
     await withRetries('PostgreSQL', () => ensureDatabases(uri, serviceDatabases))
-    tell('databases: there')
+    tell('databases: ready')
   } else {
     await withRetries('MongoDB', () => ensureReplicaSet(uri))
-    tell('replica set: there')
+    tell('replica set: ready')
   }
 } catch (error) {
-  // The message alone: other fields of a driver's errors say more than a log should know.
+  // Prints only the message, because other fields of a driver's error may contain secrets.
   tell(`error: ${(error as Error).message}`)
   process.exitCode = 1
 }
 
-/** Without it a user would have an empty password. */
+/** Returns a required variable, for example a password, which must not be empty. */
 function required(variable: string): string {
   const value = process.env[variable]
   if (value) return value
@@ -47,9 +47,9 @@ function required(variable: string): string {
 }
 
 /**
- * Makes a single MongoDB server the replica set that its URI names, and waits until it takes writes: transactions exist on
- * replica sets only. A server that is one already stays as it is.
- * @param uri with one host, by which the members and all clients know the server, and `replicaSet=`
+ * Makes a single MongoDB server the replica set of its URI, and waits until it accepts writes. MongoDB has transactions only on replica sets. An
+ * existing replica set stays unchanged.
+ * @param uri a URI with `replicaSet=` and one host, which members and all clients use for the server
  */
 async function ensureReplicaSet(uri: string): Promise<void> {
   const { host, searchParams } = new URL(uri)
@@ -63,7 +63,7 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   } finally {
     await direct.close()
   }
-  // Finds no server until one is the primary of that set.
+  // Waits until a server is the primary of the set.
   const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
   await client.close()
 }

@@ -21,9 +21,7 @@ import {
   stopAll,
 } from './runners.ts'
 
-/**
- * `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`.
- */
+/** Runs `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -33,12 +31,12 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   print(`next: ${nextCommand(application)}`)
 }
 
-/** Returns a command that shows the running application at work: its demo, if services.json declares one. */
+/** Returns the command to try next: the demo, if services.json declares one. */
 export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (demo ? 'make demo' : 'make status')
 
 /**
- * `make observe`: starts the stack with its observers: traces in Jaeger, metrics and alerts in Prometheus, and in containers a dashboard
- * in Grafana. Services and sidecars that run without traces start again. `make down` stops all of it.
+ * Runs `make observe`: starts the stack with its observers. These are Jaeger for traces, Prometheus for metrics and alerts, and in containers Grafana
+ * with a dashboard. Services and sidecars without traces are restarted. `make down` stops everything.
  */
 export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { observers } = await start(env, { observed: true, signal })
@@ -47,7 +45,7 @@ export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Prom
     ['traces', `${jaegerUrl(observers)}/`],
     ['metrics', `${prometheus}/query`],
     ['alerts', `${prometheus}/alerts`],
-    ['what is scraped', `${prometheus}/targets`],
+    ['scrape targets', `${prometheus}/targets`],
     ...(observers.grafana ? [['dashboard', `http://localhost:${observers.grafana}/d/orderflow`]] : []),
   ]
   for (const line of table(pages)) print(line)
@@ -63,7 +61,7 @@ async function start(
   const options = { onProgress, signal }
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
-  // For services that are closed, and before an engine makes its folder as root.
+  // Creates the file for services with authentication, before a Docker engine creates its folder as root.
   ensureApiKeys()
   const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
@@ -71,14 +69,13 @@ async function start(
   return reached
 }
 
-/** `make down`: stops the stack, whichever runner started it. */
+/** Runs `make down`: stops the stack of any runner. */
 export async function down(): Promise<void> {
   print((await stopAll(timed())) ? 'down' : 'nothing was running')
 }
 
 /**
- * `make status`: shows the state of each part. Returns the exit code: 1 if a part that should run does not, or runs and cannot do its
- * work. A stopped stack is no failure.
+ * Runs `make status`: shows the state of each part. Returns the exit code, which is 1 if a part of a started stack has failed.
  */
 export async function status(): Promise<number> {
   const runner = await currentRunner()
@@ -95,12 +92,12 @@ export async function status(): Promise<number> {
   if (troubles.flat().length > 0) print()
   for (const trouble of troubles.flat()) print(paint('red', trouble))
   if (unwell.length === 0) return troubles.flat().length > 0 ? 1 : 0
-  print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
+  print(`\n${paint('red', 'some parts have failed')}: ${unwell.join(', ')}`)
   print(`next: ${nextStep}`)
   return 1
 }
 
-/** Returns a line for each fault of a running service: parts that it lacks, and records that it cannot handle. */
+/** Returns a line for each problem of a running service: missing parts, and records that it cannot handle. */
 export async function troublesOf(running: readonly ServiceProbe[]): Promise<string[]> {
   const all = await Promise.all(
     running.map(async ({ name, ask }) => {
@@ -121,9 +118,7 @@ function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): s
   ]
 }
 
-/**
- * Returns a line for each setting of Kafka that differs from what the system relies on; none if Kafka does not answer.
- */
+/** Returns a line for each Kafka setting that differs from the required value. The list is empty if Kafka does not answer. */
 export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   const checks = [
     topicDifferences(kafka, specs),
@@ -133,9 +128,8 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 }
 
 /**
- * `make logs`: shows all logs, or the one that is named. On a terminal it follows the logs of a running stack; in a pipe or a file it
- * shows their end, since nothing would ever end it there.
- * @param shouldFollow whether to follow, on a terminal or not
+ * Runs `make logs`: shows all logs or one log. It follows the logs of a running stack on a terminal. In a pipe or a file it shows only their end.
+ * @param shouldFollow replaces this default
  * @throws {CliError} `usage` for an unknown name
  */
 export async function logs(
@@ -152,7 +146,7 @@ export async function logs(
   await runner.logs(name ? [name] : names, { follow, signal })
 }
 
-/** Removes what a stopped stack left: its data and logs. Its certificate and secrets stay. */
+/** Runs `./orderflow clean`: removes the data and logs of a stopped stack. Its certificate and secrets stay. */
 export async function clean(): Promise<void> {
   const removed = await cleanAll()
   for (const each of removed) print(`removed ${each}`)
@@ -160,7 +154,7 @@ export async function clean(): Promise<void> {
 }
 
 /**
- * `./orderflow restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
+ * Runs `./orderflow restart`: restarts a service and its sidecar, one replica after the other.
  * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
@@ -170,13 +164,13 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
 }
 
 /**
- * `./orderflow scale`: runs a service `times` times, where the runner can.
+ * Runs `./orderflow scale`: runs `times` replicas of a service, if the runner supports that.
  * @throws {CliError} `usage` for an unknown service or another number, `not-running`
  */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {
-    throw new CliError('not-running', 'replicas need the stack in containers, and it is not running', {
+    throw new CliError('not-running', 'replicas need a stack in containers, which is not running', {
       nextStep: 'make up STACK=docker',
     })
   }

@@ -9,8 +9,8 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * `./orderflow partitions`: adds the partitions that services.json declares and topics lack. It changes the running stack, and waits until all
- * services consume the new partitions; or it changes the Kafka in the environment, and does not wait.
+ * Runs `./orderflow partitions`: adds missing partitions of services.json to topics. In the running stack it waits until all services consume them.
+ * It can also change the Kafka in the environment.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
@@ -24,17 +24,17 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   if (warning) tell(`warning: ${warning}`)
   if (added.length === 0) return tell('every topic has the partitions of services.json')
   if (isNamed) return
-  tell('waiting for the sidecars to take part in them')
+  tell('waiting until the sidecars consume the new partitions')
   await untilAllConsume(kafka, tell)
 }
 
-/** More is no limit that anybody meant. */
+/** The largest number of days. A larger one is probably a mistake. */
 const maxDays = 36_500
 
 /**
- * `./orderflow retention`: says for how long Kafka keeps events and dead letters, after changing it when days are given. Of the stack that runs,
- * or of the Kafka that the environment names.
- * @throws {CliError} `usage` for anything but days or `forever`
+ * Runs `./orderflow retention`: shows the retention of events and dead letters, and first changes it if `days` is set. Uses the running stack, or the
+ * Kafka in the environment.
+ * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
   const kept = days ? retentionOf(days) : undefined
@@ -43,7 +43,7 @@ export async function retention(days: string | undefined, env: NodeJS.ProcessEnv
   if (kept !== undefined) await keepFor(kafka, names, kept)
   for (const [name, ms] of await keptFor(kafka, names)) print(`${name}: kept ${retentionText(ms)}`)
   if (kept !== undefined && kept !== 'forever') {
-    print('next: a store keeps what the log forgets until it is rebuilt: docs/personal-data.md')
+    print('next: a store keeps deleted events of the log until it is rebuilt (docs/personal-data.md)')
   }
 }
 
@@ -55,18 +55,17 @@ export function retentionOf(days: string): Retention {
   })
 }
 
-/** Days that events are kept, or `forever`. */
+/** The number of days for which Kafka keeps events, or `forever`. */
 type Retention = number | 'forever'
 
 const dayMs = 24 * 60 * 60 * 1_000
-/** Kafka's number of a topic among the resources that have settings. */
+/** Kafka's code of topics as resources with settings. */
 const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /**
- * Sets how long Kafka keeps the records of topics. A broker deletes whole segments, and by default fills the newest one for a week. With a
- * new segment each day, an event is deleted at most one day late, and the broker checks every five minutes. Returns when all brokers report the
- * setting.
+ * Sets the retention of topics, and waits until all brokers report it. A broker deletes whole segments and fills a segment for a week by default. With
+ * a new segment each day, it deletes events at most one day late. It checks every five minutes.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const keptMs = kept === 'forever' ? -1 : kept * dayMs
@@ -81,7 +80,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(isSet, 'the brokers to report the new retention')
 }
 
-/** Returns for how long Kafka keeps the records of each topic, in milliseconds; -1 stands for ever. */
+/** Returns the retention of topics, in milliseconds. -1 means for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,
@@ -92,7 +91,7 @@ export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<
   return new Map(found.map(({ resourceName, configs }) => [resourceName, Number(configs[0]?.value)]))
 }
 
-/** A time as `keptFor` says it, in words. */
+/** Returns a retention of `keptFor` as text. */
 export function retentionText(ms: number): string {
   return ms < 0 ? 'for ever' : `for ${Number((ms / dayMs).toPrecision(3))} days`
 }

@@ -19,8 +19,7 @@ const lookEveryMs = 200
 
 /**
  * Calls `probe` until it returns undefined. A string is the condition that is not met yet.
- * @throws {CliError} `process-died` with the exit status and last log lines of a process that ended, `not-ready` with the last condition after
- *   `timeoutMs`, `interrupted` if the signal aborts
+ * @throws {CliError} `process-died` with the exit status and last log lines; `not-ready` with the last condition after `timeoutMs`; `interrupted`
  */
 export async function waitUntil(
   what: string,

@@ -215,7 +215,7 @@ export const pip: Tool = {
 /** A tool with its version on this machine. */
 export interface FoundTool {
   tool: Tool
-  /** For example `1.26`. Undefined if the tool is missing or does not answer. */
+  /** The version, such as `1.26`. Undefined if the tool is missing or does not answer. */
   version: string | undefined
   isNewEnough: boolean
 }

@@ -33,21 +33,21 @@ describe('the command line', () => {
     [
       ['up'],
       { STACK: 'podman' },
-      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+      'error: STACK=podman is not supported\nnext: set STACK to local or docker, or leave it out\n',
     ],
     [
       ['up'],
       { STORE: 'mysql' },
       'error: STORE=mysql is not supported\n' +
-        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
+        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or leave it out\n',
     ],
     [
       ['up'],
       { STACK: 'local', STORE: 'mongodb' },
       'error: STORE=mongodb is not supported as processes (STACK=local)\n' +
-        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
+        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or leave it out\n',
     ],
-    [['publish'], {}, 'error: which file?\nnext: ./orderflow publish event.json\n'],
+    [['publish'], {}, 'error: the file is missing\nnext: ./orderflow publish event.json\n'],
     [
       ['scale', 'payment-service', '3', '--now'],
       {},

@@ -33,7 +33,7 @@ describe('./orderflow doctor', () => {
     expect(lines).to.include.members([
       'make up, in containers: lacks npm, Docker engine, Docker Compose',
       'make up, as processes: lacks npm, Java, Go, Maven',
-      'make observe, of processes: lacks Go, npm',
+      'make observe, as processes: lacks Go, npm',
       'make test: lacks npm, Java, Go, Maven, Chromium, git, curl, Python with pip',
     ])
   })

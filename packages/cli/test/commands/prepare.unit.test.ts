@@ -20,7 +20,7 @@ describe('./orderflow doctor', () => {
   it('says how much room there is, and how much there should be', () => {
     expect(describeSpace(67.4, 24)).to.equal('free disk: 67 GB; memory: 24 GB')
     expect(describeSpace(3, 1.8)).to.equal(
-      'free disk: 3 GB, where 8 may be needed; memory: 2 GB, where 4 may be needed',
+      'free disk: 3 GB, but up to 8 may be needed; memory: 2 GB, but up to 4 may be needed',
     )
   })
 })
