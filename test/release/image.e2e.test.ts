@@ -29,7 +29,7 @@ describeInContainers('the check of an image before it is pushed', () => {
     const image = await build('USER node', 'ENTRYPOINT ["sh", "-c", "echo the reason; exit 3"]')
     const error = await refusal(requireBoot('test-ends', image))
     expect(error).to.include({ code: 'image' })
-    expect(error?.message).to.equal('the image ends when it is started; its last lines:\nthe reason')
+    expect(error?.message).to.equal('the image exits after its start; its last lines:\nthe reason')
   })
 
   it('rejects an image that exits with an error after SIGTERM', async () => {

@@ -83,7 +83,7 @@ describeInContainers('releases on a real registry with real containers', functio
   describe('releases before the login', () => {
     it('writes the config vars and manual steps to files that only the owner can read', async () => {
       const { status, output } = await operator.orderflow('export', 'order')
-      expect(output).to.include('next: ./orderflow release order').and.not.include('To be filled in')
+      expect(output).to.include('next: ./orderflow release order').and.not.include('Add these values')
       expect(status).to.equal(0)
       const folder = join(env.RELEASE_FOLDER ?? '', 'order-service')
       for (const name of ['config-vars.json', 'instructions.md']) {
@@ -103,8 +103,8 @@ describeInContainers('releases on a real registry with real containers', functio
     const refused: [what: string, variables: NodeJS.ProcessEnv, error: RegExp][] = [
       ['no login', {}, /error: docker is not logged in to localhost:\d+\nnext: printenv ACCESS_TOKEN \| docker login/],
       ['a wrong token', { ACCESS_TOKEN: 'wrong-token' }, /error: \S+ does not accept ACCESS_TOKEN: Invalid cred/],
-      ['an app that does not exist', { APP: 'no-such-app' }, /error: \S+ knows no app no-such-app/],
-      ['an app of another kind', { APP: 'legacy' }, /error: legacy is no container app, its stack is heroku-24/],
+      ['an app that does not exist', { APP: 'no-such-app' }, /error: \S+ does not have the app no-such-app/],
+      ['an app of another kind', { APP: 'legacy' }, /error: legacy is not a container app; its stack is heroku-24/],
       ['no platform', { PLATFORM_API_URL: 'http://127.0.0.1:9' }, /error: 127\.0\.0\.1:9 cannot be reached/],
       ['no registry', { PLATFORM_REGISTRY: 'localhost:9' }, /error: localhost:9 cannot be reached/],
       ['an untrusted registry', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
@@ -243,7 +243,7 @@ describeInContainers('releases on a real registry with real containers', functio
 
     it('refuses to release a service to the other service’s app', async () => {
       const { output } = await operator.make('release-payment', 'APP=orders')
-      expect(output).to.include('error: orders is the app of order-service; every service needs one of its own')
+      expect(output).to.include('error: orders is the app of order-service; every service needs its own app')
     })
 
     it('lists, stops, starts and opens an app, and follows its log', async () => {
@@ -278,19 +278,19 @@ describeInContainers('releases on a real registry with real containers', functio
       expect(output).to.match(/error: the web process of v4 crashed; the last lines of its log:/)
       expect(output).to.include('changed so far: config vars, image')
       expect(output).to.match(
-        /next: .\/orderflow app-logs order .*\n +.\/orderflow release order .* .\/orderflow rollback order --app orders goes back/,
+        /next: .\/orderflow app-logs order .*\n +.\/orderflow release order .* .\/orderflow rollback order --app orders undoes it/,
       )
     })
 
     it('rolls back to the previous release, and no further', async () => {
       const { status, output } = await operator.make('rollback-order', 'APP=orders')
       expect(output)
-        .to.match(/release: v5, the image and config vars of then/)
+        .to.match(/release: v5 with the previous image and config vars/)
         .and.match(/live: v5/)
       expect(status).to.equal(0)
       expect(stateOf('orders').configVars).to.include({ Stream__SaslPassword: env.Stream__SaslPassword })
       expect(await (await fetch(`${urlOf('orders')}/readyz`)).json()).to.deep.equal({ status: 'ready' })
-      expect((await operator.make('rollback-order', 'APP=orders')).output).to.include('no release of orders was made')
+      expect((await operator.make('rollback-order', 'APP=orders')).output).to.include('this folder has no release of orders')
     })
 
     it('hides secrets with debugging switched on', async () => {
@@ -345,7 +345,7 @@ describeInContainers('releases on a real registry with real containers', functio
     it('finds or creates the topics, with the settings of the app', async () => {
       const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
       const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
-      const there = `there, ${partitions.containers} partitions`
+      const there = `exists with ${partitions.containers} partitions`
       expect(output).to.match(new RegExp(`^orderevents: ${there}\npaymentevents: ${there}\n`))
       expect(status).to.equal(0)
     })
@@ -388,7 +388,7 @@ describeInContainers('releases on a real registry with real containers', functio
         await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(
-        /the pushed image is a application\/vnd\.oci\.image\.manifest\.v1\+json; the platform takes/,
+        /the pushed image is a application\/vnd\.oci\.image\.manifest\.v1\+json; the platform accepts/,
       )
     })
 

@@ -29,7 +29,7 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/** Requires keys for signatures, because other applications may write to a hosted stream. Services without a store need no keys. */
+/** Requires keys for signatures, because other applications may write to a hosted stream. Only services with a store need them. */
 function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
   return keys || store === ''
     ? []

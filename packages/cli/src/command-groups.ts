@@ -225,7 +225,7 @@ export const commandGroups: CommandGroups = {
     },
   },
   'Release it to a hosting platform (docs/release.md)': {
-    ...ofRelease('export', 'Write config-vars.json and the steps of a release by hand', {}),
+    ...ofRelease('export', 'Write config-vars.json and the steps of a manual release', {}),
     ...ofRelease('release', 'Release a service to an app', { ...app, ...dryRun }),
     ...ofRelease('rollback', 'Return an app to its state before the last release', { ...app, ...dryRun }),
     ...ofRelease('ps', 'List the processes of an app', app),

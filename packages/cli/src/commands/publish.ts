@@ -98,7 +98,7 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   if (!topic)
     throw new CliError(
       'usage',
-      `no topic has ${envelope?.Name ?? 'this event'}, and outside publishers may not write any topic`,
+      `${envelope?.Name ?? 'this event'} is in no topic, and services.json has no topics for outside publishers`,
       {
         nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
       },

@@ -16,7 +16,7 @@ const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
  * Runs `./orderflow publisher`: creates the user of an outside publisher and prints the settings of its Kafka client. `rotate` changes the password,
- * `remove` removes the user. Without a name it lists all users. A Kafka without authentication has no users.
+ * `remove` removes the user. Without a name it lists all users. Users exist only if Kafka authenticates clients.
  * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
  */
 export async function publisher(

@@ -11,16 +11,16 @@ import { print } from '../lib/terminal.ts'
 import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
 
 /**
- * `make new-service`: writes a service that reacts to an event, and its entry in services.json with all that follows from it.
- * @param event without one, the first answer of the first reaction in services.json
- * @throws {CliError} `usage` when the name will not do or is taken, or the event is unknown
+ * Runs `make new-service`: writes a service that reacts to an event, its entry in services.json, and the files that follow from it.
+ * @param event by default the first answer of the first reaction in services.json
+ * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
 export async function newService(name: string, event?: string): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
   const files = serviceFiles(name, ports, heard)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
-    throw new CliError('usage', `${name} is there already`, { nextStep: 'take another name' })
+    throw new CliError('usage', `${name} already exists`, { nextStep: 'choose another name' })
   }
   const registry = join(repository, 'services.json')
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
@@ -33,7 +33,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   }
   writeFileSync(registry, registered)
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
-  // In a process of its own: this one has read services.json as it was.
+  // Runs in a new process, because this one has read the old services.json.
   await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
   await link(name, undo)
 
@@ -42,9 +42,9 @@ export async function newService(name: string, event?: string): Promise<void> {
   for (const path of changed) print(`changed: ${path}`)
   print()
   print(
-    `${name} gets the events of ${heard.topic}. It will be at http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
+    `${name} receives the events of ${heard.topic}. Its addresses are http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
   )
-  print('next: make up; docs/new-service.md goes on from there')
+  print('next: make up, then continue with docs/new-service.md')
   if (undo) print(`undo: ${undo}`)
 }
 
@@ -63,8 +63,8 @@ export const changed = [
 ]
 
 /**
- * Returns a command that restores the files that a new service changes, as they are now, and removes the service. It keeps uncommitted work,
- * because `git stash create` saves it in a commit of no branch. Undefined without a git repository.
+ * Returns a command that restores the current state of the files that a new service changes, and removes the service. It keeps uncommitted work,
+ * because `git stash create` saves it in a commit without a branch. Undefined without a Git repository.
  */
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
@@ -78,27 +78,27 @@ export function undoCommand(folder: string, name: string): string | undefined {
   }
 }
 
-/** Makes the new folder a workspace. It needs no package that is not here, so npm asks nobody. */
+/** Makes the new folder a workspace. All packages are installed, so npm works offline. */
 async function link(name: string, undo: string | undefined): Promise<void> {
   try {
     await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
   } catch (cause) {
     throw new CliError(
       'provision-failed',
-      `${name} is written, and npm could not make it a workspace: ${(cause as Error).message}`,
+      `${name} is written, but npm could not make it a workspace: ${(cause as Error).message}`,
       {
         nextStep: `npm install${undo ? `; or undo it: ${undo}` : ''}`,
         cause,
       },
     )
   }
-  // What packages/cli/node looks at: the packages are those of this lock file.
+  // packages/cli/node compares this copy with the lock file to find out that the packages are installed.
   copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
 }
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 
-/** The ports of one service more: the first pair that nobody has. */
+/** Returns the ports of a new service: the first unused pair. */
 export function nextPorts(): NewPorts {
   const taken = new Set(services.flatMap((service) => [service.http, service.https]))
   let http = 5000
@@ -107,8 +107,8 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * services.json with an entry for a new service, behind the others. As text: nobody's layout is changed.
- * @throws {CliError} `usage` when the file does not end as expected
+ * Returns services.json with an entry for a new service at the end. Edits the text, so the layout of other entries stays.
+ * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(
   registry: string,
@@ -126,7 +126,7 @@ function withService(
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)
   if (text !== registry) return text
-  throw new CliError('usage', 'services.json does not end as the formatter leaves it', {
+  throw new CliError('usage', 'the end of services.json is not formatted', {
     nextStep: 'packages/cli/node node_modules/.bin/biome format --write services.json',
   })
 }

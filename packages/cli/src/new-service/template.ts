@@ -12,15 +12,15 @@ import { application } from '../lib/services.ts'
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
- * A whole service, of spare parts, so that no word in it means anything else. It is linted as it is. Types are checked in services that are made
- * from it, because its event has no schema.
+ * The folder of the template: a complete service of spare parts, words that have no other meaning here. It is linted. Types are checked only in
+ * services that are created from it, because its event has no schema.
  */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
- * The files of a new service, by their path in its folder. What they are called decides where the formatter breaks lines and how it
- * sorts imports, so they want to be formatted.
- * @throws {CliError} `usage` when the name will not do
+ * Returns the files of a new service, by their path in its folder. They must be formatted, because the length of the name changes line breaks and the
+ * order of imports.
+ * @throws {CliError} `usage` for an invalid name
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -40,7 +40,7 @@ function renamed(text: string, names: Names): string {
   )
 }
 
-/** The settings have an id and ports that nobody else has; in the template they are these. */
+/** Returns the settings with a new id and unused ports instead of those of the template. */
 function settled(path: string, text: string, ports: NewPorts): string {
   if (path !== 'appsettings.json') return text
   const { http, https, channel, metrics, daprHttp, daprGrpc } = ports
@@ -50,33 +50,29 @@ function settled(path: string, text: string, ports: NewPorts): string {
     .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }
 
-/** A service's name in the forms that its code has it in, by the form in the template. */
+/** The forms of a service's name in code, by their form in the template. */
 type Names = ReadonlyMap<string, string>
 
 const maxLength = 40
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 
 /**
- * The forms of a name such as `gift-card-service`.
- * @param code the template's files: a name that they have for something else would make two things of one name
- * @throws {CliError} `usage` saying what a name looks like
+ * Returns the forms of a name such as `gift-card-service`.
+ * @param code the template's files, whose other names the service must not have
+ * @throws {CliError} `usage` with the rules for names
  */
 export function namesOf(name: string, code: string): Names {
   if (!form.test(name) || name.length > maxLength) {
-    throw new CliError('usage', name ? `${name} is no name of a service` : 'which name?', {
-      nextStep: `NAME is lower-case words with hyphens that end in -service, at most ${maxLength} characters`,
+    throw new CliError('usage', name ? `${name} is not a valid name of a service` : 'the name is missing', {
+      nextStep: `NAME is lower-case words joined by hyphens, ends in -service and has at most ${maxLength} characters`,
     })
   }
   const words = name.split('-').slice(0, -1)
   const pascal = words.map(capital).join('')
   if (pascal in globalThis || new RegExp(`\\b${pascal}\\b`).test(code)) {
-    throw new CliError(
-      'usage',
-      `${name} would have a ${pascal} of its own beside the ${pascal} that every service has`,
-      {
-        nextStep: `take a name that says more, such as ${words[0] === 'order' ? 'my' : 'order'}-${name}`,
-      },
-    )
+    throw new CliError('usage', `${name} would define ${pascal}, but every service already has a ${pascal}`, {
+      nextStep: `choose a more specific name, such as ${words[0] === 'order' ? 'my' : 'order'}-${name}`,
+    })
   }
   const many = [...words.slice(0, -1), plural(words.at(-1) ?? '')]
   return new Map([
@@ -103,21 +99,21 @@ function plural(word: string): string {
 /** The event that a new service reacts to. */
 interface HeardEvent {
   name: string
-  /** Name of its topic in generated types. */
+  /** The topic's constant in generated code. */
   constant: string
-  /** Field of the Payload, a GUID, of which the service keeps a document each. */
+  /** The field of the Payload with a GUID. The service stores a document for each GUID. */
   key: string
 }
 
 /** The placeholders for the event in the template. */
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
-/** Fields of every document, which the field of the key must not be called. */
+/** The fields of every document. The field of the key must have another name. */
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event that a new service reacts to. Its key is the topic's key if that is one GUID, otherwise the first GUID of the Payload.
- * @param name without one, the first answer of the first reaction in services.json, or the first event of a topic
+ * Returns the event that a new service reacts to. Its key is that of the topic if it is one GUID, otherwise the first GUID of the Payload.
+ * @param name by default the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {CliError} `usage` for an event without a schema, a topic or a GUID
  */
 export function heardEvent(name: string | undefined, app: Application = application): HeardEvent & { topic: string } {
@@ -125,34 +121,34 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   const wanted = name || app.reactions[0]?.answers[0] || eventNames.find(topicOf) || eventNames[0]
   const event = eventNames.find((known) => known === wanted)
   if (event === undefined) {
-    throw new CliError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
+    throw new CliError('usage', wanted ? `${wanted} has no schema` : 'the application has no events yet', {
       nextStep:
         eventNames.length > 0
           ? `EVENT is one of ${eventNames.join(', ')}`
-          : 'write the schema of one (docs/own-domain.md)',
+          : 'write the schema of an event (docs/own-domain.md)',
     })
   }
   const topic = topicOf(event)
   if (topic === undefined) {
-    throw new CliError('usage', `${event} is an event of no topic in services.json`, {
-      nextStep: `add "${event}" to "outside" of the topic to which outside applications publish it, or to "produces" of the service that publishes it, then make generate`,
+    throw new CliError('usage', `no topic of services.json has the event ${event}`, {
+      nextStep: `add "${event}" to "outside" of a topic if outside publishers publish it, otherwise to "produces" of its service, then run make generate`,
     })
   }
   const key = [...(topic.key.length === 1 ? topic.key : []), ...payloadFields(event)].find((field) =>
     isGuid(event, field),
   )
   if (key === undefined) {
-    throw new CliError('usage', `no field of ${event} is a GUID, of which the service could keep a document each`, {
-      nextStep: 'take another EVENT, or add such a field to its schema',
+    throw new CliError('usage', `${event} has no field with a GUID, by which the service could store documents`, {
+      nextStep: 'choose another EVENT, or add such a field to its schema',
     })
   }
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** A topic's key may be a field that this event does not have. */
+/** Returns true if the event has this field, and it is a GUID. A topic's key may be a field of other events. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
-/** Returns what replaces each placeholder of the template. */
+/** Returns the replacements for the template's placeholders. */
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {
   const asVariable = (field: string) => {
     const variable = lower(field)

@@ -28,22 +28,22 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** Describes how an image of the same name and contract is built where the real one cannot be pulled. */
+/** The recipe of an image with the same name and contract, for machines that cannot pull the real one. */
 export interface Recipe {
-  /** Its files: a Dockerfile, or a script `build NAME LABEL...`, and what these use. */
+  /** The folder with a Dockerfile or a script `build NAME LABEL...`, and the files that these use. */
   folder: string
-  /** The images that its Dockerfile starts from. */
+  /** The base images of the Dockerfile. */
   from: string[]
-  /** Arguments of its Dockerfile. */
+  /** The arguments of the Dockerfile. */
   args: Record<string, string>
   /** Other content that the image depends on. */
   content: string[]
   /** The substitute for the real program, shown wherever the image is used. */
   standIn?: string
   needs: Tool[]
-  /** Tools of the cache that it copies. */
+  /** Tools of the cache that the Dockerfile copies. */
   parts: Provisioned[]
-  /** Puts what the Dockerfile copies beside it. */
+  /** Adds the files that the Dockerfile copies to the build context. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 
@@ -51,7 +51,7 @@ const recipesFolder = join(repository, 'packages/cli/src/offline/images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
-/** Returns the certificates that this machine trusts, for the base image; empty if there are none. */
+/** Returns this machine's trusted certificates for the base image. The text is empty if this machine has none. */
 function trusted(): string {
   const file = '/etc/ssl/certs/ca-certificates.crt'
   return existsSync(file) ? read(file) : ''
@@ -59,13 +59,13 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Returns the recipe for an image with a tool of the cache, which its Dockerfile copies by the tool's name. */
+/** Returns the recipe for an image with a tool of the cache. Its Dockerfile copies the tool by name. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
 }
 
-/** @throws {Error} for an image that has no recipe */
+/** @throws {Error} for an image without a recipe */
 export function recipeOf(image: string): Recipe {
   switch (image) {
     case baseImage:
@@ -115,8 +115,8 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
 }
 
 /**
- * Changes when anything changes that an image is built from, the images that it starts from included.
- * @param recipeOf finds the recipe of an image it starts from
+ * Returns a hash of all sources of an image, including those of its base images.
+ * @param recipeOf returns the recipe of a base image
  * @returns 16 hex digits
  */
 export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe): string {
@@ -141,10 +141,7 @@ function filesOf(folder: string): string[] {
     .sort()
 }
 
-/**
- * Builds an image from its recipe in a folder of its own, with these labels. Layers that did not change are not built
- * again.
- */
+/** Builds an image with labels from its recipe, in a temporary folder. Unchanged layers come from Docker's cache. */
 export async function buildImage(
   image: string,
   recipe: Recipe,

@@ -5,12 +5,10 @@ import { hostedProblems } from '../../release-image/hosted-settings.ts'
 import { repository } from '../lib/paths.ts'
 import type { Service } from '../lib/services.ts'
 
-/** The environment of an app on the platform, as its API takes it. */
+/** The environment variables of an app on the platform. */
 export type ConfigVars = Record<string, string>
 
-/**
- * The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL.
- */
+/** Returns the secret values of an app's config vars, including foreign ones such as an add-on's URL. */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
@@ -18,9 +16,9 @@ export function secretsOf(vars: Record<string, string | null>): string[] {
   return [...new Set(secrets)]
 }
 
-/** The secrets of a list: of keys, of `header=secret` pairs, or of `service=url token` pairs. */
+/** Returns the secrets in a list of keys, of `header=secret` pairs or of `service=url token` pairs. */
 function listedSecrets(value: string): string[] {
-  // A URI or JSON is no such list.
+  // Skips a URI or JSON.
   if (/^([\w+.-]+:\/\/|[[{])/.test(value)) return []
   return value.split(',').map((item) => {
     const [, secret = item] = / (\S+)$/.exec(item) ?? /^[\w-]+=([^=].*)$/.exec(item) ?? []
@@ -28,17 +26,17 @@ function listedSecrets(value: string): string[] {
   })
 }
 
-/** A URL with a user or password in it. */
+/** Returns true for a URL with a user or password. */
 function hasCredentials(value: string): boolean {
   return /:\/\/[^/@\s]*@/.test(value)
 }
 
-/** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
+/** The sections of listeners inside the container, which the image sets. The platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
- * Settings of a hosted service that differ from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses
- * sessions under 6 s.
+ * The default settings of a hosted service that differ from local ones. It is public. Its broker is remote, requires authentication, and usually refuses
+ * sessions shorter than 6 s.
  */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
@@ -57,14 +55,13 @@ const traceVariables = [
 
 export interface Resolved {
   vars: ConfigVars
-  /** A line for each setting that is missing or wrong, beginning with its name. */
+  /** A line for each missing or invalid setting. It begins with the name. */
   problems: string[]
 }
 
 /**
- * A service's config vars: every key of `appsettings.json` as `Section__Key`, each from the environment, else from
- * `earlier` (the config-vars.json of an export), else the file's own value; what the environment says of traces; and whatever
- * else `earlier` has.
+ * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value is that of the environment, of `earlier` (the
+ * config-vars.json of an export) or of the file, in this order. Adds the environment's variables for traces and all others of `earlier`.
  */
 export async function resolveConfigVars(
   service: Service,
@@ -84,11 +81,11 @@ export async function resolveConfigVars(
   }
 }
 
-/** Returns the faults of a config-vars.json that was edited by hand. */
+/** Returns the problems of a config-vars.json that was edited by hand. */
 function earlierProblems(earlier: Record<string, unknown>): string[] {
   return Object.entries(earlier).flatMap(([name, value]) => {
-    if (!/^\w+$/.test(name)) return [`${name}: a name has letters, digits and underscores only`]
-    return typeof value === 'string' ? [] : [`${name}: must be a text, in quotes`]
+    if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
+    return typeof value === 'string' ? [] : [`${name}: must be a string in quotes`]
   })
 }
 
@@ -108,30 +105,28 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/**
- * A line for each config var that is missing or wrong: the service's own rules, and those of a hosted stream and store.
- */
+/** Returns a line for each missing or invalid config var, by the rules of the service and of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
-  // Only who asks this needs what a service is made of, which takes a while to load.
+  // Loaded on demand, because loading a service takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
-  // The image is given a PORT by the platform, and listens to all who reach it.
+  // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
   return [...own, ...localProblems(vars), ...hostedProblems(vars)]
 }
 
 function localProblems({ Stream__Brokers: brokers = '' }: ConfigVars): string[] {
   const isLocal = brokers.split(',').some((broker) => /^(localhost|127\.)/.test(broker))
-  return isLocal ? ['Stream__Brokers: is this machine’s, which the platform cannot reach'] : []
+  return isLocal ? ['Stream__Brokers: names this machine, which the platform cannot reach'] : []
 }
 
-/** One config var as it is on the platform and as it is to be; undefined where it does not exist. */
+/** A change of one config var: its current and its new value. Undefined means that it does not exist. */
 export interface Change {
   name: string
   before: string | undefined
   after: string | undefined
 }
 
-/** Returns the changes to the names of `wanted`. Other config vars of the app stay as they are. */
+/** Returns the changes to the names of `wanted`. Other config vars of the app stay unchanged. */
 export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
   return Object.entries(wanted)
     .map(([name, after]) => ({ name, before: current[name], after }))
@@ -139,12 +134,12 @@ export function changesBetween(current: ConfigVars, wanted: Record<string, strin
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** The body of the PATCH that makes the changes; null removes a config var. */
+/** Returns the body of the PATCH request for changes. Null removes a config var. */
 export function patchOf(changes: Change[]): Record<string, string | null> {
   return Object.fromEntries(changes.map(({ name, after }) => [name, after ?? null]))
 }
 
-/** A line as of a diff: `+` new, `-` gone, `~` changed. */
+/** Returns a line like that of a diff: `+` new, `-` removed, `~` changed. */
 export function describeChange({ name, before, after }: Change): string {
   if (before === undefined) return `+ ${name} = ${show(name, after)}`
   if (after === undefined) return `- ${name} = ${show(name, before)}`

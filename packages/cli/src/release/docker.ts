@@ -4,17 +4,17 @@ import { runTool } from '../lib/run-tool.ts'
 
 interface DockerOptions {
   env?: Record<string, string>
-  /** Called for each line of either output. */
+  /** Called for each line of standard output and standard error. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
-/** Nothing that docker starts needs to know what the app's secrets are. */
+/** Matches variables with secrets of the app, which docker's processes must not see. */
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
- * Runs the docker command, without input, and returns its standard output.
- * @throws {CliError} `docker` with the last lines it printed, `interrupted` when the signal aborts
+ * Runs the docker command without input, and returns its standard output.
+ * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
   const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))
@@ -34,7 +34,7 @@ export async function docker(args: string[], { env = {}, onLine, signal }: Docke
 function failure(error: unknown): CliError {
   const { message } = error as Error
   if (!(error instanceof CliError)) {
-    return new CliError('docker', `docker cannot be run: ${message}`, {
+    return new CliError('docker', `cannot run docker: ${message}`, {
       nextStep: 'install Docker from https://docs.docker.com/engine/install/',
       cause: error,
     })
@@ -42,13 +42,13 @@ function failure(error: unknown): CliError {
   return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
-/** The label of a container or network that must not outlive the process whose id is its value. */
+/** The label of containers and networks that must end with a process. Its value is the process's pid. */
 const ownerLabel = 'orderflow.owner'
 
-/** docker's options that make this process the owner. */
+/** The docker options that make this process the owner. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]
 
-/** Removes what processes that were killed left in the Docker engine. */
+/** Removes the containers and networks of killed processes. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Label "${ownerLabel}"}}`
   const containers = await docker(['ps', '--all', '--filter', `label=${ownerLabel}`, '--format', format])
@@ -57,7 +57,7 @@ export async function removeOrphans(): Promise<void> {
   for (const pid of owners) if (!isAlive(pid)) await removeOf(pid)
 }
 
-/** Removes all that a process owns. */
+/** Removes all containers and networks of a process. */
 export async function removeOf(pid: number): Promise<void> {
   const filter = ['--quiet', '--filter', `label=${ownerLabel}=${pid}`]
   const containers = await docker(['ps', '--all', ...filter])
@@ -73,7 +73,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is another user's.
+    // EPERM: the process belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -6,10 +6,7 @@ import { readTarget, type Target } from './operator.ts'
 import type { Output } from './output.ts'
 import { releaseFolder, shown, writePrivate } from './record.ts'
 
-/**
- * `./orderflow export NAME`: writes the config vars and the manual steps of a release, and says what is to be filled
- * in.
- */
+/** Runs `./orderflow export NAME`: writes the config vars and the manual steps of a release, and lists missing values. */
 export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const target = readTarget(env)
   const { vars, problems } = await gatherConfigVars(service, env, out)
@@ -17,11 +14,11 @@ export async function exportService(service: Service, env: NodeJS.ProcessEnv, ou
   const stepsFile = join(releaseFolder(env), service.name, 'instructions.md')
   writePrivate(varsFile, `${JSON.stringify(vars, null, 2)}\n`)
   writePrivate(stepsFile, instructions({ service, target, configVarsFile: varsFile }))
-  out.print(`${shown(varsFile)}    ${Object.keys(vars).length} config vars, secrets among them: for your eyes only`)
-  out.print(`${shown(stepsFile)}    the steps of a release by hand`)
+  out.print(`${shown(varsFile)}    ${Object.keys(vars).length} config vars with secrets: keep this file private`)
+  out.print(`${shown(stepsFile)}    the steps of a manual release`)
   out.print()
   if (problems.length > 0) {
-    out.print(`To be filled in, in ${shown(varsFile)} or as environment variables:`)
+    out.print(`Add these values to ${shown(varsFile)}, or set them as environment variables:`)
     for (const problem of problems) out.print(`  - ${problem}`)
     out.print()
   }
@@ -35,8 +32,8 @@ interface InstructionsOptions {
 }
 
 /**
- * The steps of a release by hand, for `curl` and `docker`. `<app_name>` and `<ACCESS_TOKEN>` are the two tags to replace; the
- * token is read from standard input everywhere, so that no process list shows it.
+ * Returns the steps of a manual release with `curl` and `docker`. The reader replaces `<app_name>` and `<ACCESS_TOKEN>`. All commands read the token
+ * from standard input, so that process lists do not show it.
  */
 function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
   const { apiUrl, platform, registry } = target
@@ -46,13 +43,13 @@ function instructions({ service, target, configVarsFile }: InstructionsOptions):
   const call = (method: string, path: string, ...options: string[]) =>
     withToken(`curl -sSf -X ${method} ${apiUrl}/apps/<app_name>${path}`, '-H @-', ...options)
 
-  return `# Releasing ${service.name} by hand
+  return `# Manual release of ${service.name}
 
-\`./orderflow release ${service.role} --app <app_name>\` does all of this in one step, checks it, and can be undone.
+\`./orderflow release ${service.role} --app <app_name>\` does all of this in one step, checks the result, and can be undone.
 
-In this file replace \`<app_name>\` by the name of the app and \`<ACCESS_TOKEN>\` by a token of the platform's API. Run the commands
-in the repository's folder, and remove the file afterwards: it holds the token then. Every service needs an app of its own, whose
-stack must be \`container\`.
+Replace \`<app_name>\` in this file by the name of the app, and \`<ACCESS_TOKEN>\` by a token of the platform's API. Run the commands in
+the repository's folder. Remove the file afterwards, because it contains the token. Every service needs its own app with the stack
+\`container\`.
 
 ## 1. Set the config vars
 
@@ -71,8 +68,8 @@ docker push ${image}
 
 ## 4. Release it
 
-The platform wants the digest of the image's configuration, which is in the registry's manifest. It is the image's id here, unless somebody else
-pushed to the app meanwhile; then begin again at step 3:
+The platform needs the digest of the image's configuration, which is in the registry's manifest. It equals the image's id here. If it differs, another
+push to the app came in between: begin again at step 3.
 
 \`\`\`sh
 docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest -K - \\
@@ -81,15 +78,15 @@ docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest 
 user = "_:<ACCESS_TOKEN>"
 END
 )
-[ "$docker_image" = "$image_id" ] || echo "error: the registry has $docker_image, and you built $image_id: begin again at step 3" >&2
+[ "$docker_image" = "$image_id" ] || echo "error: the registry has $docker_image, but you built $image_id: begin again at step 3" >&2
 \`\`\`
 
 ${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept('.docker-releases'), `-d '{"updates":[{"type":"web","docker_image":"'"$docker_image"'"}]}'`)}
 
-## 5. Look after it
+## 5. Operate it
 
-List the processes; stop \`web.1\`, which the platform may start again by itself (\`"quantity":0\` in the command after it stops it
-for good); start it; and see where the app is (\`web_url\`):
+The commands list the processes, stop \`web.1\`, start it, and show the app (\`web_url\` is its address). The platform may restart a stopped
+process. Set \`"quantity":0\` in the third command to stop it permanently.
 
 ${call('GET', '/dynos', accept())}
 
@@ -99,13 +96,13 @@ ${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept(), `
 
 ${call('GET', '', accept())}
 
-The log is at the \`logplex_url\` of the answer, for a few minutes; read it without the token:
+The log is at the \`logplex_url\` of this answer for a few minutes. Read it without the token:
 
 ${call('POST', '/log-sessions', "-H 'Content-Type: application/json'", accept(), `-d '{"dyno":"web.1","lines":100,"tail":true}'`)}
 `
 }
 
-/** A command that reads the Authorization header from its standard input. */
+/** Returns a command that reads the Authorization header from standard input. */
 function withToken(command: string, ...options: string[]): string {
   return withLine([command, ...options].join(' \\\n  '), 'Authorization: Bearer <ACCESS_TOKEN>')
 }

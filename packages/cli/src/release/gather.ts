@@ -13,15 +13,15 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * A service's config vars from the environment, an earlier export and `appsettings.json`, in this order. At a terminal the
- * operator is asked for what is missing or wrong. From here on `out` hides the secrets.
+ * Returns a service's config vars from the environment, an earlier export and `appsettings.json`, in this order. On a terminal it prompts for missing or
+ * invalid values. From now on `out` hides the secrets.
  */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
   let resolved = await resolveConfigVars(service, env, earlier)
   const answers: ConfigVars = {}
   while (process.stdin.isTTY && process.stderr.isTTY) {
-    // An answer may lead to another question: an issuer to its audience.
+    // An answer may require another value, for example an issuer its audience.
     const asked = Object.keys(answers).length
     await askFor(resolved, answers)
     if (Object.keys(answers).length === asked) break
@@ -31,7 +31,7 @@ export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv,
   return resolved
 }
 
-/** @throws {CliError} `settings` with a line for each config var that is missing or wrong */
+/** @throws {CliError} `settings` with a line for each missing or invalid config var */
 export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<ConfigVars> {
   const { vars, problems } = await gatherConfigVars(service, env, out)
   if (problems.length === 0) return vars
@@ -41,17 +41,17 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-/** Asks for what is missing or wrong and was not asked for yet; the answers are added to those before. */
+/** Prompts for missing or invalid values that it has not asked for yet. Adds them to `answers`. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }
 
-/** Asks the person at the terminal for one line. A secret one is not shown while it is typed. */
+/** Reads one line from the terminal. A secret is not shown while it is typed. */
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // First, since it ends the terminal's own echo.
+  // Created first, because it switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

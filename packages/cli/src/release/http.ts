@@ -5,11 +5,11 @@ export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'
   url: string
   headers: Record<string, string>
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   body?: unknown
-  /** True where doing it twice is as good as once: only then it is sent again when nobody knows whether it was done. */
+  /** True if a repeated request has the same result. Only such a request is repeated when its result is unknown. */
   idempotent: boolean
-  /** The setting that says where it goes. */
+  /** The setting with the address. */
   setting: string
 }
 
@@ -30,14 +30,14 @@ interface HttpOptions {
 
 const attempts = 4
 const firstDelayMs = 500
-/** A platform that wants us to wait longer is not waited for. */
+/** The longest accepted wait. A request fails if the platform requires a longer one. */
 const longestWaitMs = 120_000
-/** With fewer requests left than this, requests come a second apart (RateLimit-Remaining). */
+/** The number of remaining requests (RateLimit-Remaining) below which there is one request per second. */
 const fewLeft = 20
 
 /**
- * Sends requests, again where that helps: after 429 always, after a 5xx or a broken connection only what is idempotent.
- * Honours `Retry-After` and `RateLimit-Remaining`; follows no redirect, since it would carry the token elsewhere.
+ * Returns a function that sends requests. It repeats a request after 429. After a 5xx or a broken connection it repeats only idempotent requests. It
+ * respects `Retry-After` and `RateLimit-Remaining`, and does not follow redirects, which would send the token to another host.
  */
 export function createHttp(options: HttpOptions = {}): Send {
   const { onWait = () => {}, signal, timeoutMs = 30_000 } = options
@@ -82,7 +82,7 @@ function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): b
   return answer.status === 429 || (answer.status >= 500 && idempotent)
 }
 
-/** Returns the delay of `Retry-After`, in seconds or as a date, else twice the last one. */
+/** Returns the delay in milliseconds: that of `Retry-After` (seconds or a date), or twice the last delay. */
 function waitBefore(answer: Answer | Error, attempt: number): number {
   const backOff = firstDelayMs * 2 ** (attempt - 1)
   const header = answer instanceof Error ? null : answer.headers.get('retry-after')
@@ -98,26 +98,26 @@ interface Attempt {
   timeoutMs: number
 }
 
-/** Returns the error of a request without an answer. Code `usage` means that trying again is of no use. */
+/** Returns the error of a request without an answer. Code `usage` means that a retry cannot help. */
 export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): CliError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause
   const { code = '', message } = reason as NodeJS.ErrnoException
-  const unknown = idempotent ? '' : '; whether it was done is unknown, so look before you do it again'
+  const unknown = idempotent ? '' : '; the result is unknown, so check it before you repeat the request'
   if ((cause as Error).name === 'TimeoutError') {
     return new CliError('unreachable', `${host} did not answer within ${timeoutMs / 1000} s${unknown}`, {
-      nextStep: `run this again; if it stays so, check ${setting}`,
+      nextStep: `run this again; if it fails again, check ${setting}`,
       cause,
     })
   }
   if (/CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)) {
     return new CliError('usage', `the certificate of ${host} is not trusted (${code})`, {
-      nextStep: `if ${setting} is right and has an authority of its own, set NODE_EXTRA_CA_CERTS to its PEM file`,
+      nextStep: `if ${setting} is correct and has its own authority, set NODE_EXTRA_CA_CERTS to its PEM file`,
       cause,
     })
   }
   if (code === 'ENOTFOUND') {
-    return new CliError('usage', `there is no host ${host}`, { nextStep: `check ${setting}`, cause })
+    return new CliError('usage', `the host ${host} does not exist`, { nextStep: `check ${setting}`, cause })
   }
   return new CliError('unreachable', `${host} cannot be reached (${code || message})${unknown}`, {
     nextStep: `check your connection and ${setting}`,

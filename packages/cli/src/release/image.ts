@@ -13,7 +13,7 @@ interface ImageFacts {
   Architecture: string
   Size: number
   Config: { User?: string }
-  /** Only engines with the containerd image store have it. */
+  /** Set only by engines with the containerd image store. */
   Descriptor?: { mediaType: string }
 }
 
@@ -22,15 +22,15 @@ interface Watch {
   signal?: AbortSignal | undefined
 }
 
-/** @throws {CliError} `docker` when there is no engine, or no login to the registry that still works */
+/** @throws {CliError} `docker` without an engine or a valid login to the registry */
 export async function requireEngine(registry: string, signal?: AbortSignal): Promise<string> {
   const version = await docker(['version', '--format', '{{.Server.Version}}'], { signal }).catch((error: CliError) => {
     if (error.nextStep || error.code === 'interrupted') throw error
     throw new CliError('docker', error.message, {
-      nextStep: 'start the Docker engine, and see that you may use it',
+      nextStep: 'start the Docker engine, and check that you may use it',
     })
   })
-  // With the credentials it has stored and no terminal to ask at, this is the question whether they work.
+  // Without a terminal, this checks the stored credentials.
   await docker(['login', registry], { signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
     throw new CliError('docker', `docker is not logged in to ${registry}`, {
@@ -42,8 +42,8 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
 }
 
 /**
- * Builds a service's release image, without the attestations that the platform's registry refuses.
- * @returns its id; its name may be given to another image at any time
+ * Builds a service's release image without attestations, which the platform's registry refuses.
+ * @returns the image's id, because another image may get its name at any time
  */
 export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<string> {
   const args = ['--platform', 'linux/amd64', '--build-arg', `SERVICE=${service.folder}`, '--target', 'release']
@@ -59,13 +59,13 @@ export async function buildImage(service: Service, image: string, { onLine, sign
 }
 
 /**
- * Checks before a push whether the platform takes an image.
- * @returns its size in bytes
+ * Checks before a push that the platform accepts an image.
+ * @returns the image's size in bytes
  * @throws {CliError} `image`
  */
 export async function requireAcceptable(image: string): Promise<number> {
   const [facts] = JSON.parse(await docker(['image', 'inspect', image])) as ImageFacts[]
-  if (!facts) throw new CliError('image', `there is no image ${image}`)
+  if (!facts) throw new CliError('image', `the image ${image} does not exist`)
   const platform = `${facts.Os}/${facts.Architecture}`
   if (platform !== 'linux/amd64') {
     throw new CliError('image', `the image is for ${platform}; the platform runs linux/amd64`, {
@@ -77,7 +77,7 @@ export async function requireAcceptable(image: string): Promise<number> {
   }
   if (facts.Descriptor && /index|list|oci/.test(facts.Descriptor.mediaType)) {
     throw new CliError('image', `the image is a ${facts.Descriptor.mediaType}, which the platform refuses`, {
-      nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
+      nextStep: 'switch off the containerd image store of your Docker engine, and run this again',
     })
   }
   return facts.Size
@@ -92,29 +92,29 @@ export async function pushImage(id: string, image: string, { onLine, signal }: W
   await docker(['push', image], { onLine, signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
     throw new CliError('registry', `the image could not be pushed: ${error.message}`, {
-      nextStep: 'see that the app is a container app and the login is its owner’s, and run this again',
+      nextStep: 'check that the app is a container app and that you are logged in as its owner, and run this again',
     })
   })
 }
 
-/** The platform ends a container that has not bound $PORT by then. */
+/** The time after which the platform stops a container that does not listen on $PORT. */
 const bootTimeoutMs = 60_000
-/** Between SIGTERM and SIGKILL. */
+/** The platform's time between SIGTERM and SIGKILL. */
 const stopTimeoutSeconds = 30
 
-/** Not the service's usual port, so that an image that ignores $PORT fails. */
+/** A port that differs from the service's default, so that an image that ignores $PORT fails. */
 const bootPort = 23_456
 const bootSettings = {
   PORT: String(bootPort),
-  // Without a network the sidecar cannot find its own address.
+  // The sidecar's address, which it finds only in a network.
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
-  // Nobody reaches it.
+  // The container has no network, so it has no callers.
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }
-/** Up, and nothing is missing but the stream: without a network there is no Kafka to ask. */
+/** A program that checks that the service runs and is ready except for the stream, because the container has no network. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${bootPort}/' + path)).json()
 Promise.all(['healthz', 'readyz'].map(ask)).then(([{ status }, { missing = {} }]) => {
   process.exit(status === 'up' && Object.keys(missing).every((part) => part === 'stream') ? 0 : 1)
@@ -126,9 +126,9 @@ interface Boot {
 }
 
 /**
- * Starts an image as the platform does, as an arbitrary user and with a `$PORT`, but without a network and with a stream and
- * a store inside its sidecar, until service and sidecar answer; then stops it with SIGTERM.
- * @throws {CliError} `image` with its last lines when it does not boot or stop in time
+ * Starts an image like the platform, as an arbitrary user and with `$PORT`. It has no network; its stream and store are inside its sidecar. Waits until
+ * service and sidecar answer, then stops it with SIGTERM.
+ * @throws {CliError} `image` with its last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {
   await removeOrphans()
@@ -158,7 +158,7 @@ async function untilUp(name: string, signal?: AbortSignal): Promise<void> {
   const deadline = Date.now() + bootTimeoutMs
   while (!(await answers(name, signal))) {
     if ((await stateOf(name, '{{.State.Running}}')) !== 'true')
-      throw await bootFailure(name, 'the image ends when it is started')
+      throw await bootFailure(name, 'the image exits after its start')
     if (Date.now() > deadline)
       throw await bootFailure(name, `the image does not answer on $PORT in ${bootTimeoutMs / 1000} s`)
     await pause(200, signal)

@@ -4,15 +4,15 @@ import type { Context } from './context.ts'
 import { recentLog } from './logs.ts'
 import type { App, Dyno, Release } from './platform.ts'
 
-/** The platform gives a container 60 s to bind its port; starting it takes some more. */
+/** The longest wait. A container must listen within 60 s, and the platform needs additional time to start it. */
 const timeoutMs = 150_000
 const pollMs = 1_000
 const requestTimeoutMs = 10_000
 
 /**
- * Waits until the newest release's web process is up, the service answers at the app's address, and so does its sidecar.
+ * Waits until the newest release's web process runs, and service and sidecar answer at the app's address.
  * @returns the release's version
- * @throws {CliError} `not-live` with the last lines of the log when the process crashes or the time is over
+ * @throws {CliError} `not-live` with the last log lines if the process crashes, or after a timeout
  */
 export async function requireLive(context: Context, app: App): Promise<number> {
   const { signal, out } = context
@@ -31,7 +31,7 @@ export async function requireLive(context: Context, app: App): Promise<number> {
 async function look(context: Context, app: App): Promise<{ version: number; missing?: string }> {
   const { platform } = context
   const release = await platform.newestRelease()
-  if (!release) return { version: 0, missing: 'there is no release' }
+  if (!release) return { version: 0, missing: 'the app has no release' }
   const version = release.version
   if (release.status === 'failed') throw await notLive(context, `release v${version} failed`)
   const missing = dynoMissing(await platform.dynos(), release)

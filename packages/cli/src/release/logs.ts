@@ -6,13 +6,12 @@ import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
-/** Lines to read again after a break: more than are written in a second. */
+/** The number of lines to read again after an interruption: more than are written in a second. */
 const overlap = 500
 const reconnectMs = 1_000
 
 /**
- * `./orderflow app-logs NAME`: shows the log as it grows. When a session ends it opens another and goes on after the
- * last line.
+ * Runs `./orderflow app-logs NAME`: follows the log. When a session ends, it opens another one and continues after the last line.
  */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
   out.hide(secretsOf(await platform.configVars()))
@@ -29,7 +28,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
       }
     } catch (error) {
       if (signal.aborted) return
-      // Refused: there is nothing to follow. A broken connection is what we are here for.
+      // Retries only broken connections.
       if (error instanceof CliError && error.code !== 'unreachable') throw error
       out.complain(`log interrupted (${(error as Error).message}), opening it again`)
     }
@@ -37,7 +36,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
   }
 }
 
-/** Knows which lines were shown: those older than the last one, and of its own time those that it was told. */
+/** Remembers the shown lines: the time of the last line, and all lines with that time. */
 function createMemory() {
   let time = ''
   let lines = new Set<string>()
@@ -52,7 +51,7 @@ function createMemory() {
   }
 }
 
-/** The last lines there are. */
+/** Returns the last lines of the log. */
 export async function recentLog(platform: Platform, lines: number): Promise<string[]> {
   const found: string[] = []
   for await (const line of openLog(platform, { lines, tail: false })) found.push(line)
@@ -64,7 +63,7 @@ async function* openLog(
   options: { lines: number; tail: boolean },
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  // Whoever knows the URL may read it, so the token is not sent along.
+  // The URL needs no token, so the token is not sent.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
   if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)

@@ -25,14 +25,14 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
 const out = createOutput()
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
-// A reader that leaves early (./orderflow app-logs NAME | head) is no fault.
+// A reader may end early (./orderflow app-logs NAME | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-// What fails has nowhere to be told, and telling that would fail as well, for ever.
+// Exits, because reporting this error would fail again.
 process.stderr.on('error', () => process.exit(1))
-// Node would print an error with all that hangs on it, unmasked.
+// Prints errors masked. Node would print them with all their fields.
 process.on('uncaughtException', fail)
 
-/** Runs one command line, such as `release my-service --app NAME`. An option counts more than its variable. */
+/** Runs one command line, such as `release my-service --app NAME`. An option replaces its variable. */
 async function run(args: string[]): Promise<void> {
   const { positionals, values } = readArguments(args)
   const [command = '(none)', name, surplus] = positionals
@@ -40,7 +40,7 @@ async function run(args: string[]): Promise<void> {
   if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`, usageOf(command))
   if (command === 'release-topics') return await createTopics(env, out)
   if (command !== 'export' && !Object.hasOwn(commands, command)) {
-    throw misuse(`unknown command ${command}`, `one of export, ${Object.keys(commands).join(', ')}, release-topics`)
+    throw misuse(`unknown command ${command}`, `use one of export, ${Object.keys(commands).join(', ')}, release-topics`)
   }
   const service = services.find(({ role }) => role === name)
   if (!service) {
@@ -55,7 +55,7 @@ async function run(args: string[]): Promise<void> {
   await commands[command]?.(createContext(options, command))
 }
 
-/** The positional arguments, and the options as the variables that they stand for. */
+/** Returns the positional arguments, and the options as variables. */
 function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
   const text = { type: 'string' } as const
   const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const
@@ -78,7 +78,7 @@ function misuse(message: string, nextStep: string): CliError {
   return new CliError('usage', message, { nextStep })
 }
 
-/** Runs what changes an app, or with `DRY_RUN` shows what it would change, with nobody else at it meanwhile. */
+/** Runs a command that changes an app, with a lock for the app. With `DRY_RUN` it only shows the changes. */
 async function alone(context: Context, work: (context: Context, options: { dryRun: boolean }) => Promise<void>) {
   const { env } = context
   const { app } = context.operator

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import type { Context } from './context.ts'
 import { findWeb } from './platform.ts'
 
-/** `./orderflow ps NAME`: the processes, their states and releases. */
+/** Runs `./orderflow ps NAME`: lists the processes with their states and releases. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()
   for (const { name, state, release, updated_at: since, size } of dynos) {
@@ -12,10 +12,10 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   if (dynos.length > 0) return
   const { quantity } = await webOf({ platform, operator, service })
   if (quantity === 0) out.print(`stopped: ./orderflow start ${service.role} --app ${operator.app}`)
-  else out.print('restarting: ask again in a moment')
+  else out.print('restarting: run this again in a moment')
 }
 
-/** `./orderflow stop NAME`. Stopped alone, the platform would start it again; so none is wanted any more. */
+/** Runs `./orderflow stop NAME`: sets the number of web processes to 0, because the platform restarts stopped ones. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -26,17 +26,17 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** `./orderflow start NAME`: as many web processes as services.json says, or as are wanted already. */
+/** Runs `./orderflow start NAME`: starts the app's number of web processes, by default that of services.json. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
   if (quantity === 0) await platform.scaleWeb(service.replicas)
   out.print(
-    `web: ${quantity || service.replicas} wanted; ./orderflow ps ${service.role} --app ${operator.app} shows when it is up`,
+    `web: starting ${quantity || service.replicas}; ./orderflow ps ${service.role} --app ${operator.app} shows the state`,
   )
 }
 
-/** The process type that a release makes. @throws {CliError} when there was no release, or it was taken back */
+/** Returns the process type of a release. @throws {CliError} without a release, or after its rollback */
 async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
   const web = await findWeb(platform)
   if (web) return web
@@ -45,7 +45,7 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
   })
 }
 
-/** `./orderflow open NAME`: prints the app's address and, where there is a desktop, opens it. */
+/** Runs `./orderflow open NAME`: prints the app's address, and opens it on a desktop. */
 export async function openApp({ platform, out, operator }: Context): Promise<void> {
   const { web_url: url } = await platform.app()
   if (!url) throw new CliError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
@@ -57,7 +57,7 @@ export async function openApp({ platform, out, operator }: Context): Promise<voi
   opener.unref()
 }
 
-/** The program that opens a page; undefined where there is no desktop. */
+/** Returns the program that opens a page. Undefined without a desktop. */
 export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
   if (platform === 'darwin') return 'open'
   return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined

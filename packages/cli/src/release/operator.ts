@@ -1,13 +1,13 @@
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from '../lib/error.ts'
 
-/** The platform a release goes to. */
+/** The platform of a release. */
 export interface Target {
-  /** Without a slash at its end. */
+  /** The URL of the API, without a trailing slash. */
   apiUrl: string
-  /** The name in its media type: application/vnd.<platform>+json. */
+  /** The name in the API's media type: application/vnd.<platform>+json. */
   platform: string
-  /** Host, and port if any, of its container registry. */
+  /** The host of the container registry, with its port if needed. */
   registry: string
 }
 
@@ -20,16 +20,19 @@ export interface Operator extends Target {
 const variables = {
   APP: {
     pattern: /^[a-z][a-z0-9-]{1,28}[a-z0-9]$/,
-    rule: 'is 3 to 30 lower-case letters, digits and dashes, a letter first',
+    rule: 'has 3 to 30 lower-case letters, digits and dashes, and begins with a letter',
   },
-  ACCESS_TOKEN: { pattern: /^[\x21-\x7e]+$/, rule: 'is one line of letters, digits and signs, without spaces' },
-  PLATFORM_NAME: { pattern: /^[a-z0-9][a-z0-9.-]*$/, rule: 'is lower-case letters, digits, dots and dashes' },
-  PLATFORM_REGISTRY: { pattern: /^[a-z0-9][a-z0-9.-]*(:\d+)?$/, rule: 'is a host and maybe a port, without https://' },
+  ACCESS_TOKEN: { pattern: /^[\x21-\x7e]+$/, rule: 'is one line of letters, digits and signs without spaces' },
+  PLATFORM_NAME: { pattern: /^[a-z0-9][a-z0-9.-]*$/, rule: 'has only lower-case letters, digits, dots and dashes' },
+  PLATFORM_REGISTRY: {
+    pattern: /^[a-z0-9][a-z0-9.-]*(:\d+)?$/,
+    rule: 'is a host with an optional port, without https://',
+  },
 } as const
 
 /**
- * `PLATFORM_API_URL`, `PLATFORM_NAME`, `PLATFORM_REGISTRY`; Heroku's when left out.
- * @throws {CliError} `usage` naming the variable that is wrong
+ * Reads `PLATFORM_API_URL`, `PLATFORM_NAME` and `PLATFORM_REGISTRY`. The defaults are those of Heroku.
+ * @throws {CliError} `usage` with the name of an invalid variable
  */
 export function readTarget(env: NodeJS.ProcessEnv): Target {
   return {
@@ -40,20 +43,20 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
 }
 
 /**
- * The target, `APP` and `ACCESS_TOKEN`.
- * @throws {CliError} `usage` naming the variable that is missing or wrong
+ * Reads the target, `APP` and `ACCESS_TOKEN`.
+ * @throws {CliError} `usage` with the name of a missing or invalid variable
  */
 export function readOperator(env: NodeJS.ProcessEnv, command: string): Operator {
   const target = readTarget(env)
   if (!env.APP) {
-    throw new CliError('usage', 'APP is missing: the app of the platform', {
+    throw new CliError('usage', 'APP is missing: the name of the app on the platform', {
       nextStep: `./orderflow ${command} --app name-of-your-app`,
     })
   }
   const app = accept('APP', env.APP)
   if (!env.ACCESS_TOKEN) {
     throw new CliError('usage', 'ACCESS_TOKEN is missing: a token of the platform’s API', {
-      nextStep: 'read -rs ACCESS_TOKEN && export ACCESS_TOKEN, so that it is in no history and no process list',
+      nextStep: 'read -rs ACCESS_TOKEN && export ACCESS_TOKEN, which keeps it out of the history and of process lists',
     })
   }
   return { ...target, app, token: accept('ACCESS_TOKEN', env.ACCESS_TOKEN) }
@@ -67,26 +70,26 @@ function accept(name: keyof typeof variables, value: string): string {
 }
 
 /**
- * An https URL without a slash at its end; http is for this machine only, since tokens travel on it.
- * @throws {CliError} `usage` naming the variable
+ * Returns an https URL without a trailing slash. http is allowed only for this machine, because requests contain tokens.
+ * @throws {CliError} `usage` with the name of the variable
  */
 export function secureUrl(name: string, value: string): string {
   const url = URL.parse(value)
   const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return value.replace(/\/+$/, '')
-  throw new CliError('usage', `${name} (${value}) is not usable: it is a URL that begins with https://`, {
+  throw new CliError('usage', `${name} (${value}) is not usable: it must be a URL that begins with https://`, {
     nextStep: `set ${name} again`,
   })
 }
 
 /**
- * Returns whether a command only shows what it would do: `DRY_RUN`, which may be left out.
- * @throws {CliError} `usage` when it is neither a yes nor a no, since a guess could change what was not to be changed
+ * Returns true if `DRY_RUN` asks a command to only show its changes.
+ * @throws {CliError} `usage` for an ambiguous value, because a guess could cause unwanted changes
  */
 export function readDryRun({ DRY_RUN: value = '' }: NodeJS.ProcessEnv): boolean {
   const isDry = meansYes(value)
   if (isDry !== undefined) return isDry
-  throw new CliError('usage', `DRY_RUN (${value}) is neither a yes nor a no`, {
-    nextStep: 'DRY_RUN=1 (yes, true) shows what would be done; DRY_RUN=0 (no, false), or without it, it is done',
+  throw new CliError('usage', `DRY_RUN (${value}) must mean yes or no`, {
+    nextStep: 'DRY_RUN=1 (yes, true) only shows the changes; DRY_RUN=0 (no, false) makes them',
   })
 }

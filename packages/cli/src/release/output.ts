@@ -1,12 +1,12 @@
-/** The output of a command. It never contains a value that was declared secret. */
+/** The output of a command. It masks declared secrets. */
 export interface Output {
-  /** From now on these values are replaced by `***`, however they are escaped. */
+  /** Declares secrets. From now on the output has `***` instead, for escaped forms, too. */
   hide: (secrets: readonly string[]) => void
   scrub: (text: string) => string
   print: (line?: string) => void
-  /** A line with the seconds since the command began. */
+  /** Prints a line with the seconds since the start of the command. */
   progress: (line: string) => void
-  /** To standard error. */
+  /** Prints a line to standard error. */
   complain: (line: string) => void
 }
 
@@ -21,7 +21,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
     hide: (secrets) => {
-      // The longest first: a connection string goes as a whole before its password does.
+      // Replaces the longest secrets first, for example a connection string before its password.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },
     scrub,
@@ -31,12 +31,12 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   }
 }
 
-/** Shorter ones would turn ordinary words into asterisks. */
+/** The shortest masked secret. Shorter ones could be part of ordinary words. */
 const shortest = 5
 
 /**
- * Every spelling of a secret that could turn up in a message: itself, escaped for a URL or for JSON, inside a Basic
- * credential, and of a connection string its password alone.
+ * Returns all forms of a secret that a message could contain: plain, escaped for a URL or JSON, in a Basic credential. For a connection string it also
+ * returns the forms of the password.
  */
 function formsOf(secret: string): string[] {
   const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []

@@ -3,7 +3,7 @@ import type { ConfigVars } from './config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
-/** The fields that we read of the platform's objects. All have more. */
+/** The used fields of the platform's objects. */
 export interface App {
   name: string
   web_url: string | null
@@ -38,29 +38,29 @@ interface LogOptions {
   tail: boolean
 }
 
-/** The platform's API for one app, as its public reference describes it. Every method throws a `CliError`. */
+/** The platform's API for one app, according to its public reference. Every method throws a `CliError`. */
 export interface Platform {
   app: () => Promise<App>
   configVars: () => Promise<ConfigVars>
-  /** Merges; null removes. The app restarts if anything changes. */
+  /** Changes the given config vars and removes those with null. The app restarts after a change. */
   patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
-  /** The newest release; undefined before the first. */
+  /** Returns the newest release, or undefined before the first one. */
   newestRelease: () => Promise<Release | undefined>
-  /** Makes a new release with the image and the config vars of an earlier one. */
+  /** Creates a release with the image and config vars of an earlier one. */
   rollBack: (releaseId: string) => Promise<Release>
   formation: () => Promise<Formation[]>
-  /** Releases an image, by the digest of its configuration, as process type web. */
+  /** Releases an image as process type web, by the digest of its configuration. */
   releaseImage: (digest: string) => Promise<void>
-  /** Takes process type web away, as before its first image. */
+  /** Removes process type web, as before the first image. */
   removeImage: () => Promise<void>
   scaleWeb: (quantity: number) => Promise<void>
   dynos: () => Promise<Dyno[]>
   stopDyno: (name: string) => Promise<void>
-  /** The URL of a log, good for a few minutes and for anyone. */
+  /** Returns the URL of a log. It is valid for a few minutes and needs no token. */
   logUrl: (options: LogOptions) => Promise<string>
 }
 
-/** The process type that a release makes; undefined where nothing is released, or it was taken away. */
+/** Returns the process type of a release. Undefined without a release, or after its removal. */
 export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
   return (await platform.formation()).find(({ type }) => type === 'web')
 }
@@ -79,7 +79,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       url: `${operator.apiUrl}/apps/${operator.app}${path}`,
       headers: { Accept: options.accept ?? mediaType, Authorization: `Bearer ${operator.token}`, ...options.headers },
       body: options.body,
-      // A PATCH says how things shall be, so it may be repeated; a POST makes something new.
+      // A PATCH sets a state, so it may be repeated. A POST creates something.
       idempotent: options.idempotent ?? method !== 'POST',
       setting: 'PLATFORM_API_URL',
     })
@@ -120,7 +120,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       await request('POST', `/dynos/${name}/actions/stop`, { idempotent: true })
     },
     logUrl: async (body) => {
-      // A session more or less makes no difference.
+      // An additional session does no harm.
       const { logplex_url: url } = await json<{ logplex_url: string }>('POST', '/log-sessions', {
         body,
         idempotent: true,
@@ -130,9 +130,9 @@ export function createPlatform(operator: Operator, send: Send): Platform {
   }
 }
 
-const token = 'make a token with the platform’s own tool (heroku authorizations:create) and set ACCESS_TOKEN'
+const token = 'create a token with the platform’s tool (heroku authorizations:create) and set ACCESS_TOKEN'
 
-/** Returns the error for an answer other than success. */
+/** Returns the error for a failed request. */
 function platformFailure(answer: Answer, operator: Operator, request: string): CliError {
   const { status } = answer
   const { apiUrl, app } = operator
@@ -142,29 +142,29 @@ function platformFailure(answer: Answer, operator: Operator, request: string): C
     case 401:
       return fail(`${apiUrl} does not accept ACCESS_TOKEN${said}`, token)
     case 402:
-      return fail(
-        `the platform wants to be paid, or the account verified, first${said}`,
-        'see the account on the platform',
-      )
+      return fail(`the platform requires a payment, or a verified account${said}`, 'check your account on the platform')
     case 403:
       return fail(`ACCESS_TOKEN may not do this to app ${app}${said}`, `${token}; its owner needs access to the app`)
     case 404:
       return fail(
-        `${apiUrl} knows no app ${app}, or not what it was asked for (${request})${said}`,
+        `${apiUrl} does not have the app ${app}, or the resource of ${request}${said}`,
         'create the app, or correct APP',
       )
     case 429:
       return fail(`too many requests to ${apiUrl}${said}`, waitHint(answer))
     default:
       if (status >= 500)
-        return fail(`the platform has a fault (${status})${said}`, 'see its status page; run this again later')
+        return fail(`the platform failed (${status})${said}`, 'check its status page, and run this again later')
       if (status >= 400)
-        return fail(`the platform refuses ${request} (${status})${said}`, 'correct what it reports, and run this again')
-      return fail(`${apiUrl} does not answer as the platform’s API does (${status})`, 'check PLATFORM_API_URL')
+        return fail(
+          `the platform refuses ${request} (${status})${said}`,
+          'correct the reported problem, and run this again',
+        )
+      return fail(`${apiUrl} does not answer like the platform’s API (${status})`, 'check PLATFORM_API_URL')
   }
 }
 
-/** The `message` of the platform's error, which is `{id, message, url?}`. */
+/** Returns the `message` of the platform's error, which is `{id, message, url?}`. */
 function platformMessage(text: string): string {
   try {
     const { message, url } = JSON.parse(text) as { message?: unknown; url?: unknown }

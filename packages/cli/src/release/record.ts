@@ -5,31 +5,31 @@ import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
 
-/** The state of an app before a release, for a rollback. It holds secrets, and its file is private. */
+/** The state of an app before a release, for a rollback. It has secrets, so its file is private. */
 export interface Before {
-  /** The newest release then; none for an app that never had one. */
+  /** The newest release at that time. Undefined for an app without a release. */
   release?: { id: string; version: number }
-  /** The number of web processes that were wanted; undefined before the first image. */
+  /** The number of web processes. Undefined before the first image. */
   quantity?: number
-  /** The config vars that the release is about; null where there was none. */
+  /** The previous values of the config vars that the release sets. Null if a config var did not exist. */
   configVars: Record<string, string | null>
 }
 
 interface Journal {
   startedAt: string
   before: Before
-  /** The app was live: a release without it failed or was interrupted. */
+  /** Set after the app was live. Missing for a failed or interrupted release. */
   finished?: { at: string; version: number }
-  /** The finished release before, for when this one turns out to have changed nothing. */
+  /** The previous finished release. It is restored if this release changes nothing. */
   previous?: Journal
 }
 
-/** An app's last release, in a file of its own. */
+/** The file with an app's last release. */
 export interface JournalFile {
   read: () => Journal | undefined
   /**
-   * To be called before the first change. After an interruption `before` stays what it was: the app is half-way now.
-   * @returns how the app was before this release and the interrupted ones that it finishes
+   * Records a release before its first change. After an interrupted release it keeps the recorded state, because the app is partly changed.
+   * @returns the state of the app before this release and the interrupted ones that it continues
    */
   begin: (before: Before, at: Date) => Before
   finish: (version: number, at: Date) => void
@@ -47,7 +47,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
     begin: (before, at) => {
       const last = read()
       if (last && !last.finished) {
-        // A name that only this attempt sets has not been touched yet.
+        // The interrupted release did not change names that only this release sets.
         const configVars = { ...before.configVars, ...last.before.configVars }
         const merged = { ...last.before, configVars }
         write({ ...last, before: merged })
@@ -69,19 +69,19 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   }
 }
 
-/** Returns the folder of exports and journals, git-ignored: `RELEASE_FOLDER`, else `.release` of this checkout. */
+/** Returns the folder of exports and journals: `RELEASE_FOLDER`, or `.release` of this checkout, which Git ignores. */
 export function releaseFolder(env: NodeJS.ProcessEnv): string {
   return env.RELEASE_FOLDER || join(repository, '.release')
 }
 
-/** A file's path as one would type it here. */
+/** Returns a file's path relative to the current folder. */
 export function shown(file: string): string {
   const path = relative('.', file)
   return path.startsWith('..') ? file : path
 }
 
 /**
- * Writes a file that only its owner may read, whole or not at all, also when the machine goes down.
+ * Writes a file atomically that only its owner may read. It is safe even if the machine fails.
  * @throws {CliError} `disk-full`
  */
 export function writePrivate(file: string, content: string): void {
@@ -89,8 +89,8 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * The JSON of a file that `writePrivate` wrote; undefined when there is none. Removes what a killed process left beside it.
- * @throws {CliError} `usage` when it is no JSON object
+ * Returns the JSON of a file that `writePrivate` wrote, or undefined without a file. Removes temporary files of killed processes.
+ * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
   removeUnfinished(dirname(file))
@@ -101,7 +101,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  // Not the parser's words: they quote the file, which has secrets.
+  // Leaves out the parser's message, which quotes secrets of the file.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 
@@ -112,7 +112,7 @@ interface LockOptions {
   onWait: (pid: number) => void
 }
 
-/** Two releases of one app at once would each undo a part of the other. */
+/** Runs `work` with the lock of an app, because two simultaneous releases would undo parts of each other. */
 export function withAppLock<Result>({ app, env, onWait }: LockOptions, work: () => Promise<Result>): Promise<Result> {
   const folder = join(releaseFolder(env), 'apps')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -4,7 +4,7 @@ import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-/** Kinds of manifests that newer builders push and the platform refuses. We accept them to report that. */
+/** Types of manifests that newer builders push and the platform refuses. They are requested only to report them. */
 const others = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.index.v1+json',
@@ -18,17 +18,17 @@ interface Manifest {
 }
 
 export interface Registry {
-  /** @throws {CliError} when it cannot be reached or does not accept the token */
+  /** @throws {CliError} if the registry is unreachable or refuses the token */
   requireAccess: () => Promise<void>
   /**
-   * Returns the digest of the pushed image's configuration, by which the platform releases it.
-   * @param id of the image that was built and checked here
-   * @throws {CliError} `image` when the registry has another image, or one of a kind that the platform refuses
+   * Returns the digest of the pushed image's configuration, which the platform needs to release it.
+   * @param id the id of the image that was built and checked here
+   * @throws {CliError} `image` if the registry has another image, or one of a type that the platform refuses
    */
   imageDigest: (id: string) => Promise<string>
 }
 
-/** The container registry, for the image of process type web. Its user is `_`, its password the API token. */
+/** Returns the registry of the image of process type web. The user is `_`, the password is the API token. */
 export function createRegistry({ registry, app, token }: Operator, send: Send): Registry {
   const get = (path: string, accept: string): Promise<Answer> =>
     send({
@@ -47,11 +47,11 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
       const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
-      // An engine's id of an image is the digest of its configuration, or, with the containerd image store, of its manifest.
+      // The engine's id of an image is the digest of its configuration. With the containerd image store it is that of its manifest.
       const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
       if (id === digest || id === manifestDigest) return digest
-      throw new CliError('image', `${registry}/${app}/web is ${digest}, and the image that was checked is ${id}`, {
-        nextStep: 'see who else pushes to this app',
+      throw new CliError('image', `${registry}/${app}/web is ${digest}, but the checked image is ${id}`, {
+        nextStep: 'find out who else pushes to this app',
       })
     },
   }
@@ -65,7 +65,7 @@ function requireSuccess({ status }: Answer, registry: string): void {
       status,
     })
   }
-  throw new CliError('registry', `${registry} does not answer as a registry does (${status})`, {
+  throw new CliError('registry', `${registry} does not answer like a registry (${status})`, {
     nextStep: status >= 500 ? 'run this again later' : 'check PLATFORM_REGISTRY',
     status,
   })
@@ -74,8 +74,8 @@ function requireSuccess({ status }: Answer, registry: string): void {
 function acceptableDigest({ mediaType, schemaVersion, config }: Manifest, contentType: string): string {
   const type = mediaType ?? contentType
   if (type !== dockerManifest || schemaVersion !== 2 || !config?.digest) {
-    throw new CliError('image', `the pushed image is a ${type}; the platform takes Docker image manifests only`, {
-      nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
+    throw new CliError('image', `the pushed image is a ${type}; the platform accepts only Docker image manifests`, {
+      nextStep: 'switch off the containerd image store of your Docker engine, and run this again',
     })
   }
   return config.digest

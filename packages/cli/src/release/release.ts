@@ -9,7 +9,7 @@ import { requireLive } from './live.ts'
 import { type App, findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/** `./orderflow release NAME`: checks, shows what it will do, does it, and waits until the app is live. */
+/** Runs `./orderflow release NAME`: checks the conditions, shows the plan, carries it out and waits until the app is live. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)
@@ -22,7 +22,7 @@ export async function release(context: Context, options: { dryRun: boolean }): P
   }
 }
 
-/** Every step may be done twice, so that a release which was killed anywhere is finished by the next one. */
+/** Carries out the steps of a release. All steps can be repeated, so the next release continues an interrupted one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
@@ -39,11 +39,11 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
 
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
-  // The platform itself starts one process of a first image.
+  // The platform starts one process of a first image automatically.
   if (!before.quantity) await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
   const newest = await platform.newestRelease()
   out.progress(
-    newest?.id === previous?.id ? 'release: unchanged, it is this image already' : `release: v${newest?.version}`,
+    newest?.id === previous?.id ? 'release: unchanged, it already has this image' : `release: v${newest?.version}`,
   )
 
   const version = await requireLive(context, app)
@@ -53,7 +53,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
   out.print(app.web_url ?? '')
 }
 
-/** Notes what was changed; and when no answer came, what perhaps was. */
+/** Runs a step and records its change. Without an answer it records a possible change. */
 async function step(what: string, changed: string[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -68,7 +68,7 @@ function withWayBack(error: unknown, { service, operator }: Context, changed: st
   if (!(error instanceof CliError)) return error
   const { code, message, nextStep, status } = error
   const what = changed.length > 0 ? `changed so far: ${changed.join(', ')}` : 'nothing was changed in this run'
-  const again = `./orderflow release ${service.role} --app ${operator.app} goes on, ./orderflow rollback ${service.role} --app ${operator.app} goes back`
+  const again = `./orderflow release ${service.role} --app ${operator.app} continues, ./orderflow rollback ${service.role} --app ${operator.app} undoes it`
   return new CliError(code, `${message}\n${what}`, {
     nextStep: [nextStep, again].filter(Boolean).join('\n      '),
     ...(status !== undefined && { status }),
@@ -88,8 +88,8 @@ interface Plan {
 }
 
 /**
- * Checks all that a release needs, from the quickest to the slowest, and changes nothing outside this machine.
- * @throws {CliError} at the first thing that is missing
+ * Checks all conditions of a release, the fastest first. It changes nothing outside this machine.
+ * @throws {CliError} for the first condition that is not met
  */
 async function check(context: Context): Promise<Plan> {
   const { service, operator, out, signal } = context
@@ -122,16 +122,16 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   const app = await platform.app()
   const stack = (app.build_stack ?? app.stack)?.name
   if (stack !== 'container') {
-    throw new CliError('platform', `${operator.app} is no container app, its stack is ${stack}`, {
-      nextStep: `heroku stack:set container --app ${operator.app}, or another APP`,
+    throw new CliError('platform', `${operator.app} is not a container app; its stack is ${stack}`, {
+      nextStep: `run heroku stack:set container --app ${operator.app}, or set another APP`,
     })
   }
   const current = await platform.configVars()
   out.hide(secretsOf(current))
   const other = current.App__Name
   if (other !== undefined && other !== service.name) {
-    throw new CliError('platform', `${operator.app} is the app of ${other}; every service needs one of its own`, {
-      nextStep: `another APP for ${service.name}`,
+    throw new CliError('platform', `${operator.app} is the app of ${other}; every service needs its own app`, {
+      nextStep: `set another APP for ${service.name}`,
     })
   }
   const changes = changesBetween(current, vars)
@@ -145,7 +145,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Shows what will happen; config vars as a diff, secrets masked. */
+/** Shows the planned changes, with a diff of config vars. Secrets are masked. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(
@@ -161,10 +161,10 @@ function showPlan({ operator, out, service }: Context, { changes, image, before,
 
 function startNote({ quantity }: Before, replicas: number): string {
   if (quantity === undefined) return `, and run it ${replicas} ${replicas === 1 ? 'time' : 'times'}`
-  return quantity === 0 ? ', and start it: it is stopped now' : ''
+  return quantity === 0 ? ', and start it, because it is stopped' : ''
 }
 
-/** Matches the steps of the classic builder and of BuildKit. */
+/** Returns true for a line about a step of the classic builder or BuildKit. */
 const isBuildStep = (line: string) => /^(Step \d+\/|#\d+ \[)/.test(line)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

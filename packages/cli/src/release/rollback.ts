@@ -6,16 +6,16 @@ import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
 /**
- * `./orderflow rollback NAME`: brings an app back to how it was before its last release from this folder: image, config vars and
- * number of processes. Interrupted, it may be run again.
- * @throws {CliError} `usage` when no release is on record
+ * Runs `./orderflow rollback NAME`: restores image, config vars and number of processes of an app before its last release from this folder. It can be
+ * repeated after an interruption.
+ * @throws {CliError} `usage` without a recorded release
  */
 export async function rollback(context: Context, options: { dryRun: boolean }): Promise<void> {
   const { operator, journal, platform, out } = context
   const entry = journal.read()
   if (!entry) {
-    throw new CliError('usage', `no release of ${operator.app} was made from this folder, or it was rolled back`, {
-      nextStep: 'to an older release: heroku releases:rollback',
+    throw new CliError('usage', `this folder has no release of ${operator.app}, or it was rolled back`, {
+      nextStep: 'use heroku releases:rollback for an older release',
     })
   }
   const { before } = entry
@@ -24,15 +24,13 @@ export async function rollback(context: Context, options: { dryRun: boolean }): 
   const newest = await platform.newestRelease()
   const { length } = await changesToUndo(context, before)
   out.print(
-    `${operator.app}: v${newest?.version} -> as it was ${before.release ? `at v${before.release.version}` : 'without a release'}`,
+    `${operator.app}: v${newest?.version} -> state ${before.release ? `of v${before.release.version}` : 'before the first release'}`,
   )
   out.print(
-    `  ${length} config vars change; ${before.quantity === undefined ? 'the image is taken away' : 'the image of then'}`,
+    `  ${length} config vars change; ${before.quantity === undefined ? 'the image is removed' : 'the previous image is restored'}`,
   )
   if (entry.finished && newest && newest.version > entry.finished.version) {
-    out.complain(
-      `warning: v${newest.version} (${newest.description}) is newer than that release, and is undone with it`,
-    )
+    out.complain(`warning: v${newest.version} (${newest.description}) is newer than that release, and is also undone`)
   }
   if (options.dryRun) return out.print('dry run: nothing was changed')
 
@@ -48,22 +46,22 @@ export async function rollback(context: Context, options: { dryRun: boolean }): 
 
 async function goBackTo(releaseId: string, { platform, out }: Context): Promise<void> {
   const { version } = await platform.rollBack(releaseId)
-  out.progress(`release: v${version}, the image and config vars of then`)
+  out.progress(`release: v${version} with the previous image and config vars`)
 }
 
-/** Before the first image there was nothing to run, and there is no release to go back to. */
+/** Removes the image of the first release, which has no previous release. */
 async function removeRelease({ platform, out }: Context): Promise<void> {
   if (await findWeb(platform)) await platform.removeImage()
-  out.progress('release: the image is taken away')
+  out.progress('release: the image is removed')
 }
 
-/** A release brings its config vars along; what differs still is set. */
+/** Restores config vars that still differ. The restored release has already set most of them. */
 async function restoreConfigVars(context: Context, before: Before): Promise<void> {
   const changes = await changesToUndo(context, before)
   if (changes.length === 0) return
   await context.platform.patchConfigVars(patchOf(changes))
   for (const change of changes) context.out.print(`    ${describeChange(change)}`)
-  context.out.progress(`config vars: ${changes.length} set back`)
+  context.out.progress(`config vars: ${changes.length} restored`)
 }
 
 async function changesToUndo({ platform }: Context, { configVars }: Before): Promise<Change[]> {

@@ -7,9 +7,9 @@ import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 
 /**
- * `./orderflow release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
- * say, or of the first service there is: they share one stream. Warns when publishers may begin transactions there.
- * @throws {CliError} `usage` naming a setting that is missing or wrong, `unreachable` when the brokers cannot be reached or refuse
+ * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. Reads the stream from the config vars of `SERVICE`, by
+ * default the first service, because all share one stream. Warns if publishers may begin transactions there.
+ * @throws {CliError} `usage` with a missing or invalid setting, `unreachable` if the brokers do not answer or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const { vars } = await gatherConfigVars(serviceWhoseStream(env.SERVICE), env, out)
@@ -20,11 +20,11 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
     if (warning) out.complain(`warning: ${warning}`)
   } catch (cause) {
     throw new CliError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
-      nextStep: 'check the settings of Stream, and that this machine may reach the brokers',
+      nextStep: 'check the settings of section Stream, and that this machine can reach the brokers',
       cause,
     })
   }
-  for (const { name, partitions } of topics.containers) out.print(`${name}: there, ${partitions} partitions`)
+  for (const { name, partitions } of topics.containers) out.print(`${name}: exists with ${partitions} partitions`)
 }
 
 function serviceWhoseStream(folder: string | undefined): Service {
@@ -32,11 +32,11 @@ function serviceWhoseStream(folder: string | undefined): Service {
   const service = folder ? services.find((one) => one.name === folder) : first
   if (service) return service
   throw new CliError('usage', `SERVICE (${folder}) is not a service`, {
-    nextStep: `one of ${services.map((one) => one.name).join(', ')}`,
+    nextStep: `use one of ${services.map((one) => one.name).join(', ')}`,
   })
 }
 
-/** The client's errors say little; what is behind them says it. */
+/** Returns the message of the underlying error, because the client's errors have few details. */
 function reasonOf(error: unknown): string {
   const { errors, message, cause } = error as AggregateError
   const [inner] = errors ?? (cause ? [cause] : [])

@@ -58,7 +58,7 @@ describe('the template of a service', () => {
 
   it('is refused for an event of no topic, even if outside applications may write one', () => {
     expect(() => heardEvent('PaymentApproved', app(['OrderCreated']) as never))
-      .to.throw(CliError, 'PaymentApproved is an event of no topic in services.json')
+      .to.throw(CliError, 'no topic of services.json has the event PaymentApproved')
       .with.property('nextStep')
       .that.matches(/^add "PaymentApproved" to "outside" of the topic .* or to "produces" of the service/)
   })

@@ -20,7 +20,7 @@ describe('a release command', () => {
     const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
     expect(output).to.equal(
       'error: unknown command nothing\n' +
-        'next: one of export, release, rollback, ps, stop, start, open, app-logs, release-topics\n',
+        'next: use one of export, release, rollback, ps, stop, start, open, app-logs, release-topics\n',
     )
     expect(status).to.equal(1)
   })
@@ -60,8 +60,8 @@ describe('a release command', () => {
   it('does nothing where DRY_RUN is neither a yes nor a no', async () => {
     const rollBack = (dryRun: string) =>
       operator.makeWith({ env: { ACCESS_TOKEN: 'a-token' } }, 'rollback-order', 'APP=my-app', `DRY_RUN=${dryRun}`)
-    expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) is neither a yes nor a no\nnext: ')
-    expect((await rollBack('0')).output).to.include('error: no release of my-app was made')
+    expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) must mean yes or no\nnext: ')
+    expect((await rollBack('0')).output).to.include('error: this folder has no release of my-app')
   })
 
   it('takes its options in place of the variables', async () => {
@@ -70,8 +70,8 @@ describe('a release command', () => {
         { env: { ACCESS_TOKEN: 'a-token', APP: 'another-app', DRY_RUN: 'maybe' } },
         ...['rollback', 'order', '--app', 'my-app', ...options],
       )
-    expect((await rollBack('--dry-run')).output).to.include('error: no release of my-app was made')
-    expect((await rollBack('--dry-run=no')).output).to.include('error: no release of my-app was made')
+    expect((await rollBack('--dry-run')).output).to.include('error: this folder has no release of my-app')
+    expect((await rollBack('--dry-run=no')).output).to.include('error: this folder has no release of my-app')
     expect((await rollBack('--dry-run=perhaps')).output).to.include('error: rollback: --dry-run=perhaps is neither')
     expect((await rollBack('--token=secret')).output).to.include('error: rollback: unknown option --token\nnext: ')
   })

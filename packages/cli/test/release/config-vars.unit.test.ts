@@ -98,8 +98,8 @@ describe('config vars', () => {
   it('are texts, also when written by hand', async () => {
     const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
     expect((await resolve(hosted, earlier)).problems).to.deep.equal([
-      'Policy__ApproveUpTo: must be a text, in quotes',
-      'A-B: a name has letters, digits and underscores only',
+      'Policy__ApproveUpTo: must be a string in quotes',
+      'A-B: a name has only letters, digits and underscores',
     ])
   })
 

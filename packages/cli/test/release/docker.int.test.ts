@@ -57,7 +57,7 @@ describe('the docker command', () => {
     process.env.PATH = temporaryFolder()
     const { code, message, nextStep } = await refusal(docker(['version']))
     expect(code).to.equal('docker')
-    expect(message).to.include('docker cannot be run').and.include('ENOENT')
+    expect(message).to.include('cannot run docker').and.include('ENOENT')
     expect(nextStep).to.include('https://docs.docker.com')
   })
 

@@ -15,7 +15,7 @@ describe('DRY_RUN', () => {
   it('is refused where it is neither, with what it may be', () => {
     for (const value of ['on', '2', 'yes please', 'constructor']) {
       expect(() => readDryRun({ DRY_RUN: value }), value)
-        .to.throw(CliError, `DRY_RUN (${value}) is neither a yes nor a no`)
+        .to.throw(CliError, `DRY_RUN (${value}) must mean yes or no`)
         .with.property('nextStep')
         .that.includes('DRY_RUN=1')
     }

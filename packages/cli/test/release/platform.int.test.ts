@@ -101,7 +101,7 @@ describe('the client of the platform’s API', () => {
 
   const mistakes: [what: string, changes: Parameters<typeof contextFor>[1], status: number, message: RegExp][] = [
     ['a wrong token', { token: 'wrong-token' }, 401, /does not accept ACCESS_TOKEN/],
-    ['an app that does not exist', { app: 'no-such-app' }, 404, /knows no app no-such-app/],
+    ['an app that does not exist', { app: 'no-such-app' }, 404, /does not have the app no-such-app/],
     ['another platform’s name', { platform: 'acme' }, 406, /Accept must be application\/vnd\.acme|vnd\.heroku/],
   ]
   for (const [what, changes, status, message] of mistakes) {

@@ -46,7 +46,7 @@ describe('the registry', () => {
         .registry.imageDigest(digest)
         .catch((e) => e)
       expect(error).to.include({ code: 'image' })
-      expect(error.message).to.include('the platform takes Docker image manifests only')
+      expect(error.message).to.include('the platform accepts only Docker image manifests')
     })
   }
 

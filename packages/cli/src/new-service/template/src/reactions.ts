@@ -3,10 +3,7 @@ import type { Reactions } from '@orderflow/service-kit'
 import { earlier, sparePartOf } from './domain/spare-part.ts'
 import type { SparePartStore } from './store.ts'
 
-/**
- * What spare-part-service does with each topic's events. It keeps what they say and no more, so it rebuilds its store
- * in the same way.
- */
+/** Returns the reactions of spare-part-service to events. A rebuild uses the same reactions, because they only store documents. */
 export function createReactions({ save }: Pick<SparePartStore, 'save'>): Reactions<boolean> {
   async function keep(event: FullEvent<'SomethingHappened'>): Promise<boolean> {
     const told = sparePartOf(event)

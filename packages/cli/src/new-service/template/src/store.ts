@@ -1,7 +1,7 @@
 import type { Documents, DocumentsOf, PageOptions } from '@orderflow/service-kit'
 import type { SparePart } from './domain/spare-part.ts'
 
-/** The only document of each ThingId: what is known, and its slot in the list. */
+/** The only document of each ThingId, with its slot in the list. */
 interface SparePartDocument {
   item: SparePart
   listed: string
@@ -18,10 +18,7 @@ export function createStore(documentsOf: DocumentsOf) {
   }
 
   return {
-    /**
-     * Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it
-     * changed.
-     */
+    /** Stores the result of `choose`, which gets the stored item. Returns the item that is stored afterwards, and true if it changed. */
     save: (tenant: string, id: string, choose: (known: SparePart | undefined) => SparePart) =>
       documentsOf(tenant).change({
         key: keyOf(id),

@@ -15,7 +15,7 @@ describe('spare-part-service', () => {
     app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: () => crypto.randomUUID() })
   })
 
-  /** Delivers an event as the sidecar does, and answers what it is told. */
+  /** Delivers an event like the sidecar, and returns the status of the response. */
   const deliver = ({ topic, key, envelope }: ReturnType<typeof subject.event>) =>
     withServer(app.channel, async (url) => {
       const event = Buffer.from(JSON.stringify(envelope)).toString('base64')
@@ -31,7 +31,7 @@ describe('spare-part-service', () => {
   const effectOf = (event: ReturnType<typeof subject.event>) =>
     withServer(app.web, (url) => subject.effectOf(url, event))
 
-  it('keeps one document for each ThingId, however often its event comes', async () => {
+  it('stores one document for each ThingId, even if its event arrives repeatedly', async () => {
     const event = subject.event()
     expect(await effectOf(event)).to.equal(undefined)
     expect(await deliver(event)).to.equal('SUCCESS')
@@ -42,7 +42,7 @@ describe('spare-part-service', () => {
     expect([await effectOf(event), sidecar.calls.transact]).to.deep.equal([effect, writes])
   })
 
-  it('asks for an event again while its store is down', async () => {
+  it('requests another delivery of an event while its store is down', async () => {
     const event = subject.event()
     sidecar.failures.transact.push(new SidecarError('call', new Error('connection refused')))
     expect(await deliver(event)).to.equal('RETRY')

@@ -13,13 +13,13 @@ const eventAt = (at: string) =>
     payload: { ...examplePayload('SomethingHappened'), ThingId: thingId },
   }) as FullEvent<'SomethingHappened'>
 
-describe('the document that spare-part-service keeps', () => {
-  it('follows from the event alone', () => {
+describe('the document of spare-part-service', () => {
+  it('depends only on its event', () => {
     const event = eventAt('2026-11-21T10:00:00Z')
     expect(sparePartOf(event)).to.deep.equal(sparePartOf(event)).and.to.include({ thingId, causationId: event.Id })
   })
 
-  it('is the same in any order of the events, and however often each one comes', () => {
+  it('stays the same for any order and repetition of events', () => {
     const dates = ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00Z', '2026-11-21T11:00:00Z']
     const [first, ...others] = dates.map((at) => sparePartOf(eventAt(at))) as [SparePart, ...SparePart[]]
     const keep = (all: SparePart[]) => all.reduce(earlier, first)

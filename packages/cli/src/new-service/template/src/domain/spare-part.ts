@@ -1,21 +1,21 @@
 import { deterministicId, type FullEvent } from '@orderflow/envelope-schema'
 
-/** What is kept, and what the API shows. */
+/** The stored document, which the API returns. */
 export interface SparePart {
   id: string
   thingId: string
-  /** ISO 8601. */
+  /** The time of the event, ISO 8601. */
   createdAt: string
-  /** Id of the event that it came of, and the conversation and trace that the event belongs to. */
+  /** The id of the event, followed by its conversation and trace. */
   causationId: string
   correlationId: string
   traceId: string
 }
 
-/** There is one for each ThingId, so the one id follows from the other. */
+/** Returns the id, which follows from the ThingId, because there is only one for each ThingId. */
 export const sparePartIdOf = (thingId: string): string => deterministicId('spare-part', thingId)
 
-/** Makes the document of an event. */
+/** Returns the document for an event. */
 export function sparePartOf(event: FullEvent<'SomethingHappened'>): SparePart {
   const { ThingId: thingId } = event.Payload
   return {
@@ -28,17 +28,15 @@ export function sparePartOf(event: FullEvent<'SomethingHappened'>): SparePart {
   }
 }
 
-/**
- * Which of two to keep: the earlier one, whichever came first, since events arrive in any order, and more than once.
- */
+/** Returns the earlier of two documents. The order of arrival does not matter, because events arrive in any order and repeatedly. */
 export function earlier(known: SparePart | undefined, other: SparePart): SparePart {
   return known && rankOf(known) <= rankOf(other) ? known : other
 }
 
-/** By time, then by what they say. */
+/** Returns the sort key: the time, then the content. */
 const rankOf = (item: SparePart) => new Date(item.createdAt).toISOString() + JSON.stringify(item)
 
-/** A request that breaks a rule of this service: `not-found` when nothing is known of what it asks for (yet). */
+/** A refused request. The code is `not-found` for an unknown id; its event may arrive later. */
 export class SparePartError extends Error {
   readonly code = 'not-found'
 }

@@ -27,9 +27,12 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts',
       scope: 'spare-parts:read',
-      summary: 'List all, newest arrival first; or the one with this ThingId',
-      input: { page: pageOptions, thingId: queryId('thingId', { description: 'Only the one with this ThingId.' }) },
-      answers: { 200: 'A page of the list; `next` is null on the last one.' },
+      summary: 'List spare parts, newest first, or find one by its ThingId',
+      input: {
+        page: pageOptions,
+        thingId: queryId('thingId', { description: 'Returns only the entry with this ThingId.' }),
+      },
+      answers: { 200: 'A page of the list. `next` is null on the last page.' },
       body: pageOf(sparePartModel),
       async handle({ page, thingId }, { tenant }) {
         if (thingId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
@@ -42,14 +45,14 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts/{id}',
       scope: 'spare-parts:read',
-      summary: 'Get one by its id',
+      summary: 'Get a spare part by its id',
       input: { id: pathId('id') },
-      answers: { 200: 'As it stands.' },
+      answers: { 200: 'The current document.' },
       body: sparePartModel,
       refusals: ['not-found'],
       async handle({ id }, { tenant }) {
         const found = await store.find(tenant.id, id)
-        if (!found) throw new SparePartError(`There is no spare part ${id}.`)
+        if (!found) throw new SparePartError(`Unknown spare part ${id}. Its event may not have arrived yet.`)
         return { status: 200, body: found }
       },
     }),
