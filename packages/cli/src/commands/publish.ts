@@ -98,7 +98,7 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   if (!topic)
     throw new CliError(
       'usage',
-      `${envelope?.Name ?? 'this event'} is in no topic, and services.json has no topics for outside publishers`,
+      `${envelope?.Name ?? 'this event'} is unknown, and services.json has no topics for outside publishers`,
       {
         nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
       },

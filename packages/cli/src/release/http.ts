@@ -32,7 +32,7 @@ const attempts = 4
 const firstDelayMs = 500
 /** The longest accepted wait. A request fails if the platform requires a longer one. */
 const longestWaitMs = 120_000
-/** The number of remaining requests (RateLimit-Remaining) below which there is one request per second. */
+/** The number of remaining requests (RateLimit-Remaining) below which it sends one request per second. */
 const fewLeft = 20
 
 /**

@@ -110,7 +110,7 @@ const bootSettings = {
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
-  // The container has no network, so it has no callers.
+  // Without a network the container is unreachable.
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }

@@ -63,7 +63,7 @@ async function* openLog(
   options: { lines: number; tail: boolean },
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  // The URL needs no token, so the token is not sent.
+  // The URL is enough, so the token is not sent.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
   if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)

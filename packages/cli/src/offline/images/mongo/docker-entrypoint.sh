@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the command; mongod as user mongodb, who then owns its data, as in the official image.
+# Runs the command, as in the official image. mongod runs as user mongodb, who owns its data.
 set -euo pipefail
 if [ "${1:0:1}" = - ]; then set -- mongod "$@"; fi
 if [ "$1" = mongod ]; then

@@ -1,4 +1,4 @@
-"""mongod's place in the local mongo image: SecantusDB behind the options, variables and start of the official image."""
+"""The mongod of the local mongo image: SecantusDB with options, variables and start of the official image."""
 
 import argparse
 import logging
@@ -18,7 +18,7 @@ LIFETIME = "transactionLifetimeLimitSeconds"
 
 
 class Server(SecantusDBServer):
-    """SecantusDB that tells drivers the address its replica set was initiated with, not the one it listens on."""
+    """SecantusDB that reports the address of its replica set to drivers instead of the address it listens on."""
 
     replica_set: ReplicaSet | None = None
 
@@ -30,10 +30,10 @@ class Server(SecantusDBServer):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The options of mongod that mean something here; any other one is refused by name."""
+    """Returns the supported options of mongod. Refuses all others by name."""
     parser = argparse.ArgumentParser("mongod", description=NAME, allow_abbrev=False)
     parser.add_argument("--replSet", metavar="NAME")
-    parser.add_argument("--keyFile", metavar="FILE", help="checked as mongod does; turns on authentication")
+    parser.add_argument("--keyFile", metavar="FILE", help="checked like in mongod; switches on authentication")
     parser.add_argument("--auth", action="store_true")
     parser.add_argument("--bind_ip", metavar="ADDRESS", help="one address")
     parser.add_argument("--bind_ip_all", action="store_true")
@@ -75,7 +75,7 @@ def check_key_file(file: str) -> None:
 
 
 def root_user() -> tuple[str, str] | None:
-    """MONGO_INITDB_ROOT_USERNAME and _PASSWORD, or the files that these with _FILE name; out of the environment then."""
+    """Returns MONGO_INITDB_ROOT_USERNAME and _PASSWORD, or the content of the files in these variables with _FILE. Removes the variables."""
     name, password = (secret(f"MONGO_INITDB_ROOT_{part}") for part in ("USERNAME", "PASSWORD"))
     if bool(name) != bool(password):
         fail("MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD must both be set, or neither")
@@ -94,7 +94,7 @@ def secret(variable: str) -> str | None:
 
 
 def create_root_user(server: Server, name: str, password: str) -> None:
-    """On first start only, which is when there is no user at all; before anyone can connect."""
+    """Creates the root user at the first start, when no user exists, before clients can connect."""
     context = CommandContext(connection_id=0, storage=server.storage, cursors=server.cursors, db_name="admin")
     if dispatch({"usersInfo": 1, "$db": "admin"}, context)["users"]:
         return

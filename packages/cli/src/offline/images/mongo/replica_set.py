@@ -1,8 +1,8 @@
-"""rs.initiate() and what follows from it, as mongod has them, for SecantusDB.
+"""Adds mongod's rs.initiate() and its effects to SecantusDB.
 
-SecantusDB is always the primary of a replica set of one, at the address it listens on. mongod started with --replSet is
-nothing until a client has initiated the set, which also says the address drivers are to use. Answers and error codes are
-mongod's. SecantusDB has no public way to add commands: its version is pinned in requirements.txt.
+SecantusDB is always the primary of a replica set of one, at the address it listens on. mongod with --replSet waits until a
+client has initiated the set with the address for drivers. Answers and error codes are those of mongod. SecantusDB has no
+public interface for commands, so requirements.txt pins its version.
 """
 
 import json
@@ -14,7 +14,7 @@ from secantus.stepdown import StepDownState
 
 
 class ReplicaSet(StepDownState):
-    """The set's configuration, kept in `file`. Until there is one the node refuses writes, as a stepped-down one does."""
+    """The set's configuration in `file`. Without it the node refuses writes, like a node that has stepped down."""
 
     def __init__(self, name: str, port: int, file: str) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class ReplicaSet(StepDownState):
         return self.config is None or super().is_stepped_down()
 
     def address(self) -> tuple[str, int]:
-        """Host and port of the only member, as the configuration says them: drivers connect to these."""
+        """Returns host and port of the only member in the configuration. Drivers connect to these."""
         host, _, port = self.config["members"][0]["host"].rpartition(":")
         return host, int(port)
 
@@ -58,13 +58,13 @@ class ReplicaSet(StepDownState):
             os.fsync(stream.fileno())
         os.rename(partial, self._file)
         self.config = config
-        self.step_down_for(0)  # moves the topology's counter, without which drivers take the change for old news
+        self.step_down_for(0)  # increases the topology's counter, because drivers ignore changes with an old counter
 
     def get_config(self, _request: dict, _context) -> dict:
         return NOT_YET if self.config is None else {"config": self.config, "ok": 1.0}
 
     def install(self) -> None:
-        """Puts the commands into SecantusDB's tables, and makes hello and replSetGetStatus know an uninitiated set."""
+        """Adds the commands to SecantusDB's tables, and lets hello and replSetGetStatus report an uninitiated set."""
         handlers = commands._HANDLERS
         status, hello = handlers["replSetGetStatus"], handlers["hello"]
         handlers["replSetGetStatus"] = lambda request, context: NOT_YET if self.config is None else status(request, context)

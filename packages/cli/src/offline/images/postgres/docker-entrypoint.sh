@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the command; postgres as user postgres, who then owns its data, with a superuser and a database from the first start on, as in the
-# official image.
+# Runs the command, as in the official image. postgres runs as user postgres, who owns its data. Its first start creates a superuser and
+# a database.
 set -euo pipefail
 if [ "${1:0:1}" = - ]; then set -- postgres "$@"; fi
 if [ "$1" != postgres ]; then exec "$@"; fi
@@ -16,13 +16,13 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   : "${POSTGRES_PASSWORD:?is not set, and a superuser without a password would let anyone in}"
   user=${POSTGRES_USER:-postgres}
   database=${POSTGRES_DB:-$user}
-  # Half of it must not count: what an interrupted first start left goes.
+  # Removes the files of an interrupted first start.
   find "$PGDATA" -mindepth 1 -delete
   initdb --username="$user" --pwfile=<(printf '%s\n' "$POSTGRES_PASSWORD") --auth-local=trust --auth-host=scram-sha-256 --no-instructions
   printf "listen_addresses = '*'\n" >>"$PGDATA/postgresql.conf"
   printf 'host all all all scram-sha-256\n' >>"$PGDATA/pg_hba.conf"
   if [ "$database" != postgres ]; then
-    # Before anybody else can reach it.
+    # Creates the database before other clients can connect.
     pg_ctl --silent --wait --options='-c listen_addresses=' start
     createdb --username="$user" --maintenance-db=postgres "$database"
     pg_ctl --silent --wait --mode=fast stop

@@ -1,9 +1,9 @@
 /**
- * A STAND-IN for Testcontainers' reaper, ryuk: removes what a test run made once the run is gone, however it ended.
+ * A STAND-IN for Testcontainers' reaper, ryuk. It removes the resources of a test run after the run has ended or crashed.
  *
- * The protocol is ryuk's: a test run connects to port 8080, sends lines of Docker filters (`label=a=b&label=c`), each answered
- * by `ACK`, and keeps the connection open. Some seconds after the last connection closed, every container, network, volume
- * and image that matches one of the lines is removed, and the reaper ends.
+ * The protocol is that of ryuk. A test run connects to port 8080 and keeps the connection open. It sends lines of Docker filters
+ * (`label=a=b&label=c`), and gets `ACK` for each line. Some seconds after the last connection was closed, the reaper removes every container, network,
+ * volume and image that matches a line. Then it ends.
  */
 import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'
@@ -43,7 +43,7 @@ process.on('SIGTERM', () => {
   if (clients.size === 0) reap()
 })
 
-/** Goes on until a pass finds nothing: a network outlives its containers, and an engine may still be creating one. */
+/** Repeats passes until one finds nothing, because networks end after their containers, and the engine may still create resources. */
 async function reap(): Promise<void> {
   server.close()
   let removed = 0
@@ -57,7 +57,7 @@ async function reap(): Promise<void> {
   process.exit()
 }
 
-/** Removes a resource and returns how many were removed: none when the engine refuses. */
+/** Removes a resource. Returns the number of removed resources: 0 if the engine refuses. */
 async function remove(path: string): Promise<number> {
   try {
     await docker('DELETE', path)
@@ -68,7 +68,7 @@ async function remove(path: string): Promise<number> {
   }
 }
 
-/** The API paths that remove what matches, in the order in which they can be removed. */
+/** Returns the API paths of matching resources, in the order of their removal. */
 async function resources(filter: Filter): Promise<string[]> {
   const query = `filters=${encodeURIComponent(JSON.stringify(filter))}`
   const containers = await docker<{ Id: string; Labels: Record<string, string> }[]>(
@@ -87,9 +87,7 @@ async function resources(filter: Filter): Promise<string[]> {
   ]
 }
 
-/**
- * One call of the engine's API over its socket. @throws {Error} what the engine answered, unless it is success or gone
- */
+/** Calls the engine's API over its socket. @throws {Error} the engine's answer, except for success and missing resources */
 function docker<Body>(method: string, path: string): Promise<Body> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath: '/var/run/docker.sock', method, path, timeout: requestMs }, async (response) => {
@@ -104,7 +102,7 @@ function docker<Body>(method: string, path: string): Promise<Body> {
   })
 }
 
-/** Milliseconds of a setting such as 10s, 500ms or 1m. */
+/** Returns the milliseconds of a setting such as 10s, 500ms or 1m. */
 function duration(variable: string, standard: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(process.env[variable] ?? standard) ?? []
   if (!unit) throw new Error(`${variable}: not a duration such as 10s: ${process.env[variable]}`)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# kafka-run-class.sh CLASS ARGUMENTS..., and under the name of a tool that tool's class. The variables are those of Kafka's
-# own script, and what they are by default is for tests, which end before a better compiler and collector would have been worth their start.
+# kafka-run-class.sh CLASS ARGUMENTS... runs a class. Under the name of a tool it runs the class of that tool. The variables are those
+# of Kafka's script. Their defaults are for short tests, for which a better compiler and collector do not pay.
 set -eu
 home=/opt/kafka
 log4j=tools-log4j2.yaml
 heap=-Xmx256M
 performance='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.awt.headless=true'
-# Once docker/archive has written it.
+# The archive exists after docker/archive has run.
 classes=
 [ ! -e $home/kafka.jsa ] || classes=-XX:SharedArchiveFile=$home/kafka.jsa
 
