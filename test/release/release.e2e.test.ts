@@ -290,7 +290,9 @@ describeInContainers('releases on a real registry with real containers', functio
       expect(status).to.equal(0)
       expect(stateOf('orders').configVars).to.include({ Stream__SaslPassword: env.Stream__SaslPassword })
       expect(await (await fetch(`${urlOf('orders')}/readyz`)).json()).to.deep.equal({ status: 'ready' })
-      expect((await operator.make('rollback-order', 'APP=orders')).output).to.include('this folder has no release of orders')
+      expect((await operator.make('rollback-order', 'APP=orders')).output).to.include(
+        'this folder has no release of orders',
+      )
     })
 
     it('hides secrets with debugging switched on', async () => {

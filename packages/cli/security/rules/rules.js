@@ -1,4 +1,4 @@
-// Cases of rules.yml, for `semgrep scan --test`; never run.
+// The cases of rules.yml for `semgrep scan --test`. This code never runs.
 // ruleid: shell
 exec(`ls ${folder}`)
 // ruleid: shell

@@ -71,7 +71,7 @@ function servicePart(service: Service): string {
   ${pod}:
     <<: *pod
     image: ${serviceImage(name)}
-    # By which Prometheus finds all replicas.
+    # Prometheus finds all replicas by this name.
     networks: { default: { aliases: [${podsOf(service)}] } }
     ports:
       - 127.0.0.1:${published}
@@ -167,8 +167,8 @@ function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): stri
 /** Returns docker-compose.postgresql.yml. */
 export function composePostgresqlFile(): string {
   const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
-  return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql configures Compose in .env
-to read docker-compose.yml and this file, so plain docker compose reads both, too.`)}
+  return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql writes into .env that Compose
+reads docker-compose.yml and this file. Plain docker compose then reads both, too.`)}
 x-state: &state
   State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
 

@@ -1,8 +1,8 @@
-// The page of traces: the latest, and the spans of one, as Jaeger's query API has them (/api/traces).
+// The page of traces. It lists the latest traces and shows the spans of one trace, from Jaeger's query API (/api/traces).
 
 const main = document.querySelector('#main')
 
-/** An element with its attributes and children. Whatever comes from spans is text, and never markup. */
+/** Returns an element with attributes and children. Data of spans becomes text, never markup. */
 function element(name, attributes = {}, ...children) {
   const isSvg = ['svg', 'rect'].includes(name)
   const made = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name)
@@ -25,20 +25,20 @@ const isFailed = (span) => tagOf(span, 'error') === true || tagOf(span, 'error.t
 const parentOf = ({ references }) => references.find(({ refType }) => refType === 'CHILD_OF')
 const serviceOf = ({ processes }, { processID }) => processes[processID].serviceName
 
-/** A colour for each service of a trace. */
+/** Returns a colour for each service of a trace. */
 function coloursOf({ processes }) {
   const names = [...new Set(Object.values(processes).map(({ serviceName }) => serviceName))].toSorted()
   return new Map(names.map((name, index) => [name, `hsl(${200 + (index * 360) / names.length} 55% 50%)`]))
 }
 
-/** Where a trace begins and ends, in microseconds. */
+/** Returns the begin and the duration of a trace, in microseconds. */
 function timesOf({ spans }) {
   const begin = spans.reduce((first, { startTime }) => Math.min(first, startTime), Infinity)
   const end = spans.reduce((last, { startTime, duration }) => Math.max(last, startTime + duration), begin + 1)
   return { begin, whole: end - begin }
 }
 
-/** Spans behind their parents, with how deep they are; those whose parent is not here come first. */
+/** Returns spans with their depth. Each follows its parent. Spans without a known parent have depth 0. */
 function inOrder(spans) {
   const ids = new Set(spans.map(({ spanID }) => spanID))
   const byParent = Map.groupBy(spans, (span) => {
@@ -102,11 +102,11 @@ function showTrace(trace) {
 }
 
 function showList(traces) {
-  const head = ['begun', 'first', 'services', 'spans', 'took']
+  const head = ['start', 'first span', 'services', 'spans', 'duration']
   const rows = traces
     .map((trace) => ({ trace, times: timesOf(trace), first: inOrder(trace.spans)[0].span }))
     .toSorted((one, other) => other.times.begin - one.times.begin)
-    // A delivery is a link away from each of its events.
+    // Leaves out deliveries, because their events link to them.
     .filter(({ first }) => !first.operationName.startsWith('receive '))
     .map(({ trace, times, first }) => {
       const services = [...new Set(trace.spans.map((span) => serviceOf(trace, span)))].toSorted()
@@ -129,10 +129,14 @@ function showList(traces) {
     {},
     head.map((name) => element('th', {}, name)),
   )
-  main.replaceChildren(rows.length > 0 ? element('table', {}, header, rows) : element('p', {}, 'There is none yet.'))
+  main.replaceChildren(
+    rows.length > 0
+      ? element('table', {}, header, rows)
+      : element('p', {}, 'No traces yet. Send a request to a service, then reload this page.'),
+  )
 }
 
-/** The traces of all services in which a span has the tag, or any when there is none. */
+/** Returns the traces of all services in which a span has the tag. Without a tag it returns all traces. */
 async function find(tag) {
   const services = await ask('/api/services')
   const query = new URLSearchParams({ limit: 40, lookback: '24h', ...(tag && { tags: JSON.stringify(tag) }) })
@@ -140,7 +144,7 @@ async function find(tag) {
   return [...new Map(found.flat().map((trace) => [trace.traceID, trace])).values()]
 }
 
-/** A trace by its id, else those of an order: its CorrelationId, or its id. */
+/** Shows the trace with this id, or the traces with this CorrelationId, key or message id. */
 async function search(id) {
   const [trace] = await ask(`/api/traces/${id.replaceAll('-', '')}`)
   if (trace) return showTrace(trace)

@@ -1,8 +1,8 @@
 """Adds mongod's rs.initiate() and its effects to SecantusDB.
 
-SecantusDB is always the primary of a replica set of one, at the address it listens on. mongod with --replSet waits until a
-client has initiated the set with the address for drivers. Answers and error codes are those of mongod. SecantusDB has no
-public interface for commands, so requirements.txt pins its version.
+SecantusDB is always the primary of a replica set of one, at its own address. mongod waits until a client initiates the set.
+The client also sets the address for drivers. Answers and error codes are those of mongod. SecantusDB lacks a public
+interface for commands, so requirements.txt pins its version.
 """
 
 import json
