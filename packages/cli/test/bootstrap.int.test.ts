@@ -28,7 +28,7 @@ const systemTools = [
   'uname',
 ]
 
-/** Packs what packages/cli/node asks for as npm would, once the test lets it: a Node that is a link to ours. */
+/** A fake npm that packs a link to our Node, when the test allows it. */
 const fakeNpm = `#!/bin/sh
 for package; do :; done
 echo "$package" >> "$NPM_CALLS"
@@ -39,7 +39,7 @@ tar -czf node.tgz package
 rm -r package
 `
 
-/** A Node that is too old; the hash of any file is what the test says. */
+/** A fake outdated Node. The test sets the hash that it reports for any file. */
 const oldNode = `#!/bin/sh
 [ "$1" = -p ] || exit 1
 echo "\${HASH#sha512-}"
@@ -68,7 +68,7 @@ describe('packages/cli/node', () => {
   }
 
   const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
-  /** Until it has said that another call is at it already. */
+  /** Waits until the process reports that another call is installing. */
   async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
     for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
   }
@@ -84,14 +84,14 @@ describe('packages/cli/node', () => {
   })
   afterEach(removeFolders)
 
-  it('uses the machine’s Node when it is new enough, and passes arguments on as they are', async () => {
+  it('uses the machine’s Node if it is new enough, and passes arguments unchanged', async () => {
     symlinkSync(process.execPath, join(bin, 'node'))
     const { stdout } = await start('-p', 'process.argv[1]', 'with a space')
     expect(stdout).to.equal('with a space\n')
     expect(existsSync(join(folder, 'cache'))).to.equal(false)
   })
 
-  it('does not start itself when its own folder is in PATH', async () => {
+  it('ignores its own folder in PATH', async () => {
     symlinkSync(process.execPath, join(bin, 'node'))
     const own = join(repository, 'packages/cli')
     const env = { PATH: [own, bin].join(delimiter), HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache') }
@@ -99,7 +99,7 @@ describe('packages/cli/node', () => {
     expect(stdout).to.equal('42\n')
   })
 
-  it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
+  it('installs the pinned Node once for two simultaneous calls if the machine’s Node is too old', async () => {
     script('node', oldNode)
     script('npm', fakeNpm)
     const starts = [start('-p', '6*7'), start('-p', '6*7')]
@@ -113,7 +113,7 @@ describe('packages/cli/node', () => {
     expect(calls[0]).to.match(new RegExp(`^node-linux-(x64|arm64)@${versions.node}$`))
   })
 
-  it('runs nothing of a Node that is not the one it was pinned to', async () => {
+  it('refuses to run a Node whose hash differs from the pinned one', async () => {
     script('node', oldNode)
     script('npm', fakeNpm)
     letNpmGoOn()
@@ -123,7 +123,7 @@ describe('packages/cli/node', () => {
     expect(existsSync(join(folder, 'cache', `node-${versions.node}`))).to.equal(false)
   })
 
-  it('says how to install npm when there is none', async () => {
+  it('reports how to install npm if it is missing', async () => {
     const failure = await start('-v').catch((error: { stderr: string }) => error)
     expect(failure)
       .to.have.property('stderr')

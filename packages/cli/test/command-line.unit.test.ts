@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type CommandGroups, type Given, runCommandLine } from '../src/command-line.ts'
 
-describe('a command line of ./orderflow', () => {
+describe('./orderflow command lines', () => {
   let given: Given[]
   let printed: string[]
   beforeEach(() => {
@@ -40,7 +40,7 @@ describe('a command line of ./orderflow', () => {
       ({ message, nextStep }) => `${message}; ${nextStep}`,
     )
 
-  it('without a command prints one line for each command, in groups, as help and --help do', async () => {
+  it('prints one line for each command, in groups, without a command and for help and --help', async () => {
     for (const args of [[], ['help'], ['--help'], ['-h']]) expect(await run(...args)).to.equal(0)
     expect(new Set(printed)).to.have.property('size', 1)
     expect(printed[0]).to.contain('Run it:\n  up        Start everything\n\nOperate it:\n  rebuild   Rebuild a store\n')
@@ -67,7 +67,7 @@ describe('a command line of ./orderflow', () => {
     expect(rebuild?.all).to.deep.equal(['--from', '2026', 'order-service', '--dry-run'])
   })
 
-  it('reads a flag that states yes or no', async () => {
+  it('reads a flag with the value yes or no', async () => {
     for (const word of ['1', 'yes', 'true', '0', 'no', 'false', '']) await run('rebuild', 'x', `--dry-run=${word}`)
     await run('rebuild', 'x')
     const flags = given.map(({ flag }) => flag('dry-run'))

@@ -30,7 +30,7 @@ describe('the stack on a full disk', () => {
     removeFolders()
   })
 
-  describe('writes a file whole or not at all', () => {
+  describe('atomic writes', () => {
     const variables = 'KAFKA_PASSWORD=kept\n'
     const contents = () =>
       Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
@@ -41,7 +41,7 @@ describe('the stack on a full disk', () => {
       ['the certificate', () => localCertificate(join(folder, 'certificates')).then(() => {})],
       ['the variables of Docker Compose', () => recordStore('postgresql', folder)],
     ] as const) {
-      it(`so it leaves ${title} as they were, names the file, and the next command works once there is room`, async () => {
+      it(`keep ${title} unchanged, name the file, and succeed again with free space`, async () => {
         writeFileSync(join(folder, '.env'), variables)
         mkdirSync(join(folder, 'certificates'))
         await disk.fill()
@@ -60,7 +60,7 @@ describe('the stack on a full disk', () => {
       })
     }
 
-    it('so a file that fits in part keeps its old content', async () => {
+    it('keep the old content of a file that fits only in part', async () => {
       const file = join(folder, 'settings.json')
       replaceFile(file, 'old')
       unmountBelow(folder)
@@ -71,7 +71,7 @@ describe('the stack on a full disk', () => {
     })
   })
 
-  it('takes a lock, so that commands that make room can run', async () => {
+  it('takes a lock, so that commands that free space can run', async () => {
     const file = join(folder, 'lock')
     await disk.fill()
     const waits: number[] = []
@@ -109,7 +109,7 @@ describe('the stack on a full disk', () => {
     expect(await stopStack(folder, () => {})).to.deep.equal(['kafka'])
   })
 
-  it('states in its status that a process ended for want of space', async () => {
+  it('reports in its status that a process ended because the disk was full', async () => {
     startScript(folder, 'kafka', forever)
     mkdirSync(join(folder, 'data'))
     const state = processState(folder, 'kafka')

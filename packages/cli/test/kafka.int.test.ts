@@ -14,8 +14,8 @@ import { streamCheck } from './kafka/stream-check.ts'
 import { localTopics } from './kafka/topics.ts'
 import { transactions } from './kafka/transactions.ts'
 
-/** All that takes a broker and no service, with one broker. */
-describe('with a Kafka of this machine', () => {
+/** Runs all tests that need a broker and no service, with one broker. */
+describe('Kafka on this machine', () => {
   let plan: Plan
 
   before(async () => {
@@ -33,6 +33,6 @@ describe('with a Kafka of this machine', () => {
   appendTimes(() => plan)
   envelopeCommand(() => plan)
   killedBroker(() => plan)
-  // The last of them leaves a broker without an authorizer.
+  // These tests come last, because they leave a broker without an authorizer.
   transactions(() => plan)
 })

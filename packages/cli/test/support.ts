@@ -6,7 +6,7 @@ import { startProcess } from '../src/processes/process-control.ts'
 
 const made: string[] = []
 
-/** An empty folder with a space in its path; `removeFolders` ends it. */
+/** Creates an empty folder with a space in its path. `removeFolders` removes it. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow stack '))
   made.push(folder)
@@ -17,12 +17,12 @@ export function removeFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Starts JavaScript as one of the stack's processes. */
+/** Starts JavaScript as a process of the stack. */
 export function startScript(folder: string, name: string, script: string): number {
   return startProcess(folder, { name, command: process.execPath, args: ['-e', script], env: {}, ports: {} })
 }
 
-/** A pid no process has. */
+/** Returns an unused pid. */
 export function deadPid(): number {
   const table = readProcessTable()
   for (let pid = 300_000; ; pid += 1) if (!table.has(pid)) return pid

@@ -18,7 +18,7 @@ const cli = (args: string[], env = {}) =>
 
 const serviceNames = services.map(({ name }) => name).join(', ')
 
-describe('the command line', () => {
+describe('./orderflow', () => {
   afterEach(removeFolders)
   const refused: [args: string[], env: object, stderr: string][] = [
     [['fly'], {}, 'error: unknown command fly\nnext: ./orderflow help lists all commands\n'],
@@ -61,7 +61,7 @@ describe('the command line', () => {
     })
   }
 
-  it('lists every command from any folder, and prints the options of one', async () => {
+  it('lists all commands from any folder, and prints the options of a command', async () => {
     const run = (...args: string[]) => promisify(execFile)(join(repository, 'orderflow'), args, { cwd: tmpdir() })
     const { stdout } = await run()
     for (const name of ['up', 'publish', 'release']) expect(stdout).to.match(new RegExp(`^ {2}${name} +\\S`, 'm'))
@@ -71,7 +71,7 @@ describe('the command line', () => {
     expect((await run('envelope', 'validate', '--help')).stdout).to.match(/^Usage: envelope validate/)
   })
 
-  it('refuses to publish what is not a valid event, naming every problem', async () => {
+  it('refuses to publish an invalid event and names every problem', async () => {
     const file = join(temporaryFolder(), 'event.json')
     writeFileSync(file, '[]')
     const result = await cli(['publish', file])

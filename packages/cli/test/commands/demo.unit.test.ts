@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { stringifyMasked } from '../../src/commands/demo.ts'
 
-describe('a document that is shown', () => {
-  it('has what the contract calls personal masked, wherever it is', () => {
+describe('stringifyMasked', () => {
+  it('masks all personal fields of the contract', () => {
     const person = { customerName: 'Ada', customerTaxId: 'DEMO-123' }
     const shown = stringifyMasked({ ...person, Payload: { CustomerName: 'Ada', CustomerTaxId: 'DEMO-123', Total: 1 } })
     const masked = '"customerName":"***","customerTaxId":"***"'

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-/** The command on a machine that has these programs, each of which prints a text and ends well, and nothing else. */
+/** Runs the command on a simulated machine that has only these programs. Each prints a text and succeeds. */
 function doctor(programs: Record<string, string>, options: string[] = []) {
   const folder = temporaryFolder()
   const bin = join(folder, 'bin')
@@ -26,7 +26,7 @@ function doctor(programs: Record<string, string>, options: string[] = []) {
 describe('./orderflow doctor', () => {
   afterEach(removeFolders)
 
-  it('names all that a bare machine lacks, for each use, and fails since nothing can run', async () => {
+  it('names all missing tools of a new machine by use, and fails because make up cannot run', async () => {
     const { code, lines, stderr } = await doctor({})
     expect(stderr).to.equal('')
     expect(code).to.equal(1)
@@ -38,7 +38,7 @@ describe('./orderflow doctor', () => {
     ])
   })
 
-  it('shows what it found, names the command that brings the rest, and is content when one way to run is there', async () => {
+  it('shows installed tools and the command for missing ones, and succeeds if make up can run', async () => {
     const { code, lines } = await doctor({
       'apt-get': '',
       npm: '10.8.2',
@@ -54,7 +54,7 @@ describe('./orderflow doctor', () => {
     )
   })
 
-  it('refuses an --install that is neither yes nor no', async () => {
+  it('refuses an ambiguous value of --install', async () => {
     const { code, stderr } = await doctor({}, ['--install=perhaps'])
     expect(code).to.equal(1)
     expect(stderr).to.contain('--install=perhaps is neither yes nor no')

@@ -12,31 +12,31 @@ const withLicense = (license: string | undefined): LockedPackage => {
   return { path: 'node_modules/left', name: 'left', version: '1.0.0', license, integrity: 'sha512-' }
 }
 
-describe('the licenses of the packages', () => {
-  it('are all accepted', () => {
+describe('refusedLicenses', () => {
+  it('accepts the licenses of all packages', () => {
     const packages = lockedPackages(lock)
     expect(packages).to.have.length.above(300)
     expect(refusedLicenses(packages)).to.deep.equal([])
   })
 
   for (const license of ['GPL-3.0-only', 'AGPL-3.0', '(MIT OR GPL-2.0)', 'SEE LICENSE IN EULA.txt', undefined]) {
-    it(`are not when one says ${license}`, () => {
+    it(`refuses the license ${license}`, () => {
       expect(refusedLicenses([withLicense(license)])).to.deep.equal([`left@1.0.0: ${license ?? 'no license'}`])
     })
   }
 
   for (const license of ['MIT', 'apache-2.0', '(BSD-3-Clause AND Apache-2.0)', 'MIT OR Apache-2.0']) {
-    it(`may be ${license}`, () => expect(refusedLicenses([withLicense(license)])).to.deep.equal([]))
+    it(`accepts the license ${license}`, () => expect(refusedLicenses([withLicense(license)])).to.deep.equal([]))
   }
 })
 
-describe('what our images are made of', () => {
-  it('is what services and setup import, and what that needs', () => {
+describe('shippedPackages', () => {
+  it('returns the packages that services and setup import, with their dependencies', () => {
     const names = shippedPackages(lock).map(({ name }) => name)
     expect(names).to.include.members(['@dapr/dapr', '@platformatic/kafka', 'express', 'pino', 'mongodb', 'bson', 'ajv'])
   })
 
-  it('is nothing that only tests and measurements need', () => {
+  it('leaves out packages that only tests and measurements need', () => {
     const names = shippedPackages(lock).map(({ name }) => name)
     expect(names).not.to.include.oneOf(['mocha', 'chai', 'testcontainers', 'autocannon', 'typescript'])
   })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 
-/** The arguments that a target passes to ./orderflow, in whose place a program prints them. */
+/** Returns the arguments that a target passes to ./orderflow. A program that prints them replaces ./orderflow. */
 function argumentsOf(target: string, variables: Record<string, string>): string[] {
   const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
   const printed = execFileSync('make', ['-s', target, "orderflow=printf '%s\\n'", ...given], {
@@ -30,7 +30,7 @@ describe('make', () => {
       ['replay', id, '--file', 'e.json', '--attempt', 'orderevents/2/17'],
     ],
     ['dead-letters', { REPLAY: 'a b', DRY_RUN: '' }, ['replay', 'a b']],
-    // The command decides what a word means (dead-letters/command.ts).
+    // The command interprets the value (dead-letters/command.ts).
     ['dead-letters', { REPLAY: 'all', DRY_RUN: '0' }, ['replay', 'all', '--dry-run=0']],
     ['dead-letters', { REPLAY: 'all', DRY_RUN: 'a b' }, ['replay', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],

@@ -5,11 +5,11 @@ import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 describe('./orderflow doctor', () => {
   const use = { title: 'make up, as processes', tools: [go, java, maven] }
 
-  it('says what a machine is ready for', () => {
+  it('reports a use as ready if the machine has all its tools', () => {
     expect(describeUse(use, new Set())).to.deep.equal(['make up, as processes: ready'])
   })
 
-  it('names all that is lacking for a use, and no more, and what brings it', () => {
+  it('names only the missing tools of a use, and the commands that install them', () => {
     const lines = describeUse({ ...use, tools: [go, java] }, new Set([java, maven]))
     expect(lines).to.deep.equal([
       'make up, as processes: lacks Java',
@@ -17,7 +17,7 @@ describe('./orderflow doctor', () => {
     ])
   })
 
-  it('says how much room there is, and how much there should be', () => {
+  it('reports the free and the required disk and memory', () => {
     expect(describeSpace(67.4, 24)).to.equal('free disk: 67 GB; memory: 24 GB')
     expect(describeSpace(3, 1.8)).to.equal(
       'free disk: 3 GB, but up to 8 may be needed; memory: 2 GB, but up to 4 may be needed',

@@ -5,7 +5,7 @@ import { publish, readEventFile } from '../../src/commands/publish.ts'
 import { CliError } from '../../src/lib/error.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-describe('an event file to publish', () => {
+describe('readEventFile', () => {
   const envelope = { Name: 'OrderCreated', Payload: { OrderId: '0b6f' } }
   const read = (content: string, key?: string) => {
     const file = join(temporaryFolder(), 'event.json')
@@ -14,12 +14,12 @@ describe('an event file to publish', () => {
   }
   afterEach(removeFolders)
 
-  it('that is a bare envelope is sent byte by byte, keyed by its OrderId', () => {
+  it('returns the bytes of an envelope with its OrderId as the key', () => {
     const content = JSON.stringify(envelope, null, 4)
     expect(read(content)).to.deep.equal({ topic: 'orderevents', key: '0b6f', value: Buffer.from(content) })
   })
 
-  it('that is a fixture is sent as the document in it: as bytes, as text, or as JSON', () => {
+  it('returns the document of a fixture: bytes, text or JSON', () => {
     const bytes = Buffer.from([0xff, 0x7b])
     const fixtures: [object, Buffer][] = [
       [{ description: 'x', variant: 'full', envelope }, Buffer.from(JSON.stringify(envelope))],
@@ -39,20 +39,20 @@ describe('an event file to publish', () => {
     ])
   })
 
-  it('goes to the topic of its event’s name', () => {
+  it('selects the topic by the name of the event', () => {
     expect(read('{"Name":"PaymentApproved"}').topic).to.equal('paymentevents')
     expect(read('{"Name":"OrderCancelled"}').topic).to.equal('orderevents')
   })
 
-  it('has the given key instead of its own', () => {
+  it('prefers the given key to that of the event', () => {
     expect(read(JSON.stringify(envelope), 'other').key).to.equal('other')
   })
 
-  it('that is not JSON goes to orderevents as it is, without a key', () => {
+  it('returns invalid JSON unchanged for orderevents, without a key', () => {
     expect(read('no { json')).to.deep.equal({ topic: 'orderevents', key: undefined, value: Buffer.from('no { json') })
   })
 
-  it('that is an event of services alone is refused, with its topic', async () => {
+  it('refuses an event that only services publish, and names its topic', async () => {
     const file = join(temporaryFolder(), 'event.json')
     const id = crypto.randomUUID()
     const Payload = { PaymentId: id, OrderId: id, Amount: 1, Policy: 'amount-limit@1', Source: 'Manual' }
@@ -68,7 +68,7 @@ describe('an event file to publish', () => {
       )
   })
 
-  it('that cannot be read is an error that names it', () => {
+  it('throws an error that names an unreadable file', () => {
     expect(() => readEventFile('/no/such/file.json', undefined)).to.throw('cannot read /no/such/file.json')
   })
 })

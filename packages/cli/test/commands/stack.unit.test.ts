@@ -9,12 +9,12 @@ describe('make up', () => {
 })
 
 describe('make status', () => {
-  it('has nothing to add about services that are ready', async () => {
+  it('reports no problems of services that are ready', async () => {
     const ready = { name: 'order-service', ask: async () => ({ status: 'ready' }) }
     expect(await troublesOf([ready, { ...ready, name: 'payment-service' }])).to.deep.equal([])
   })
 
-  it('says what a running service lacks, and which record it cannot handle', async () => {
+  it('reports missing parts of a running service, and the record that it cannot handle', async () => {
     const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 34 }]
     const answer = { status: 'not ready', missing: { stream: 'orderevents is no longer consumed' }, redelivered }
     expect(await troublesOf([{ name: 'payment-service-2', ask: async () => answer }])).to.deep.equal([
@@ -23,7 +23,7 @@ describe('make status', () => {
     ])
   })
 
-  it('says that a running service does not answer', async () => {
+  it('reports a running service that does not answer', async () => {
     const hanging = { name: 'order-service', ask: () => Promise.reject(new Error('timeout')) }
     expect(await troublesOf([hanging])).to.deep.equal(['order-service does not answer'])
   })

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { retentionOf } from '../../src/commands/topics.ts'
 
-describe('how long events are kept', () => {
-  it('is a number of days, or for ever', () => {
+describe('the retention of events', () => {
+  it('accepts a number of days, or forever', () => {
     expect(['1', '30', '36500', 'forever'].map(retentionOf)).to.deep.equal([1, 30, 36_500, 'forever'])
   })
 
   for (const days of ['0', '-1', '1.5', '030', 'ever', '36501', '1e3', ' 1']) {
-    it(`is not "${days}", which is refused before anything is changed`, () => {
+    it(`refuses "${days}" before any change`, () => {
       expect(() => retentionOf(days)).to.throw(`${days} is not a number of days`)
     })
   }

@@ -30,7 +30,7 @@ const ofOthers = ['kafka', 'mongo', 'jaeger', 'prometheus', 'grafana']
 const ours = Object.keys(services).filter((name) => !ofOthers.includes(name))
 
 describe('docker-compose.yml', () => {
-  it('has the versions of packages/cli/versions.json', () => {
+  it('uses the versions of packages/cli/versions.json', () => {
     expect(services.kafka?.image).to.equal(`apache/kafka:${versions.kafka}`)
     expect(services.jaeger?.image).to.equal(jaegerImage)
     expect(services.prometheus?.image).to.equal(prometheusImage)
@@ -43,26 +43,26 @@ describe('docker-compose.yml', () => {
     expect(dockerfile).to.contain(`FROM daprio/daprd:${versions.dapr} AS`)
   })
 
-  it('publishes ports on loopback only', () => {
+  it('publishes ports only on loopback', () => {
     const published = Object.values(services).flatMap(({ ports = [] }) => ports)
     expect(published).to.have.length(5 + 2 * registered.length)
     for (const port of published) expect(port).to.match(/^127\.0\.0\.1:\$\{\w+_PORT:-\d+\}:\d+$/)
   })
 
-  it('has a default for ports and for no secret', () => {
+  it('contains default values for ports, but not for secrets', () => {
     const withDefault = [...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name ?? '')
     expect(withDefault.filter((name) => !/_PORT$|_PROTOCOL$|^(Auth|Web)__/.test(name))).to.deep.equal([])
     expect(withDefault).not.to.include('Auth__ApiKeys')
   })
 
-  it('runs our own containers without privilege and without writing to their images', () => {
+  it('runs our own containers without privileges and with read-only images', () => {
     for (const name of ours) {
       expect(services[name], name).to.deep.include({ user: '10001:10001', read_only: true, cap_drop: ['ALL'] })
       expect(services[name]?.security_opt, name).to.deep.equal(['no-new-privileges:true'])
     }
   })
 
-  it('tells a service how to reach Kafka, and only its sidecar how to reach the store, if it has one', () => {
+  it('gives Kafka’s settings to services, and the store’s settings only to sidecars of services with a store', () => {
     for (const registeredService of registered) {
       const { name } = registeredService
       const [service, sidecar] = [services[name], services[sidecarOf(registeredService)]]
@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('starts what observes only when it is asked for, each in a profile', () => {
+  it('starts observers only with their profiles', () => {
     const profiles = Object.entries(services).flatMap(([name, { profiles: own }]) => (own ? [[name, own]] : []))
     expect(Object.fromEntries(profiles)).to.deep.equal({
       jaeger: ['observe'],
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('takes from .env what services need behind a reverse proxy', () => {
+  it('reads the settings for a reverse proxy from .env', () => {
     for (const { name } of registered) {
       const { Web__Proxies, Web__Hosts, Telemetry__MonitorPage } = services[name]?.environment ?? {}
       expect(Web__Proxies).to.equal(`\${Web__Proxies:-0}`)
@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('has services and sidecars record nothing unless .env says where to, each under its own name', () => {
+  it('sends traces only if .env names a destination, with a name for each service and sidecar', () => {
     const settings = Object.keys(jaegerVariables('jaeger', defaultPorts)).filter((name) => name.startsWith('OTEL_'))
     for (const service of registered) {
       const [own, sidecar] = [services[service.name]?.environment, services[sidecarOf(service)]?.environment]
@@ -111,7 +111,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('makes the exporter a user of Kafka of its own, which knows no store and no key', () => {
+  it('gives the exporter its own Kafka user, without settings of the store or keys', () => {
     const { environment = {}, entrypoint = [] } = services.exporter ?? {}
     expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })
     expect(environment.Stream__SaslPassword).to.match(/^\$\{KAFKA_EXPORTER_PASSWORD:/)
@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(join(repository, 'packages/cli', entrypoint[1] ?? ''))).to.equal(true)
   })
 
-  it('lets Prometheus reach the metrics of each service and sidecar, by a name that all replicas have, and publishes none', () => {
+  it('opens the metrics of services and sidecars to Prometheus under a common name of all replicas, unpublished', () => {
     for (const service of registered) {
       const [pod] = podOf(service)
       expect(services[pod]?.networks, pod).to.deep.equal({ default: { aliases: [`${service.role}-pods`] } })
@@ -131,7 +131,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('puts the secrets of .env only into variables that are hidden by their name', () => {
+  it('puts the secrets of .env only into variables whose names mark them as secret', () => {
     const secrets = /\$\{\w*(PASSWORD|TOKEN|SIGNING_KEYS|HEADERS)\b/
     const withSecret = ours.flatMap((name) =>
       Object.entries(services[name]?.environment ?? {}).filter(([, value]) => secrets.test(String(value))),
@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
-  it('lets the monitor alone ask who consumes for dry runs: where its metrics are, by a token of its own', () => {
+  it('lets only the monitor request dry runs of consumers, on the port of metrics and with a token for each', () => {
     const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const own = registered.find((service) => service.name === name)
@@ -163,20 +163,20 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives services that sign or ask for it, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
+  it('gives keys and trusted publishers of this checkout only to services that sign or verify', () => {
     for (const { name } of registered) {
       expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
     }
     const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
     for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
-    // Who neither says anything of its own nor listens has nothing to sign, and nobody to ask.
+    // Only services with own events, a watch or a subscription sign or verify.
     const signers = registered.filter(
       ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
     )
     expect(told.map(([name]) => name)).to.have.members(signers.map(({ name }) => name))
   })
 
-  it('makes each service, with its sidecar, a user of Kafka by its own name and password, over TLS', () => {
+  it('gives each service and its sidecar a Kafka user with its own name and password, over TLS', () => {
     for (const service of registered) {
       const password = variableOf(service, 'KAFKA_PASSWORD')
       for (const name of [service.name, sidecarOf(service)]) {
@@ -191,7 +191,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('has Kafka ask everybody who comes by the network, and listen for what has no TLS on its own loopback only', () => {
+  it('lets Kafka authenticate all clients in the network, and listen without TLS only on its own loopback', () => {
     const { environment: kafka = {}, ports = [] } = services.kafka ?? {}
     const protocols = new Map(
       String(kafka.KAFKA_LISTENER_SECURITY_PROTOCOL_MAP)
@@ -214,17 +214,17 @@ describe('docker-compose.yml', () => {
     expect(kafka.KAFKA_SUPER_USERS).to.not.contain('ANONYMOUS')
   })
 
-  it('never asks a registry for an image that is made here, of which whoever owned the name would be given the secrets', () => {
+  it('never pulls an image that is built here, because the owner of its name would receive the secrets', () => {
     const made = Object.entries(services).filter(([, { image }]) => image.includes('orderflow'))
     expect(made.map(([name]) => name).sort()).to.deep.equal(ours.filter((name) => !name.endsWith('-sidecar')).sort())
     for (const [name, { image, pull_policy }] of made) {
-      // Docker takes what stands before the slash for a registry when it is localhost, and this machine has none.
+      // Docker treats localhost before the slash as a registry, and this machine has no registry.
       expect(image, name).to.match(/^localhost\/orderflow-[a-z-]+$/)
       expect(pull_policy, name).to.equal('never')
     }
   })
 
-  it('has a name for every image that is made here', () => {
+  it('names every image that is built here', () => {
     for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
     expect(services.setup?.image).to.equal(serviceImage('setup'))
   })
@@ -235,13 +235,13 @@ describe('docker-compose.postgresql.yml', () => {
   const customTags = [{ tag: '!reset', resolve: () => null }]
   const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
 
-  it('has PostgreSQL in the place of MongoDB, published on loopback only', () => {
+  it('replaces MongoDB by PostgreSQL, which is published only on loopback', () => {
     expect(Object.keys(services)).to.include('mongo')
     expect(added.mongo).to.equal(null)
     expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])
   })
 
-  it('tells setup and every sidecar, and nobody else, how to reach it', () => {
+  it('gives its address only to setup and sidecars', () => {
     const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
     expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
     for (const service of storedServices) {
@@ -250,15 +250,15 @@ describe('docker-compose.postgresql.yml', () => {
     }
   })
 
-  it('has a default for ports and for no secret', () => {
+  it('contains default values for ports, but not for secrets', () => {
     const withDefault = [...besides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
     expect(withDefault).to.deep.equal(['POSTGRESQL_PORT'])
     for (const [, rest] of besides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
   })
 })
 
-describe('the pool of a sidecar', () => {
-  it('fits into what a PostgreSQL server of the stack allows, for twelve sidecars and some operators', () => {
+describe('a sidecar’s connection pool', () => {
+  it('needs so few connections that PostgreSQL allows twelve sidecars and some operators', () => {
     const { spec } = parse(readFileSync(join(repository, 'components/postgresql/statestore.yaml'), 'utf8'))
     const [pool] = spec.metadata.flatMap(({ name, value }: { name: string; value: string }) =>
       name === 'maxConns' ? [Number(value)] : [],
@@ -269,7 +269,7 @@ describe('the pool of a sidecar', () => {
 })
 
 describe('the sidecar of a release', () => {
-  it('is started as those of containers are, but for its ports and where its files are', () => {
+  it('starts like those of containers, with other ports and paths of files', () => {
     const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
@@ -288,17 +288,17 @@ describe('the sidecar of a release', () => {
   })
 })
 
-describe('the broker', () => {
+describe('brokers', () => {
   const read = (path: string) => readFileSync(join(repository, path), 'utf8')
   const files = [
     'packages/cli/test/release/rehearsal/kafka.ts',
     'packages/cli/src/offline/images/kafka/docker/server.properties',
   ]
-  /** A hosted broker refuses less than 6 s. */
+  /** Hosted brokers require at least 6 s. */
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`has the settings of the local one in ${file}, where that has them`, () => {
+    it(`use the same settings in ${file} as on this machine`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =
@@ -322,7 +322,7 @@ describe('replicas', () => {
     },
   }
 
-  it('are pods, sidecars and services of their own, with no published port', () => {
+  it('get their own pods, sidecars and services, without published ports', () => {
     expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
       'payment-pod-2': { image: 'p', pull_policy: 'never' },
       'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },
@@ -333,13 +333,13 @@ describe('replicas', () => {
     })
   })
 
-  it('are none when a service runs once', () => {
+  it('adds no replicas for a service that runs once', () => {
     expect(replicaServices(model, { 'payment-service': 1 }).services).to.deep.equal({})
   })
 })
 
-describe('ports of containers on ::1', () => {
-  it('are those that docker-compose.yml publishes on 127.0.0.1, by the same variables', () => {
+describe('ipv6Ports', () => {
+  it('returns the ports that docker-compose.yml publishes on 127.0.0.1, with the same variables', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports)
     const added = ipv6Ports({ services }).services
     expect(Object.keys(added))

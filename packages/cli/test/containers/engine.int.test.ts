@@ -7,7 +7,7 @@ import { repository, versions } from '../../src/lib/paths.ts'
 import { hashes } from '../../src/provision/build.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-/** Its compose command is the plugin in DOCKER_CONFIG, if that works. */
+/** A fake docker. Its compose command is the plugin in DOCKER_CONFIG, if that works. */
 const docker = `#!/bin/sh
 case $1 in
   version) [ -z "$DOCKER_HOST" ] && echo 99.0 || { echo "Cannot connect to $DOCKER_HOST" >&2; exit 1; } ;;
@@ -15,7 +15,7 @@ case $1 in
 esac
 `
 
-/** Builds a plugin that works; older than any module asks for, it does so only when it may fetch a newer one of itself. */
+/** A fake outdated Go. It builds a working plugin only if it may download a newer version of itself. */
 const go = `#!/bin/sh
 [ "$1" = version ] || [ "$GOTOOLCHAIN" = auto ] || { echo 'go.mod requires go >= 1.26' >&2; exit 1; }
 case $1 in
@@ -62,21 +62,21 @@ describe('./orderflow engine', () => {
   })
   afterEach(removeFolders)
 
-  it('only says so when an engine and Compose answer', async () => {
+  it('reports the versions if an engine and Compose already work', async () => {
     script(plugin, '#!/bin/sh\necho Docker Compose version mine\n')
     const { code, output } = await engine()
     expect({ code, output }).to.deep.equal({ code: 0, output: 'Docker engine 99.0, Docker Compose version mine\n' })
     expect(existsSync(join(folder, 'cache'))).to.equal(false)
   })
 
-  it('starts no engine in place of the one that DOCKER_HOST names', async () => {
+  it('refuses to start an engine if DOCKER_HOST names one', async () => {
     const { code, output } = await engine({ DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(code).to.equal(1)
     expect(output).to.contain('error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1')
     expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start or install Docker')
   })
 
-  it('is what make up STACK=docker says where Docker or Compose is missing, and brings neither', async () => {
+  it('appears in the error of make up STACK=docker if Docker or Compose is missing', async () => {
     const noEngine = await run('up', { STACK: 'docker', DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(noEngine).to.deep.equal({
       code: 1,
@@ -88,7 +88,7 @@ describe('./orderflow engine', () => {
     expect(existsSync(plugin)).to.equal(false)
   })
 
-  it('builds Compose once and gives it to this user’s docker', async () => {
+  it('builds Compose once and links it into this user’s plugins', async () => {
     const first = await engine()
     expect(first.output).to.match(
       /building from source[\s\S]*ready\nDocker engine 99.0, Docker Compose version built\n$/,
@@ -97,7 +97,7 @@ describe('./orderflow engine', () => {
     expect((await engine()).output).to.equal('Docker engine 99.0, Docker Compose version built\n')
   })
 
-  it('replaces a link to a plugin that is gone, but no plugin', async () => {
+  it('replaces a link to a missing plugin, but never a plugin', async () => {
     mkdirSync(dirname(plugin), { recursive: true })
     symlinkSync('/gone', plugin)
     expect((await engine()).code).to.equal(0)

@@ -7,8 +7,8 @@ interface FakeImage {
 }
 
 /**
- * The docker command line over a folder of images, a file each: what it was asked is kept, and a build takes a while. The file
- * `refusal` is what the registry says to a pull; empty when it has every image.
+ * A fake docker command line for a folder with a file for each image. It records its calls, and a build takes a while. The file
+ * `refusal` has the registry's answer to a pull, and is empty if the registry has every image.
  */
 const script = `#!${process.execPath}
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
@@ -39,7 +39,7 @@ if (first === 'build') {
 }
 `
 
-/** Puts a docker command line of our own first in PATH, until `restore`. */
+/** Puts a fake docker command line first in PATH, until `restore`. */
 export function fakeDocker(folder: string) {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -54,11 +54,11 @@ export function fakeDocker(folder: string) {
 
   return {
     refuse,
-    /** Makes an image be there, with these labels. */
+    /** Adds an image with labels. */
     have: (name: string, Labels: Record<string, string> | null = null) =>
       writeFileSync(fileOf(name), JSON.stringify({ Id: `sha256:old-${name}`, Config: { Labels } } satisfies FakeImage)),
     labelsOf: (name: string) => (JSON.parse(readFileSync(fileOf(name), 'utf8')) as FakeImage).Config.Labels,
-    /** What it was asked to do. */
+    /** Returns the recorded calls. */
     calls: () => readFileSync(join(bin, 'calls'), 'utf8').trim().split('\n').filter(Boolean),
     restore: () => {
       process.env.PATH = path

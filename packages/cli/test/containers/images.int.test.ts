@@ -5,10 +5,10 @@ import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 
 const unreachable = 'Error response from daemon: Get "https://registry/v2/": dial tcp: lookup registry: no such host'
-/** Two images whose recipes need nothing but docker. */
+/** Two images whose recipes need only docker. */
 const simple = [mongoImage, reaperImage]
 
-describe('images that others make', () => {
+describe('ensureImages', () => {
   let docker: ReturnType<typeof fakeDocker>
   let cache: string | undefined
   let told: string[]
@@ -28,7 +28,7 @@ describe('images that others make', () => {
     removeFolders()
   })
 
-  it('are pulled when they are missing, and left alone when they are there', async () => {
+  it('pulls missing images and keeps present ones', async () => {
     const present = await ensure(simple)
     expect(docker.calls()).to.have.members(simple.map((name) => `pull ${name}`))
     expect(present.map(({ name, origin, standIn }) => [name, origin, standIn])).to.deep.equal([
@@ -39,7 +39,7 @@ describe('images that others make', () => {
     expect(docker.calls()).to.have.length(2)
   })
 
-  it('are pulled by their digest where one is known', async () => {
+  it('pulls an image by its digest if it is known', async () => {
     const before = imageDigests[reaperImage] ?? ''
     const digest = `sha256:${'5'.repeat(64)}`
     try {
@@ -52,12 +52,12 @@ describe('images that others make', () => {
     expect(docker.calls()).to.deep.equal([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
   })
 
-  it('have a place for their digest, each', () => {
+  it('finds an entry for the digest of every image', () => {
     expect(Object.keys(imageDigests)).to.have.members([...testImages, ...observerImages])
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 
-  it('are built here when they cannot be pulled, and say what they stand in for', async () => {
+  it('builds images that it cannot pull, and labels stand-ins', async () => {
     docker.refuse(unreachable)
     const present = await ensure(simple)
     const builds = simple.map((name) => `build ${name}`)
@@ -71,7 +71,7 @@ describe('images that others make', () => {
     expect(docker.calls()).to.have.length(4)
   })
 
-  it('are built again when their recipe has changed, and what they replace is removed', async () => {
+  it('builds an image again if its recipe has changed, and removes the previous one', async () => {
     docker.refuse(unreachable)
     docker.have(reaperImage, { 'orderflow.recipe': 'an older one' })
     await ensure([reaperImage])
@@ -83,7 +83,7 @@ describe('images that others make', () => {
     expect(docker.labelsOf(reaperImage)?.['orderflow.recipe']).to.match(/^[0-9a-f]{16}$/)
   })
 
-  it('are built once when two ask at the same time', async () => {
+  it('builds an image once for two simultaneous calls', async () => {
     docker.refuse(unreachable)
     const both = await Promise.all([ensure([reaperImage]), ensure([reaperImage])])
     expect(docker.calls().filter((call) => call.startsWith('build'))).to.have.length(1)
@@ -91,10 +91,10 @@ describe('images that others make', () => {
     expect(told.join('\n')).to.match(/images: waiting for process \d+, which pulls or builds them/)
   })
 
-  describe('as far as make up may use them unasked', () => {
+  describe('pullStackImages', () => {
     const use = () => pullStackImages({ onProgress: (line) => told.push(line) })
 
-    it('are pulled, or it says why one could not be, and what is not here', async () => {
+    it('pulls images, or reports the reason and the missing images', async () => {
       docker.refuse(unreachable)
       expect(await use()).to.equal(`${baseImage} cannot be pulled: ${unreachable}`)
       expect(await imageNotes()).to.deep.equal(stackImages().map((name) => `${name} is missing: make up pulls it`))
@@ -106,7 +106,7 @@ describe('images that others make', () => {
       expect(docker.calls()).to.have.length(pulls)
     })
 
-    it('are left alone when one of them is a stand-in', async () => {
+    it('pulls nothing if one of the images is a stand-in', async () => {
       docker.have(mongoImage, { 'orderflow.recipe': 'x', 'orderflow.stand-in': 'SomethingElse 1.0' })
       expect(await use()).to.equal(`${mongoImage} is a stand-in here (SomethingElse 1.0)`)
       expect(docker.calls()).to.deep.equal([])

@@ -16,7 +16,7 @@ await containerRunner.logs(['kafka'], { follow: true, signal: interrupted.signal
 })
 `
 
-/** Starts the logs of containers, with this in place of docker. */
+/** Starts the logs of containers with a fake docker. */
 function start(docker: string) {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${docker}`)
@@ -25,27 +25,27 @@ function start(docker: string) {
   return spawn(process.execPath, ['--input-type=module', '-e', script], { env })
 }
 
-/** Prints until nobody reads, and then fails as docker compose does. */
+/** Prints until its output is closed, then fails like docker compose. */
 const endless = "trap '' PIPE; while echo kafka-1 2>/dev/null; do sleep 0.05; done; exit 255"
 
-describe('logs of containers', () => {
+describe('make logs of containers', () => {
   afterEach(removeFolders)
 
-  it('end well when nobody reads on', async () => {
+  it('stops without an error when its output is closed', async () => {
     const child = start(endless)
     await once(child.stdout, 'data')
     child.stdout.destroy()
     expect(await once(child, 'close')).to.deep.equal([0, null])
   })
 
-  it('end well with Ctrl-C', async () => {
+  it('stops without an error at Ctrl-C', async () => {
     const child = start(`trap 'exit 130' INT; ${endless}`)
     await once(child.stdout, 'data')
     child.kill('SIGINT')
     expect(await once(child, 'close')).to.deep.equal([0, null])
   })
 
-  it('are an error when docker compose cannot show them', async () => {
+  it('reports an error if docker compose fails', async () => {
     const child = start('exit 1')
     child.stdout.resume()
     const [[code], [text]] = await Promise.all([once(child, 'close'), once(child.stderr, 'data')])

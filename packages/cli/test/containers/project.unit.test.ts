@@ -26,7 +26,7 @@ describe('.env', () => {
   })
   afterEach(removeFolders)
 
-  it('is written once, for its owner only, with another random secret for each that the example leaves empty', async () => {
+  it('appears once for its owner only, with a random secret for each empty variable of the example', async () => {
     expect([await ensureEnvFile(folder), await ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
@@ -36,7 +36,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('gets the tokens of a service that has come since, and keeps what it has', async () => {
+  it('gets the tokens of a new service, and keeps its other values', async () => {
     await ensureEnvFile(folder)
     const before = readFileSync(join(folder, '.env'), 'utf8')
     const [first = ''] = services.map((service) => variableOf(service, 'APP_TOKEN'))
@@ -48,7 +48,7 @@ describe('.env', () => {
     expect(made).to.match(/^[\w-]{32}$/)
   })
 
-  it('says of a new log that all its events are signed, and that none has an id of version 0.1.0', async () => {
+  it('states that a new log has only signed events and no ids of version 0.1.0', async () => {
     await ensureEnvFile(folder)
     const fresh = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(fresh.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
@@ -56,7 +56,7 @@ describe('.env', () => {
     expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
 
-  it('gets every secret that it lacks, keeps the others, and exempts no event from a signature', async () => {
+  it('gets missing secrets, keeps the others, and exempts no event from signatures', async () => {
     writeFileSync(join(folder, '.env'), 'MONGO_PASSWORD=kept\n')
     expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
@@ -68,7 +68,7 @@ describe('.env', () => {
     expect(await ensureEnvFile(folder)).to.equal(false)
   })
 
-  it('gets a certificate for Kafka by the names that it is reached at, and another one before it ends', async () => {
+  it('gets a certificate with Kafka’s host names, and a new one before it expires', async () => {
     await ensureEnvFile(folder)
     const read = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const { KAFKA_CERTIFICATE = '', KAFKA_KEY = '' } = read()
@@ -87,12 +87,12 @@ describe('.env', () => {
     expect(readFileSync(join(folder, '.env'), 'utf8').match(/^KAFKA_(CERTIFICATE|KEY)=/gm)).to.have.length(2)
   })
 
-  it('names the project, so that the volumes of two checkouts are two', async () => {
+  it('names the project, so that two checkouts have different volumes', async () => {
     await ensureEnvFile(folder)
     expect(readProject(folder)?.name).to.match(/^orderflow-[0-9a-f]{4}$/)
   })
 
-  it('says which files Compose reads, and so which store there is; MongoDB where it says nothing', async () => {
+  it('selects the store by the files that Compose reads, with MongoDB as the default', async () => {
     await ensureEnvFile(folder)
     const { COMPOSE_FILE: none, ...others } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect([none, readProject(folder)?.store]).to.deep.equal([undefined, 'mongodb'])
@@ -105,7 +105,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('says what is observed, and where traces go then, until it says so no more', async () => {
+  it('records the profiles of observers and the address for traces, and removes them', async () => {
     await ensureEnvFile(folder)
     const read = () => readFileSync(join(folder, '.env'), 'utf8')
     const before = read()
@@ -125,7 +125,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('leaves traces to a collector that it names, and every other word of somebody’s own', async () => {
+  it('keeps another collector for traces and all other changes of the user', async () => {
     await ensureEnvFile(folder)
     const record = (line: string) => {
       appendFileSync(join(folder, '.env'), `${line}\n`)
@@ -145,7 +145,7 @@ describe('.env', () => {
     expect(elsewhere).not.to.include.keys('OTEL_EXPORTER_OTLP_INSECURE', 'Telemetry__TracePage')
   })
 
-  it('tells where the containers are reached', async () => {
+  it('contains the addresses of containers', async () => {
     expect(readProject(folder)).to.equal(undefined)
     await ensureEnvFile(folder)
     const { kafka, services: reached } = readProject(folder) ?? {}

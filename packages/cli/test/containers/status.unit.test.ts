@@ -17,7 +17,7 @@ describe('the status of containers', () => {
   const told = (containers: Container[]) =>
     rowsOf(expected, containers).map(({ name, state, isWell }) => `${name}: ${state}, ${isWell ? 'well' : 'not well'}`)
 
-  it('names a container that there should be and is not, a replica too', () => {
+  it('names a missing container, including replicas', () => {
     expect(told([container('kafka', {}), container('setup', { Status: 'exited' })])).to.deep.equal([
       'kafka: running, well',
       'order-service: missing, not well',
@@ -26,7 +26,7 @@ describe('the status of containers', () => {
     ])
   })
 
-  it('is well when all run and are healthy, and setup has done its work', () => {
+  it('reports success if all containers are healthy and setup has succeeded', () => {
     const healthy = { Health: { Status: 'healthy' } }
     const all = [
       container('kafka', healthy),
@@ -41,12 +41,12 @@ describe('the status of containers', () => {
     )
   })
 
-  it('is not well while one is ill', () => {
+  it('reports a failure while a container is unhealthy', () => {
     const ill = container('kafka', { Health: { Status: 'unhealthy' } })
     expect(told([ill])).to.include('kafka: running, unhealthy, not well')
   })
 
-  it('is that of a stopped stack when none runs, however each ended, and not while one is started again and again', () => {
+  it('reports a stopped stack for any exit codes, but not while a container restarts repeatedly', () => {
     const exited = [0, 137, 143].map((ExitCode) => container('kafka', { Status: 'exited', ExitCode }))
     expect(isStopped(rowsOf(expected, exited))).to.equal(true)
     expect(isStopped(rowsOf(expected, [...exited, container('order-service', { Status: 'restarting' })]))).to.equal(

@@ -12,14 +12,14 @@ import { consumerComponents, partitions, services } from '../../src/lib/services
 const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
 const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())
 
-describe('what follows from services.json', () => {
+describe('make generate', () => {
   for (const [path, text] of generatedFiles()) {
-    it(`is up to date in ${path}; make generate writes it`, () => {
+    it(`keeps ${path} unchanged, because it is up to date`, () => {
       expect(existsSync(join(repository, path)) ? read(path) : undefined).to.equal(text)
     })
   }
 
-  it('has a folder with the settings of each service, and every folder of a service is in services.json', () => {
+  it('finds a folder with settings for each service, and each folder in services.json', () => {
     const own = services.map(({ folder }) => folder).filter((folder) => !folder.startsWith('packages/'))
     expect(readdirSync(repository).filter((name) => name.endsWith('-service'))).to.have.members(own)
     for (const { name, folder, http, https, channel, hasStore } of services) {
@@ -37,7 +37,7 @@ describe('what follows from services.json', () => {
 })
 
 describe('components/trust/publishers.json', () => {
-  it('has the AppId of each service, and the names of what it publishes', () => {
+  it('lists the AppId of each service and the names of its events', () => {
     const { outside, services: published } = JSON.parse(read('components/trust/publishers.json'))
     const named = services.map(({ name, folder, publishes }) => [
       JSON.parse(read(folder, 'appsettings.json')).App.Id,
@@ -47,14 +47,14 @@ describe('components/trust/publishers.json', () => {
     for (const topic of outside) expect(topics.containers.map(({ name }) => name)).to.include(topic)
   })
 
-  it('has events that a schema knows', () => {
+  it('lists only events with a schema', () => {
     const known = eventTypes.map((type) => type.split('@')[0])
     for (const { publishes } of services) expect(known).to.include.members(Object.values(publishes).flat())
   })
 })
 
 describe('the topics', () => {
-  it('are what services consume and produce, each with its consumers, and one for dead letters of each', () => {
+  it('include those that services consume or produce, with their consumers and dead-letter topics', () => {
     const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
     const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
     expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
@@ -67,7 +67,7 @@ describe('the topics', () => {
     for (const { produces } of services) expect(events.map(({ name }) => name)).to.include.members(produces)
   })
 
-  it('have the same names and limits as processes and in containers, and differ in partitions alone', () => {
+  it('differ only in partitions between processes and containers', () => {
     const withOther = topics.processes.map(({ name, ...spec }) => ({
       ...spec,
       name,
@@ -78,7 +78,7 @@ describe('the topics', () => {
 })
 
 describe('components/', () => {
-  it('subscribes each service to what it consumes, through the consumer components when it is prompt', () => {
+  it('subscribes each service to its topics, with the consumer components for prompt topics', () => {
     for (const { name, consumes } of services) {
       const file = `subscriptions.${name}.yaml`
       const documents = existsSync(join(repository, 'components', file)) ? documentsOf('components', file) : []
@@ -93,7 +93,7 @@ describe('components/', () => {
     }
   })
 
-  it('has Kafka components that differ in name and client id only, each with its retries', () => {
+  it('contains Kafka components that differ only in name and client id, each with retries', () => {
     const components = documentsOf('components/kafka.yaml')
     const names = components.map(({ metadata }) => metadata.name)
     expect(names).to.deep.equal(['pubsub', ...consumerComponents])
@@ -107,30 +107,30 @@ describe('components/', () => {
     ).to.deep.equal(names)
   })
 
-  it('names no subscription twice, since a sidecar reads those of all services', () => {
+  it('uses each name of a subscription once, because a sidecar reads those of all services', () => {
     const files = readdirSync(join(repository, 'components')).filter((file) => file.startsWith('subscriptions.'))
     const names = files.flatMap((file) => documentsOf('components', file).map(({ metadata }) => metadata.name))
     expect(new Set(names).size).to.equal(names.length)
   })
 
-  it('lets the broker, not the sidecar, say that a message is too large', () => {
+  it('lets the broker refuse a large message before the sidecar does', () => {
     const sidecarLimit = Number(/name: maxMessageBytes\s+value: "(\d+)"/.exec(read('components/kafka.yaml'))?.[1])
     const limits = topics.containers.map((topic) => Number(topic.configs['max.message.bytes']))
     expect(sidecarLimit).to.be.greaterThan(Math.max(...limits))
   })
 
-  it('has resiliency as the only document of its file, since daprd reads no other', () => {
+  it('contains resiliency as the only document of its file, because daprd reads only the first one', () => {
     expect(read('components/resiliency.yaml')).to.not.match(/^---$/m)
   })
 
-  it('has no connection string or credential in it', () => {
+  it('contains no connection strings or credentials', () => {
     const files = readdirSync(join(repository, 'components'), { recursive: true, encoding: 'utf8' })
     for (const name of files.filter((file) => file.endsWith('.yaml'))) {
       expect(read('components', name)).to.not.match(/name: (brokers|connectionString|sasl\w*)\s+value:/)
     }
   })
 
-  it('has each state store in a folder of its own', () => {
+  it('contains a folder for each state store', () => {
     for (const store of ['sqlite', 'mongodb', 'postgresql']) {
       expect(readdirSync(join(repository, 'components', store))).to.deep.equal(['statestore.yaml'])
       const { metadata, spec } = parse(read('components', store, 'statestore.yaml'))

@@ -24,24 +24,24 @@ const bookings: Objective = {
 const example = /order(?!flow)|\bpaid\b|payment/i
 
 describe('the files of the objective', () => {
-  it('have nothing of another objective', () => {
+  it('name only the things of the current objective', () => {
     for (const text of [dashboardFile(dashboard, bookings), alertsFile(alerts, bookings)])
       expect(text).not.to.match(example)
   })
 
-  it('have nothing of an objective that was removed', () => {
+  it('lose all texts of a removed objective', () => {
     for (const text of [dashboardFile(dashboard, undefined), alertsFile(alerts, undefined)])
       expect(text).not.to.match(example)
   })
 
-  it('are the same again when the objective comes back', () => {
+  it('stay the same if the objective is removed and restored', () => {
     for (const other of [bookings, undefined]) {
       expect(dashboardFile(dashboardFile(dashboard, other), application.objective)).to.equal(dashboard)
       expect(alertsFile(alertsFile(alerts, other), application.objective)).to.equal(alerts)
     }
   })
 
-  it('have panels with the words, the labels and the threshold of the objective', () => {
+  it('include panels with the words, the labels and the threshold of the objective', () => {
     const { panels } = JSON.parse(dashboardFile(dashboard, bookings))
     const panel = (wanted: number) => panels.find(({ id }: { id: number }) => id === wanted)
     expect([2, 3, 8, 9].map((id) => panel(id).title)).to.deep.equal([

@@ -9,7 +9,7 @@ import type { Plan } from '../../src/processes/plan.ts'
 const [kept, chosen] = ['times-of-the-broker', 'times-of-publishers']
 const dayMs = 86_400_000
 
-/** Whose clock a record's time is of. */
+/** Tests which clock sets the time of a record. */
 export function appendTimes(planned: () => Plan): void {
   describe('the time of a record', () => {
     let kafka: KafkaConnection
@@ -26,7 +26,7 @@ export function appendTimes(planned: () => Plan): void {
       await ensureTopics(kafka, [specOf(kept, 'LogAppendTime'), specOf(chosen, 'CreateTime')])
     })
 
-    /** Publishes two records in one batch, dated back by a day. */
+    /** Publishes two records in one batch with yesterday's time. */
     async function publish(topic: string, partition: number): Promise<void> {
       const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'backdating', ...kafka })
       const record = { topic, partition, value: Buffer.from('{}'), timestamp: BigInt(Date.now() - dayMs) }
@@ -35,7 +35,7 @@ export function appendTimes(planned: () => Plan): void {
     }
     const at = (topic: string, partition: number, offset: number) => ({ topic, partition, offset: String(offset) })
 
-    it('is known where it is the broker’s, and not where the publisher chose it or there is no record', async () => {
+    it('becomes known only if the broker set it and the record exists', async () => {
       const before = Date.now()
       for (const partition of [0, 1]) {
         await publish(kept, partition)
@@ -56,7 +56,7 @@ export function appendTimes(planned: () => Plan): void {
       for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('stays the publisher’s for records that are older than the setting', async () => {
+    it('stays that of the publisher for records before the setting', async () => {
       const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await import('@platformatic/kafka')
       const configs = [
         {
@@ -72,7 +72,7 @@ export function appendTimes(planned: () => Plan): void {
       expect([...times.keys()]).to.deep.equal([`${chosen}/0/2`])
     })
 
-    it('is unknown while no broker answers', async () => {
+    it('stays unknown while no broker answers', async () => {
       const settings = { AuthType: 'none', SaslMechanism: 'SHA-512', SaslUsername: '', SaslPassword: '' } as const
       const absent = createAppendTimes({ ...settings, Brokers: '127.0.0.1:1', DisableTls: true, CaCert: '' })
       expect(await absent([at(kept, 0, 0)]).catch((error: unknown) => error)).to.be.instanceOf(Error)

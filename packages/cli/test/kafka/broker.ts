@@ -6,12 +6,12 @@ import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
-/** Starts the broker of a stack, as the stack does, and waits until it answers. */
+/** Starts the broker of a stack and waits until it answers. */
 export async function startBroker(plan: Plan): Promise<void> {
   await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
 }
 
-/** A service's consumer group that nobody had before, and what keeps it from the broker. */
+/** Returns a new consumer group of a service, and the check of its stream. */
 export function newGroup(plan: Plan) {
   const group = `a-service-${randomUUID()}`
   const connection = localKafka(plan.ports.kafka)
@@ -19,11 +19,11 @@ export function newGroup(plan: Plan) {
   return {
     group,
     check: createStreamCheck(settings, { group, reads: [], writes: [] }),
-    /** Becomes a member; `close` makes it leave. */
+    /** Adds a member to the group. `close` removes it. */
     consume: async (): Promise<Consumer> => {
       const consumer = new Consumer({ groupId: group, clientId: 'test', ...connection })
       const stream = await consumer.consume({ topics: ['orderevents'] })
-      // A broker that is suspended, or killed, is an error of the stream; its test asks for something else.
+      // Ignores errors of a suspended or killed broker.
       stream.on('data', () => {}).on('error', () => {})
       return consumer
     },

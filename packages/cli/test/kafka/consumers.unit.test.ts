@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { repository } from '../../src/lib/paths.ts'
 import { consumerComponents, membersOf, partitions } from '../../src/lib/services.ts'
 
-/** Client ids of the components that bring what is waited for, as components/kafka.yaml has them, without the app's name. */
+/** The client ids of the components for prompt topics in components/kafka.yaml, without the app's name. */
 const clientIds = parseAllDocuments(readFileSync(join(repository, 'components/kafka.yaml'), 'utf8'))
   .map((document) => document.toJS() as { metadata: { name: string }; spec: { metadata: Setting[] } })
   .filter(({ metadata }) => consumerComponents.includes(metadata.name))
@@ -20,8 +20,8 @@ interface Setting {
 }
 
 /**
- * How many partitions each replica gets, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange): members in
- * the order of their names, the first ones one more. A broker names a member by its client id and a random text.
+ * Returns the number of partitions of each replica, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). It takes members in
+ * the order of their names, and the first ones get one more partition. The name of a member is its client id and a random text.
  */
 function sharesOf(replicas: number, ids: string[], count: number): number[] {
   const members = Array.from({ length: replicas }, (_, replica) =>
@@ -41,8 +41,8 @@ const spread = (shares: number[]) => Math.max(...shares) - Math.min(...shares)
 
 describe('the partitions of a topic', () => {
   for (let replicas = 1; replicas <= partitions.containers; replicas += 1) {
-    it(`are shared by ${replicas} replicas so that none has two more than another`, () => {
-      // Names are random: an order that is even by chance is not even every time.
+    it(`differ by at most one between ${replicas} replicas`, () => {
+      // Repeats the test, because random names may be in a good order by chance.
       for (let time = 0; time < 50; time += 1) {
         const shares = sharesOf(replicas, clientIds, partitions.containers)
         expect(shares.reduce((sum, share) => sum + share)).to.equal(partitions.containers)
@@ -51,7 +51,7 @@ describe('the partitions of a topic', () => {
     })
   }
 
-  it('would not be, if the consumers of all replicas had one name', () => {
+  it('differ by more than one if the consumers of all replicas have the same name', () => {
     const spreads = Array.from({ length: 50 }, () =>
       spread(
         sharesOf(
@@ -64,12 +64,12 @@ describe('the partitions of a topic', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('would be with ten consumers and more, too, whose numbers are not in the order of their names', () => {
+  it('stay evenly shared by ten or more consumers, whose numbers differ from the order of names', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })
 
-  it('have a member for each consumer component, and one for all topics that are not urgent', () => {
+  it('belong to a member for each consumer component, and one for all background topics', () => {
     expect(membersOf({ consumes: { a: 'prompt', b: 'prompt' } })).to.equal(consumerComponents.length)
     expect(membersOf({ consumes: { a: 'prompt', b: 'background' } })).to.equal(consumerComponents.length + 1)
     expect(membersOf({ consumes: { b: 'background' } })).to.equal(1)

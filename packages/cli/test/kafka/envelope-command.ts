@@ -47,7 +47,7 @@ export function envelopeCommand(planned: () => Plan): void {
       return await ended(child)
     }
 
-    /** All records of the topic, by their value. */
+    /** Returns all records of the topic, by value. */
     async function records() {
       const log = openLog({ bootstrapBrokers: [brokers] })
       const found = new Map<string, { key: string | undefined; traceparent: string | undefined }>()
@@ -61,7 +61,7 @@ export function envelopeCommand(planned: () => Plan): void {
       return found
     }
 
-    it('publishes an envelope as its bytes are, with its key and its trace', async () => {
+    it('publishes the unchanged bytes of an envelope with its key and trace', async () => {
       const event = order()
       const pretty = JSON.stringify(event, null, 2)
       const { out, error, code } = await run(['publish', '-'], pretty)
@@ -75,7 +75,7 @@ export function envelopeCommand(planned: () => Plan): void {
       expect(record?.traceparent).to.match(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`))
     })
 
-    it('publishes all of many that are valid, in more than one batch, and names the others', async () => {
+    it('publishes all valid envelopes in several batches, and names the invalid ones', async () => {
       const lines = Array.from({ length: 1_500 }, () => JSON.stringify(order()))
       const { out, error, code } = await run(['publish', '-'], [...lines, '{"Name":"x"', ''].join('\n'))
       expect(code).to.equal(1)
@@ -85,7 +85,7 @@ export function envelopeCommand(planned: () => Plan): void {
       expect(lines.filter((line) => !found.has(line))).to.deep.equal([])
     })
 
-    it('says which were not published when the topic takes no record of that size, and sends nothing after them', async () => {
+    it('names the envelopes that are too large for the topic, and publishes nothing after them', async () => {
       const [large, after] = [{ ...order(), Headers: { Note: 'x'.repeat(300_000) } }, order()]
       const { out, error, code } = await run(
         ['publish', '-'],
@@ -99,7 +99,7 @@ export function envelopeCommand(planned: () => Plan): void {
       expect((await records()).has(JSON.stringify(after))).to.equal(false)
     })
 
-    it('says so when nobody is there', async () => {
+    it('reports that no broker answers', async () => {
       const { error, code } = await run(['publish', '-', '--brokers', 'localhost:1'], JSON.stringify(order()))
       expect(code).to.equal(1)
       expect(error).to.match(
@@ -107,7 +107,7 @@ export function envelopeCommand(planned: () => Plan): void {
       )
     })
 
-    it('follows a topic without what is personal, or with it, or only what belongs together', async () => {
+    it('follows a topic with or without personal data, or only one conversation', async () => {
       const [one, other] = [order(), order()]
       const followers = [[], ['--values'], ['--correlation', one.CorrelationId.toUpperCase()]].map((options) =>
         start(['tail', '--from-start', ...options], { ENVELOPE_BROKERS: brokers, ENVELOPE_TOPIC: topic }),

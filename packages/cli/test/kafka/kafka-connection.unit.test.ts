@@ -12,17 +12,17 @@ const sasl = { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' }
 const bootstrapBrokers = ['a:1', 'b:2']
 
 describe('the connection to Kafka', () => {
-  it('needs no more than brokers', () => {
+  it('needs only brokers', () => {
     expect(kafkaConnection({ Stream__Brokers: 'a:1,b:2' })).to.deep.equal({ bootstrapBrokers })
   })
 
-  it('shows a password under TLS, unless that is said to be off', () => {
+  it('sends a password over TLS, unless TLS is switched off', () => {
     expect(kafkaConnection(secured)).to.deep.equal({ bootstrapBrokers, sasl, tls: {} })
     expect(kafkaConnection({ ...secured, Stream__CaCert: 'PEM' }).tls).to.deep.equal({ ca: 'PEM' })
     expect(kafkaConnection({ ...secured, Stream__DisableTls: 'true' })).to.deep.equal({ bootstrapBrokers, sasl })
   })
 
-  it('says which variable is missing or wrong', () => {
+  it('names a missing or invalid variable', () => {
     expect(() => kafkaConnection({})).to.throw('Stream__Brokers is missing')
     expect(() => kafkaConnection({ ...secured, Stream__SaslPassword: '' })).to.throw('Stream__SaslPassword is missing')
     expect(() => kafkaConnection({ ...secured, Stream__SaslMechanism: 'PLAIN' })).to.throw('PLAIN is not supported')

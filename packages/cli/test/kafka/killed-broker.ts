@@ -7,7 +7,7 @@ import { runningStack } from '../../src/processes/start.ts'
 import { newGroup, startBroker } from './broker.ts'
 
 export function killedBroker(planned: () => Plan): void {
-  describe('a Kafka that was killed with -9', () => {
+  describe('a killed broker', () => {
     const record = { topic: 'paymentevents', key: 'k', value: Buffer.from('{"Name":"PaymentApproved"}') }
     const publish = () => send(localKafka(planned().ports.kafka), record)
     let first: Awaited<ReturnType<typeof publish>>
@@ -22,11 +22,11 @@ export function killedBroker(planned: () => Plan): void {
       await startBroker(planned())
     })
 
-    it('starts again and has kept its events', async () => {
+    it('starts again with its events', async () => {
       expect(await publish()).to.deep.equal({ ...first, offset: first.offset + 1n })
     })
 
-    it('keeps a service from its stream until it is back, and no longer', async () => {
+    it('makes a service unready only until the broker is back', async () => {
       expect(meanwhile).to.equal('the broker does not answer')
       const consumer = await mine.consume()
       await eventually(async () => (await mine.check()) === undefined, 'the group is back')

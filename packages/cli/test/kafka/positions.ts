@@ -11,9 +11,9 @@ import type { Plan } from '../../src/processes/plan.ts'
 const topic = 'positions'
 const group = 'a-group-of-nobody'
 
-/** What the exporter learns of a broker. */
+/** Tests the positions that the exporter reads from a broker. */
 export function positions(planned: () => Plan): void {
-  describe('where things stand', () => {
+  describe('the positions of groups and topics', () => {
     const ask = <T>(work: (admin: Admin) => Promise<T>) => withAdmin(localKafka(planned().ports.kafka), work)
     const publish = () => send(localKafka(planned().ports.kafka), { topic, key: 'k', value: Buffer.from('{}') })
 
@@ -24,7 +24,7 @@ export function positions(planned: () => Plan): void {
       ])
     })
 
-    it('are found for each partition: its extent, and what a group that never came has still to handle, since when', async () => {
+    it('contain the extents of partitions, and lag and waiting time for groups that were never active', async () => {
       const before = Date.now()
       await publish()
       await publish()
@@ -40,7 +40,7 @@ export function positions(planned: () => Plan): void {
       expect(full?.oldest).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('is that nobody is there, where nobody is', async () => {
+    it('cause an error if the broker does not answer', async () => {
       const started = performance.now()
       const nobody = { bootstrapBrokers: ['127.0.0.1:1'] }
       expect([...(await scrape(streamMetrics(nobody)))]).to.deep.equal([['orderflow_kafka_up', 0]])

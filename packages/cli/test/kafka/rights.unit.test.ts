@@ -11,7 +11,7 @@ import {
 } from '../../src/kafka/rights.ts'
 import { services } from '../../src/lib/services.ts'
 
-// What comes of it at a real broker is tried in test/specs/stream-rights.ts.
+// test/specs/stream-rights.ts tests these rights at a real broker.
 
 const told = (rights: ReturnType<typeof serviceRights>) =>
   rights.map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
@@ -19,7 +19,7 @@ const told = (rights: ReturnType<typeof serviceRights>) =>
 describe('the rights of a service', () => {
   const rights = serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] })
 
-  it('are to read what it consumes and what it is rebuilt from, to write what it produces and its dead letters, and its group', () => {
+  it('include reading consumed topics and those for a rebuild, writing events and dead letters, and its group', () => {
     expect(told(rights)).to.have.members([
       'read topic in',
       'read topic in.dead',
@@ -32,7 +32,7 @@ describe('the rights of a service', () => {
     for (const { user } of rights) expect(user).to.equal('a-service')
   })
 
-  it('name a topic once that it both consumes and produces', () => {
+  it('contain one entry for topics that the service both consumes and produces', () => {
     const both = told(serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] }))
     expect(both).to.have.members([
       'read topic in',
@@ -45,13 +45,13 @@ describe('the rights of a service', () => {
 })
 
 describe('the rights of a service that consumes nothing', () => {
-  it('are to write what it produces: it has no group, and nothing to rebuild', () => {
+  it('include only writing its topics, because it lacks a group and a store', () => {
     expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
   })
 })
 
 describe('the rights of the exporter', () => {
-  it('are to see how far topics and groups go, and to read what services consume, and nothing else', () => {
+  it('include only describing topics and groups, and reading consumed topics', () => {
     const rights = exporterRights([
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] },
       { name: 'a-gate', consumes: {}, produces: ['out'] },
@@ -68,7 +68,7 @@ describe('the rights of the exporter', () => {
 })
 
 describe('the rights of a service that watches the others', () => {
-  it('are to read every topic and its settings, to write back to each, and to see how far groups are; none of its own', () => {
+  it('include reading topics and their settings, writing to each topic, and describing groups, but no own group', () => {
     const rights = watcherRights('a-monitor', [
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] },
       { name: 'a-gate', consumes: {}, produces: ['in'] },
@@ -86,8 +86,8 @@ describe('the rights of a service that watches the others', () => {
   })
 })
 
-describe('the commands for a Kafka that others administer', () => {
-  it('are one for each user, resource and name', () => {
+describe('aclCommands', () => {
+  it('returns one command for each user, resource and name', () => {
     const rights = [
       ...serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] }),
       ...publisherRights('legacy'),
@@ -104,22 +104,22 @@ describe('the commands for a Kafka that others administer', () => {
     expect(aclCommands(rights)).to.deep.equal(ends.map((end) => begin + end))
   })
 
-  it('deny transactions to every user, quoted for a shell', () => {
+  it('denies transactions to every user, quoted for a shell', () => {
     expect(denyTransactionsCommand()).to.match(
       / --add --deny-principal 'User:\*' --transactional-id '\*' --operation All$/,
     )
   })
 })
 
-describe('the name of an application outside', () => {
-  it('is one or more words of small letters and digits', () => {
+describe('the name of an outside publisher', () => {
+  it('consists of words of lower-case letters and digits', () => {
     for (const name of ['legacy', 'shop-2', 'a']) expect(nameProblem(name), name).to.equal(undefined)
     for (const name of ['', 'Legacy', 'a b', 'a_b', '-a', 'a-', 'a--b', 'é', '*', 'a:b', 'a'.repeat(41)]) {
       expect(nameProblem(name), name).to.match(/lower-case/)
     }
   })
 
-  it('is not that of a service, present or past, of the operator, or of the broker', () => {
+  it('differs from that of the operator, the broker, and present or removed services', () => {
     for (const { name } of services) expect(nameProblem(name)).to.match(/services/)
     expect(nameProblem('former-service')).to.match(/services/)
     const others = stackUsers.filter((user) => !services.some(({ name }) => name === user))

@@ -26,11 +26,11 @@ export function sidecar(planned: () => Plan): void {
   describe('a sidecar with components and components/sqlite', () => {
     let plan: Plan
     let app: Server
-    /** The event that is answered RETRY until it comes for the third time. */
+    /** The event that gets the answer RETRY twice. */
     const unready = '{"n":3}'
     const deliveries: Delivery[] = []
 
-    /** Stands in for the service: answers every bulk delivery, with a status for each of its entries. */
+    /** Replaces the service. Answers every bulk delivery with a status for each entry. */
     async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const body = Buffer.concat(await request.toArray()).toString()
       response.setHeader('content-type', 'application/json')
@@ -58,7 +58,7 @@ export function sidecar(planned: () => Plan): void {
       app = createServer(respond).listen(entryOf(plan.ports.services, 'order-service').channel, '127.0.0.1')
       await once(app, 'listening')
       await ensureRunning(plan, ['order-sidecar'], { onProgress: () => {} })
-      // A member that joins late, as partitions that are added, ends the wait of what is to be delivered again.
+      // A late member or added partitions cancel the wait before a redelivery.
       const [kafka, members] = [localKafka(plan.ports.kafka), membersOf(serviceNamed('order-service'))]
       await untilNothingMissing('all members', () => membersMissing(kafka, 'order-service', members))
     })
@@ -68,7 +68,7 @@ export function sidecar(planned: () => Plan): void {
       app.close()
     })
 
-    /** Those of one event each, before topics get more partitions and after. */
+    /** The keys of events before and after topics get more partitions. */
     const keys = Array.from({ length: 12 }, (_, index) => `key ${index}`)
     const valuesOf = (time: string) => keys.map((key) => JSON.stringify({ key, time }))
     async function publishAll(time: string): Promise<number[]> {
@@ -90,7 +90,7 @@ export function sidecar(planned: () => Plan): void {
       })
     })
 
-    it('delivers an entry answered RETRY again, not before a second is over, until it is answered SUCCESS', async () => {
+    it('redelivers an entry with the answer RETRY every second until the answer is SUCCESS', async () => {
       await publish('orderevents', unready)
       await eventually(() => deliveriesOf(unready)[2], 'it came for the third time')
       await publish('orderevents', '{"n":4}')
@@ -100,7 +100,7 @@ export function sidecar(planned: () => Plan): void {
       expect(others).to.have.length(1)
     })
 
-    it('runs on while ./orderflow partitions adds partitions, to which keys move', async () => {
+    it('continues while ./orderflow partitions adds partitions, to which keys move', async () => {
       const before = await publishAll('before')
       const env = { ...process.env, Stream__Brokers: localKafka(plan.ports.kafka).bootstrapBrokers.join() }
       const { stdout } = await promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'partitions'], {
@@ -115,7 +115,7 @@ export function sidecar(planned: () => Plan): void {
       expect(Math.max(...after)).to.be.at.least(partitions.processes)
     })
 
-    it('refuses for good a request above its own limit, in the words of gRPC', async () => {
+    it('refuses a request above its limit with gRPC’s error', async () => {
       const { daprHttp: HttpPort, daprGrpc: GrpcPort } = entryOf(plan.ports.services, 'order-service')
       const client = createSidecar({
         Sidecar: { Host: '127.0.0.1', HttpPort, GrpcPort, Token: entryOf(plan.tokens, 'order-service').dapr },
@@ -129,7 +129,7 @@ export function sidecar(planned: () => Plan): void {
       expect((error as Error).message).to.contain('RESOURCE_EXHAUSTED: grpc: received message larger than max')
     })
 
-    it('answers nobody without its token, and has loaded everything in both folders', async () => {
+    it('refuses requests without its token, and has loaded all files of both folders', async () => {
       const url = `http://127.0.0.1:${entryOf(plan.ports.services, 'order-service').daprHttp}/v1.0/metadata`
       expect((await fetch(url)).status).to.equal(401)
       const response = await fetch(url, { headers: { 'dapr-api-token': entryOf(plan.tokens, 'order-service').dapr } })
@@ -142,7 +142,7 @@ export function sidecar(planned: () => Plan): void {
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
     })
 
-    it('takes part in the new partitions by itself, and gets every event, of before and after', async () => {
+    it('consumes the new partitions automatically, and gets all earlier and later events', async () => {
       await eventually(
         async () => (await groupMissing(localKafka(plan.ports.kafka), 'order-service', new Set())) === undefined,
         'a member for every partition',
@@ -150,7 +150,7 @@ export function sidecar(planned: () => Plan): void {
       for (const value of [...valuesOf('before'), ...valuesOf('after')]) await arrival(value)
     })
 
-    it('that was killed is ready again only when a live member has its partitions', async () => {
+    it('becomes ready after a kill only when a live member has its partitions', async () => {
       const stack = runningStack(plan, false)
       const killed = await groupMembers(stack.kafka, ['order-service'])
       await stack.kill('order-sidecar')

@@ -11,7 +11,7 @@ import { runningStack } from '../../src/processes/start.ts'
 import { newGroup } from './broker.ts'
 
 export function streamCheck(planned: () => Plan): void {
-  describe('what keeps a service from a real stream', () => {
+  describe('the check of a real stream', () => {
     let plan: Plan
     let mine: ReturnType<typeof newGroup>
     beforeEach(() => {
@@ -19,11 +19,11 @@ export function streamCheck(planned: () => Plan): void {
       mine = newGroup(plan)
     })
 
-    /** An answer holds for a while, and a group takes a moment to change. */
+    /** Waits until the check returns an expected result. Results are cached, and a group needs time to change. */
     const comesToBe = (holds: (missing: string | undefined) => boolean, what: string) =>
       eventually(async () => holds(await mine.check()), what)
 
-    it('is that nobody consumes, until somebody does', async () => {
+    it('reports a group without members until a member joins', async () => {
       const hasNoMembers = (missing = '') => missing.includes('has no members')
       expect(await mine.check()).to.satisfy(hasNoMembers)
       const consumer = await mine.consume()
@@ -32,7 +32,7 @@ export function streamCheck(planned: () => Plan): void {
       await comesToBe(hasNoMembers, 'no members again')
     })
 
-    it('is only the broker for a service that consumes nothing', async () => {
+    it('checks only the broker for a service without consumed topics', async () => {
       const Brokers = localKafka(plan.ports.kafka).bootstrapBrokers.join(',')
       const brokerOnly = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, {
         group: undefined,
@@ -42,23 +42,23 @@ export function streamCheck(planned: () => Plan): void {
       expect(await brokerOnly()).to.equal(undefined)
     })
 
-    it('is a broker that hangs, and nothing as soon as it goes on', async () => {
+    it('reports a broker that hangs, until it continues', async () => {
       const consumer = await mine.consume()
       const { kill } = runningStack(plan, false)
       await kill('kafka', 'SIGSTOP')
       try {
-        // Only the deadline has these words: the client would wait longer, and say that the broker does not answer.
+        // Only the check's deadline has this text. The client would wait longer and report another one.
         expect(await mine.check()).to.equal('the broker does not answer in time')
       } finally {
         await kill('kafka', 'SIGCONT')
       }
       await comesToBe((missing) => missing === undefined, 'the broker is back')
-      // It has missed its own session and elects leaders.
+      // The broker missed its own session, so it must elect leaders.
       await untilNothingMissing('Kafka', () => kafkaMissing(localKafka(plan.ports.kafka)))
       await consumer.close(true)
     })
 
-    it('is a group that is denied, in words, although the broker answers', async () => {
+    it('reports a denied group in plain text although the broker answers', async () => {
       const denial = {
         resourceType: ResourceTypes.GROUP,
         resourceName: mine.group,

@@ -10,13 +10,13 @@ import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
 export function localTopics(planned: () => Plan): void {
-  describe('its topics', () => {
+  describe('Kafka’s topics', () => {
     let kafka: KafkaConnection
     before(() => {
       kafka = localKafka(planned().ports.kafka)
     })
 
-    it('are those that follow from services.json, with their partitions and limits', async () => {
+    it('follow from services.json, with their partitions and limits', async () => {
       const names = topics.processes.map((topic) => topic.name)
       const found = await withAdmin(kafka, async (admin) => ({
         partitions: (await admin.metadata({ topics: names })).topics,
@@ -33,7 +33,7 @@ export function localTopics(planned: () => Plan): void {
       }
     })
 
-    it('are created once, with a warning of one with other partitions', async () => {
+    it('appear once, with a warning about a topic that has other partitions', async () => {
       expect(await ensureTopics(kafka, topics.processes)).to.deep.equal([])
       const [first] = topics.processes
       if (!first) throw new Error('no topics')
@@ -45,7 +45,7 @@ export function localTopics(planned: () => Plan): void {
       ])
     })
 
-    it('are compared with what the system relies on: a line for each difference, with the command that ends it', async () => {
+    it('differ from required settings only with a warning, which names the correction', async () => {
       const [spec] = topics.processes
       if (!spec) throw new Error('no topics')
       const name = 'settings'
@@ -69,17 +69,17 @@ export function localTopics(planned: () => Plan): void {
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
     })
 
-    it('are compared also when a sidecar created them; a topic that is missing has no line', async () => {
+    it('get warnings even if a sidecar created them, but not if they are missing', async () => {
       await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
       const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
       await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
       const lines = await topicDifferences(kafka, specs)
       const settings = lines.map((line) => /^topic defaults: (\S+) is/.exec(line)?.[1])
-      // The brokers of the stack keep records by default.
+      // The default of the stack's brokers is to keep records.
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 
-    it('are kept for ever, or for some days, and then in segments of a day, which go when their time has come', async () => {
+    it('keep records for ever or for some days; segments of a day are then deleted in time', async () => {
       const names = topics.processes.map(({ name }) => name)
       const segmentMs = async () => {
         const resources = names.map((name) => ({
@@ -99,13 +99,13 @@ export function localTopics(planned: () => Plan): void {
       expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
     })
 
-    it('are none that somebody misspelt', async () => {
+    it('exist only if services.json declares them, not for a misspelt name', async () => {
       const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
       expect(await send(kafka, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
       expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
     })
 
-    it('show a watcher each event published from then on', async () => {
+    it('deliver each new event to watchers', async () => {
       const seen: string[] = []
       await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
       const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))

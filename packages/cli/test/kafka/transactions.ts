@@ -14,26 +14,26 @@ import { runningStack } from '../../src/processes/start.ts'
 import { startBroker } from './broker.ts'
 
 export function transactions(planned: () => Plan): void {
-  describe('its rule about transactions', () => {
+  describe('Kafka’s rule about transactions', () => {
     const kafka = () => localKafka(planned().ports.kafka)
     const removeRule = async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka(), (admin) => admin.deleteAcls({ filters }))
     }
 
-    it('leaves an operator and a service without a warning', async () => {
+    it('causes no warnings for operators and services', async () => {
       expect(await transactionsWarning(kafka())).to.equal(undefined)
       expect(await withAdmin(kafka(), mayBeginTransactions)).to.equal(false)
     })
 
-    it('comes back when the stack starts again, also over a log of a version that had no rule', async () => {
+    it('returns when the stack starts, even for a log of a version without the rule', async () => {
       await removeRule()
       await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
       await startBroker(planned())
       await eventually(async () => (await transactionsWarning(kafka())) === undefined, 'the rule to be back')
     })
 
-    it('warns an operator and a service where it is missing, and asking leaves no trace at the broker', async () => {
+    it('causes warnings for operators and services if it is missing, and the check changes nothing', async () => {
       await removeRule()
       try {
         await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
@@ -48,7 +48,7 @@ export function transactions(planned: () => Plan): void {
       }
     })
 
-    it('cannot be made at a Kafka without an authorizer, of which an operator and a service are warned', async () => {
+    it('requires an authorizer; operators and services warn without one', async () => {
       await runningStack(planned(), false).kill('kafka')
       const broker = entryOf(processSpecs(planned()), 'kafka')
       startProcess(planned().folder, { ...broker, args: [...broker.args, '--override', 'authorizer.class.name='] })
@@ -59,7 +59,7 @@ export function transactions(planned: () => Plan): void {
   })
 }
 
-/** Returns what a service logs, although it is ready. The warning comes after the answer, which does not wait for it. */
+/** Returns the warning in the log of a service that is ready. The service logs it after the answer to a readiness check. */
 async function warningOfService({ ports }: Plan): Promise<string> {
   const warnings: string[] = []
   const Brokers = localKafka(ports.kafka).bootstrapBrokers.join()

@@ -12,7 +12,7 @@ describe('free ports', () => {
     for (const child of children.splice(0)) child.kill()
   })
 
-  /** Ports as another process is given them, which then lives on. Chance says the same to each. */
+  /** Returns the ports that another live process gets. Random numbers are the same in each process. */
   async function givenToAnother(): Promise<number[]> {
     const script = `
       let seed = 1
@@ -27,7 +27,7 @@ describe('free ports', () => {
     return portsIn(JSON.parse(String(printed)))
   }
 
-  it('are given to one process only, for as long as it lives', async () => {
+  it('stay reserved for one process until it ends', async () => {
     const both = await Promise.all([givenToAnother(), givenToAnother()])
     expect(new Set(both.flat()).size).to.equal(both.flat().length)
     for (const child of children.splice(0)) {
@@ -37,7 +37,7 @@ describe('free ports', () => {
     expect(both).to.deep.include(await givenToAnother())
   })
 
-  it('are given once', async () => {
+  it('never repeat within one process, even for simultaneous calls', async () => {
     const both = (await Promise.all([freePorts(), freePorts(), freePorts()])).map(portsIn)
     expect(new Set(both.flat()).size).to.equal(both.flat().length)
   })

@@ -7,11 +7,11 @@ import { everyStackImage, observerImages, prometheusImage, testImages } from '..
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
-/** `!reset` is Compose's own. */
+/** Options of the parser. `!reset` is a tag of Compose. */
 const parsing = { merge: true, customTags: [{ tag: '!reset', resolve: () => null }] }
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
-/** What a Dockerfile starts its stages from, its own stages left out. */
+/** Returns the base images of a Dockerfile without its own stages. */
 function startsFrom(dockerfile: string, args: Record<string, string> = {}): string[] {
   const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
   const own = new Set(stages.map(([, , name]) => name))
@@ -19,8 +19,8 @@ function startsFrom(dockerfile: string, args: Record<string, string> = {}): stri
   return [...new Set(images)].filter((image) => !own.has(image) && image !== 'scratch')
 }
 
-describe('the images that others make', () => {
-  it('are those of the Compose files and Dockerfile, no more and no fewer', () => {
+describe('external images', () => {
+  it('match those of the Compose files and Dockerfile', () => {
     const composed = ['docker-compose.yml', postgresqlFile].flatMap((file) => {
       const { services } = parse(read(repository, file), parsing) as { services: Record<string, { image?: string }> }
       return Object.values(services).flatMap((service) => service?.image ?? [])
@@ -30,7 +30,7 @@ describe('the images that others make', () => {
     expect([...named].sort()).to.deep.equal([...everyStackImage, ...observerImages].toSorted())
   })
 
-  it('have Testcontainers’ reaper among them in the version that testcontainers asks for', () => {
+  it('include Testcontainers’ reaper in the version that testcontainers requires', () => {
     const reaper = read(repository, 'node_modules/testcontainers/build/reaper/reaper.js')
     const [, image] = /"(testcontainers\/ryuk:[^"]+)"/.exec(reaper) ?? []
     expect(testImages).to.include(image)
@@ -38,7 +38,7 @@ describe('the images that others make', () => {
 
   for (const [index, image] of [...testImages, prometheusImage].entries()) {
     const { folder, from, args } = recipeOf(image)
-    it(`${image} has a recipe that says what it starts from, built before it`, () => {
+    it(`${image} has a recipe with its base images, which are built before`, () => {
       const dockerfile = from.length > 0 ? read(folder, 'Dockerfile') : ''
       expect(startsFrom(dockerfile, args)).to.have.members(from)
       expect(testImages.slice(0, index)).to.include.members(from)

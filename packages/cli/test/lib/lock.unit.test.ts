@@ -15,7 +15,7 @@ describe('a lock file', () => {
   })
   afterEach(removeFolders)
 
-  it('is held while the work goes on and gone after it, also when the work fails', async () => {
+  it('exists during the work, and is removed even if the work fails', async () => {
     await withLock(file, options, async () => expect(existsSync(file)).to.equal(true))
     expect(existsSync(file)).to.equal(false)
     const failure = await withLock(file, options, () => Promise.reject(new Error('no'))).catch((error: Error) => error)
@@ -23,7 +23,7 @@ describe('a lock file', () => {
     expect(existsSync(file)).to.equal(false)
   })
 
-  it('lets one at a time in, and a waiter says whom it waits for', async () => {
+  it('admits one process at a time, and reports the owner to waiting ones', async () => {
     let inside = 0
     let most = 0
     const waits: number[] = []
@@ -39,17 +39,17 @@ describe('a lock file', () => {
     expect(waits).to.deep.equal([process.pid, process.pid])
   })
 
-  it('is broken when its owner died', async () => {
+  it('breaks if its owner is dead', async () => {
     writeFileSync(file, JSON.stringify({ pid: deadPid(), startId: 'x' }))
     expect(await withLock(file, options, async () => 'in')).to.equal('in')
   })
 
-  it('is broken when another process has its owner’s pid now', async () => {
+  it('breaks if another process has the owner’s pid', async () => {
     writeFileSync(file, JSON.stringify({ pid: process.pid, startId: 'an earlier process' }))
     expect(await withLock(file, options, async () => 'in')).to.equal('in')
   })
 
-  it('is waited for no longer than asked', async () => {
+  it('ends the wait after the timeout', async () => {
     writeFileSync(file, JSON.stringify(self()))
     const failure = await withLock(file, { ...options, timeoutMs: 10 }, async () => {}).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(CliError)

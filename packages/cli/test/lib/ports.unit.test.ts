@@ -10,7 +10,7 @@ const all = ({ services: ports, ...others }: StackPorts) => [
   ...Object.values(others),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** Kafka and Jaeger have two, PostgreSQL, Prometheus and the exporter one, a service and its sidecar eight. */
+/** The number of ports: two of Kafka and Jaeger, one of PostgreSQL, Prometheus and the exporter, eight of a service and its sidecar. */
 const count = 7 + 8 * services.length
 
 describe('ports', () => {
@@ -23,37 +23,37 @@ describe('ports', () => {
   }
   afterEach(() => server?.close())
 
-  it('of make up are all different', () => {
+  it('get different numbers for all uses of make up', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 
-  it('of make up are all higher by PORT_OFFSET', () => {
+  it('increase by PORT_OFFSET for make up', () => {
     expect(all(localPorts({}))).to.deep.equal(all(defaultPorts))
     expect(all(localPorts({ PORT_OFFSET: '20000' }))).to.deep.equal(all(defaultPorts).map((port) => port + 20_000))
   })
 
   for (const PORT_OFFSET of ['-1', '1.5', 'many', '50001']) {
-    it(`cannot be higher by ${PORT_OFFSET}, which the error says with what can be`, () => {
+    it(`refuse the offset ${PORT_OFFSET} with the range of valid ones`, () => {
       expect(() => localPorts({ PORT_OFFSET }))
         .to.throw(`PORT_OFFSET=${PORT_OFFSET}`)
         .with.property('nextStep', 'set PORT_OFFSET to a number from 0 to 50000, such as 10000, for all commands')
     })
   }
 
-  it('of a test stack are different and free', async () => {
+  it('differ and are unused for a test stack', async () => {
     const ports = all(await freePorts())
     expect(new Set(ports).size).to.equal(count)
     expect(await Promise.all(ports.map(isPortFree))).to.not.include(false)
   })
 
   for (const host of ['127.0.0.1', '0.0.0.0', '::1']) {
-    it(`are taken when someone listens on ${host}`, async () => {
+    it(`become used if a process listens on ${host}`, async () => {
       expect(await isPortFree(await listen(host))).to.equal(false)
     })
   }
 
   for (const host of loopbacks()) {
-    it(`are taken by an outgoing connection of ${host}`, async () => {
+    it(`become used by an outgoing connection of ${host}`, async () => {
       const client = connect({ port: await listen(host), host })
       await once(client, 'connect')
       const isFree = await isPortFree(client.localPort ?? 0)
@@ -62,7 +62,7 @@ describe('ports', () => {
     })
   }
 
-  it('may be held by an outgoing connection, which the error says', async () => {
+  it('appear in an error if an outgoing connection uses them', async () => {
     const target = await listen('127.0.0.1')
     const told = async () => {
       const client = connect({ port: target, host: '127.0.0.1' })
@@ -71,11 +71,11 @@ describe('ports', () => {
       client.destroy()
       return (failure as Error).message.includes(`is in use by an outgoing connection of pid ${process.pid}`)
     }
-    // Seldom another process has a connection to somebody else by the same port, and is the one that is found.
+    // Sometimes another process has an outgoing connection with the same port, and is reported instead.
     await eventually(told, 'an error that names this process', 5_000)
   })
 
-  it('in use are all named in one error, with the process that holds them', async () => {
+  it('appear in one error with their processes if they are used', async () => {
     const port = await listen('127.0.0.1')
     const uses = [
       { port, use: 'order-service http' },
@@ -90,7 +90,7 @@ describe('ports', () => {
     expect(second).to.include(`port ${port} (order-sidecar grpc) is in use by pid ${process.pid}`)
   })
 
-  it('that AirPlay has on macOS come with the switch that gives it free', () => {
+  it('come with the setting that stops AirPlay if it uses them on macOS', () => {
     const owner = { pid: 512, listens: true, command: 'ControlCenter' }
     expect(describeConflict({ port: 5000, use: 'order-service http' }, owner)).to.equal(
       'port 5000 (order-service http) is in use by pid 512 (ControlCenter): ' +

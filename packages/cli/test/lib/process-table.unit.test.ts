@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { readProcessTable, readPs } from '../../src/lib/process-table.ts'
 
-/** `ps -A -o pid=,pgid=,stat=,lstart=` in the form of macOS. */
+/** The output of `ps -A -o pid=,pgid=,stat=,lstart=` on macOS. */
 const printed = `    1     1 Ss   Sat Nov 21 07:58:02 2026
   612   612 S    Sat Nov 21 07:59:41 2026
 31337 31337 Z+   Sun Nov  1 10:00:09 2026
 31338 31337 R+   Sun Nov  1 10:00:10 2026
 `
 
-describe('the table of processes', () => {
-  it('is read from ps where there is no /proc, without zombies', () => {
+describe('the process table', () => {
+  it('comes from ps on systems without /proc, and leaves out zombies', () => {
     expect(readPs(printed)).to.deep.equal([
       { pid: 1, group: 1, startId: 'Sat Nov 21 07:58:02 2026' },
       { pid: 612, group: 612, startId: 'Sat Nov 21 07:59:41 2026' },
@@ -17,13 +17,13 @@ describe('the table of processes', () => {
     ])
   })
 
-  it('is the same from this machine’s own ps, but for the form of the start', () => {
+  it('lists the same processes from this machine’s ps, with another form of the start', () => {
     const own = readPs().find(({ pid }) => pid === process.pid)
     expect(own?.group).to.equal(readProcessTable().get(process.pid)?.group)
     expect(Date.parse(`${own?.startId} UTC`)).to.be.closeTo(Date.now() - process.uptime() * 1_000, 5_000)
   })
 
-  it('says the same of a start in every time zone', () => {
+  it('shows the same start of a process in every time zone', () => {
     const zone = process.env.TZ
     const startOf = () => readPs().find(({ pid }) => pid === process.pid)?.startId
     const before = startOf()

@@ -6,7 +6,7 @@ const [first, data] = [[], []]
 class Numbers extends Array {}
 `
 
-/** Forms in which data becomes the arguments of a call. */
+/** Code that turns data into arguments of a call. */
 const refused = [
   'first.push(...data)',
   'first?.push?.(...data)',
@@ -24,7 +24,7 @@ const refused = [
   'const outer = (...own) => call(...data, own.length)',
 ]
 
-/** Forms that have no limit, or that pass on arguments which a caller wrote. */
+/** Code without a limit, or code that forwards the arguments of its caller. */
 const accepted = [
   'call([...first, ...data])',
   'call({ ...data })',
@@ -35,12 +35,12 @@ const accepted = [
   '// biome-ignore lint/plugin/no-spread-arguments: three at most\ncall(...data)',
 ]
 
-describe('the lint rule about arguments', () => {
+describe('the lint rule no-spread-arguments', () => {
   const lint = ownLintRules()
   const problems = (statement: string, path: string) => lint(`${declared}${statement}\n`, path)
 
   for (const statement of refused) {
-    it(`refuses ${statement}`, () => {
+    it(`refuses the code ${statement}`, () => {
       const [message, ...others] = problems(statement, 'src/sample.ts')
       expect(message).to.contain('must not').and.contain('120,000').and.contain('biome-ignore')
       expect(others).to.deep.equal([])
@@ -48,18 +48,18 @@ describe('the lint rule about arguments', () => {
   }
 
   for (const statement of accepted) {
-    it(`accepts ${statement.split('\n')[0]}`, () => {
+    it(`accepts the code ${statement.split('\n')[0]}`, () => {
       expect(problems(statement, 'src/sample.ts')).to.deep.equal([])
     })
   }
 
-  it('reads components and scripts, too', () => {
+  it('checks components and scripts, too', () => {
     for (const path of ['page/sample.tsx', 'static/sample.js', 'sample.mjs']) {
       expect(problems('first.push(...data)', path), path).to.have.length(1)
     }
   })
 
-  it('leaves tests alone, because they choose their data', () => {
+  it('ignores tests, because they choose their data', () => {
     for (const path of ['test/support/sample.ts', 'package/test/sample.ts', 'src/sample.unit.test.ts']) {
       expect(problems('first.push(...data)', path), path).to.deep.equal([])
     }

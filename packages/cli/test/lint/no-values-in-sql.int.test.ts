@@ -10,7 +10,7 @@ const refused = [
 ]
 const accepted = ['`SELECT * FROM events WHERE at = ?`', "'LIMIT ?'", `\`the limit of ${value}\``]
 
-describe('the lint rule about values in SQL', () => {
+describe('the lint rule no-values-in-sql', () => {
   const lint = ownLintRules()
   const problems = (texts: string[], path: string) => lint(texts.map((text) => `use(${text})\n`).join(''), path)
 

@@ -13,7 +13,7 @@ describe('the name of a new service', () => {
     ['day-2-service', 'day-2', 'day-2s', 'Day2', 'Day 2s'],
   ]
   for (const [name, one, many, type, prose] of cases) {
-    it(`${name} is of ${many}`, () => {
+    it(`becomes ${many} in the plural for ${name}`, () => {
       const names = namesOf(name, code)
       const found = ['spare-part', 'spare-parts', 'SparePart', 'Spare parts'].map((form) => names.get(form))
       expect(found).to.deep.equal([one, many, type, prose])
@@ -31,9 +31,9 @@ describe('the name of a new service', () => {
     'a--b-service',
   ]
   const long = `${'x'.repeat(33)}-service`
-  // What the language and the code have already.
+  // Names that the language or the code already has.
   for (const name of [...bad, long, 'date-service', 'page-service']) {
-    it(`is not ${name || 'nothing'}`, () => {
+    it(`cannot be ${name || 'empty'}`, () => {
       expect(() => namesOf(name, code))
         .to.throw(CliError)
         .with.property('nextStep')

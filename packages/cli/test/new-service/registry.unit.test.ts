@@ -3,7 +3,7 @@ import { services } from '../../src/lib/services.ts'
 import { nextPorts } from '../../src/new-service/new-service.ts'
 
 describe('the ports of a new service', () => {
-  it('are the first pair that nobody has', () => {
+  it('continue with the first unused pair', () => {
     const taken = services.flatMap(({ http, https }) => [http, https])
     const { http, https, channel } = nextPorts()
     expect([https, channel]).to.deep.equal([http + 1, http + 100])

@@ -8,25 +8,25 @@ const textOf = (event: typeof placeholder) =>
   [...serviceFiles('gift-card-service', nextPorts(), event)].flat().join('\n')
 
 describe('the template of a service', () => {
-  it('names no event but the one that is filled in', () => {
+  it('names only the event of the new service', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
     expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy|approved/i)
     expect(text).not.to.match(/\ban? Parcel/)
   })
 
-  it('takes the key of its test event from the topic, and the publisher from the event', () => {
+  it('gets the key of its test event from the topic, and the publisher from the event', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(text).to.contain("publisherOf('ParcelSent')").and.contain('underKey(parcelEvents, envelope)')
   })
 
-  it('names the field of the key otherwise where a document has a field of that name', () => {
+  it('renames the field of the key if documents have a field of that name', () => {
     expect(textOf({ ...placeholder, key: 'Id' }))
       .to.contain('eventId: guidText')
       .and.match(/^ {2}id: guidText,$/m)
   })
 
-  it('is filled with the first expected answer, unless another event is named', () => {
+  it('uses the first expected answer unless another event is named', () => {
     expect(heardEvent('')).to.deep.equal({
       name: 'PaymentApproved',
       constant: 'paymentEvents',
@@ -45,18 +45,18 @@ describe('the template of a service', () => {
       .that.matches(/^EVENT is one of OrderCancelled, OrderCreated, /)
   })
 
-  /** An application without services, in which outside applications publish these events to orderevents. */
+  /** Returns an application without services, in which outside publishers publish these events to orderevents. */
   const app = (outside: string[]) => ({
     ...application,
     topics: application.topics.map((topic) => ({ ...topic, outside: topic.name === 'orderevents' ? outside : [] })),
     services: {},
   })
 
-  it('takes the topic in which outside applications publish the event', () => {
+  it('uses the topic in which outside publishers publish the event', () => {
     expect(heardEvent('PaymentApproved', app(['PaymentApproved']) as never).topic).to.equal('orderevents')
   })
 
-  it('is refused for an event of no topic, even if outside applications may write one', () => {
+  it('refuses an event without a topic, even if outside publishers may write a topic', () => {
     expect(() => heardEvent('PaymentApproved', app(['OrderCreated']) as never))
       .to.throw(CliError, 'no topic of services.json has the event PaymentApproved')
       .with.property('nextStep')

@@ -32,7 +32,7 @@ describe('the undo of make new-service', () => {
     expect(git('status', '--short')).to.equal(before)
   })
 
-  it('is left out where there is no git repository', () => {
+  it('requires a Git repository', () => {
     expect(undoCommand(temporaryFolder(), 'gift-card-service')).to.equal(undefined)
   })
 })

@@ -15,7 +15,7 @@ describe('prometheus.yml', () => {
   const local = parse(localConfig(defaultPorts, '/rules/alerts.yml', 2))
   const jobs = local.scrape_configs as ScrapeConfig[]
 
-  it('of processes names each service, its sidecar and the exporter, by their ports', () => {
+  it('names the ports of each service, its sidecar and the exporter for processes', () => {
     const targets = jobs.flatMap(({ job_name: job, static_configs: found = [] }) =>
       found.map(({ targets: [target], labels }) => [job, labels?.service, target]),
     )
@@ -26,14 +26,14 @@ describe('prometheus.yml', () => {
     ])
   })
 
-  it('asks as often as it is told, and gives up before it asks again', () => {
+  it('scrapes at the given interval, with a timeout before the next scrape', () => {
     expect(local.global).to.deep.equal({ scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' })
     expect(local.rule_files).to.deep.equal(['/rules/alerts.yml'])
     const usual = parse(localConfig(defaultPorts, 'alerts.yml'))
     expect(usual.global).to.include({ scrape_interval: '10s', scrape_timeout: '4s' })
   })
 
-  it('of containers finds all pods of a service by one name', () => {
+  it('finds all pods of a service by one name for containers', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     expect(found.map(({ job_name: job }) => job)).to.deep.equal(jobs.map(({ job_name: job }) => job))
     expect(found[0]?.dns_sd_configs?.map(({ names: [name], port }) => [name, port])).to.deep.equal(
@@ -41,7 +41,7 @@ describe('prometheus.yml', () => {
     )
   })
 
-  it('of containers calls each service by its own name, whether or not that ends with -service', () => {
+  it('labels services with their names for containers, with or without the ending -service', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     for (const { relabel_configs: rules = [] } of found.slice(0, 2)) {
       const nameOf = (pods: string) => rules.find(({ regex }) => new RegExp(`^(?:${regex})$`).test(pods))?.replacement

@@ -29,7 +29,7 @@ describe('the hash of an image’s recipe', () => {
     ['the content of a file', () => writeFileSync(join(recipe.folder, 'bin/start'), 'other')],
     ['a further file', () => writeFileSync(join(recipe.folder, 'Dockerfile'), '')],
     ['the right to execute a file', () => chmodSync(join(recipe.folder, 'bin/start'), 0o755)],
-    ['a file of the image it starts from', () => writeFileSync(join(base.folder, 'build'), '')],
+    ['a file of the base image', () => writeFileSync(join(base.folder, 'build'), '')],
   ]
   for (const [what, edit] of edits) {
     it(`changes with ${what}`, () => {
@@ -41,8 +41,8 @@ describe('the hash of an image’s recipe', () => {
 
   const changes: [string, Partial<Recipe>][] = [
     ['an argument', { args: { VERSION: '2' } }],
-    ['a version of what is added', { content: ['2'] }],
-    ['what it stands in for', { standIn: 'other' }],
+    ['a version of an added tool', { content: ['2'] }],
+    ['the name of the stand-in', { standIn: 'other' }],
   ]
   for (const [what, change] of changes) {
     it(`changes with ${what}`, () => expect(hash(change)).not.to.equal(hash()))

@@ -44,7 +44,7 @@ describe('logs', () => {
   }
   const line = (name: string, text: string) => `${name.padEnd(Math.max(first.length, second.length))} | ${text}`
 
-  it('are shown one after another, the last 40 lines of each, after the name of its process', async () => {
+  it('show the last 40 lines of each process, with its name before each line', async () => {
     write(first, Array.from({ length: 50 }, (_, index) => `${index}\n`).join(''))
     write(second, 'one\ntwo')
     show('end', [first, second])
@@ -53,13 +53,13 @@ describe('logs', () => {
     expect(lines()).to.deep.equal([...last40, line(second, 'one'), line(second, 'two')])
   })
 
-  it('say that there is none yet', async () => {
+  it('report a log that does not exist yet', async () => {
     show('end', [first])
     await once(child, 'close')
     expect(printed).to.equal(`${first} | (no log yet)\n`)
   })
 
-  it('have a colour for each process where colours are wanted, before the bar and not after', async () => {
+  it('show each process name in a colour on terminals', async () => {
     write(first, 'one\n')
     write(second, 'two\n')
     show('end', [first, second], { FORCE_COLOR: '1' })
@@ -71,7 +71,7 @@ describe('logs', () => {
     expect(new Set(colours).size).to.equal(2)
   })
 
-  it('are followed, also in a file that comes later or is made again, until Ctrl-C', async () => {
+  it('follow a file until Ctrl-C, even if it is created later or again', async () => {
     write(first, 'one\n')
     show('follow', [first, second])
     await eventually(() => lines().includes(line(first, 'one')), 'the end')
@@ -86,7 +86,7 @@ describe('logs', () => {
     expect(await once(child, 'close')).to.deep.equal([0, null])
   })
 
-  it('end when nobody reads on', async () => {
+  it('end when their output is closed', async () => {
     write(first, 'one\n')
     show('follow', [first, second])
     await eventually(() => lines().includes(line(first, 'one')), 'the end')

@@ -17,7 +17,7 @@ describe('the store of a stack of processes', () => {
   })
   afterEach(removeFolders)
 
-  it('is SQLite at first, and need not be named again until the data is removed', async () => {
+  it('defaults to SQLite, and stays selected until the data is removed', async () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
     recordStore(await createPlan(folder, defaultPorts, 'postgresql'))
     expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
@@ -26,7 +26,7 @@ describe('the store of a stack of processes', () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
   })
 
-  it('decides what is started, and what the sidecars load and reach; its password is in no argument', async () => {
+  it('selects processes, components and addresses, and keeps its password out of arguments', async () => {
     const specs = processSpecs(await createPlan(folder, defaultPorts, 'postgresql'))
     expect(specs).to.have.all.keys(...processNamesWith('postgresql'))
     const { args, env } = entryOf(specs, 'order-sidecar')
@@ -37,7 +37,7 @@ describe('the store of a stack of processes', () => {
     expect(specs['order-service']?.env).not.to.have.property('State__ConnectionString')
   })
 
-  it('puts tokens and passwords only into variables that are hidden by their name', async () => {
+  it('puts tokens and passwords only into variables whose names mark them as secret', async () => {
     const plan = await createPlan(folder, defaultPorts, 'postgresql')
     const specs = Object.values(processSpecs(plan))
     const tokens = Object.values(plan.tokens).flatMap((own) => Object.values(own))
@@ -54,14 +54,14 @@ describe('the store of a stack of processes', () => {
 describe('the pages of a stack of processes', () => {
   afterEach(removeFolders)
 
-  it('link to the monitor of this machine, unless the environment says where it is', async () => {
+  it('link to the monitor of this machine, unless the environment names another address', async () => {
     const plan = await createPlan(temporaryFolder(), defaultPorts)
     const linked = () => processSpecs(plan)['order-service']?.env.Telemetry__MonitorPage
     expect(linked()).to.equal('http://localhost:5010/')
     process.env.Telemetry__MonitorPage = 'https://shop.example/monitor/'
     const inherited = linked()
     delete process.env.Telemetry__MonitorPage
-    // What the process inherits counts.
+    // The inherited variable applies.
     expect(inherited).to.equal(undefined)
   })
 })

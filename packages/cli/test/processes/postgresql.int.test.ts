@@ -13,7 +13,7 @@ import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 
 const folder = testFolder('postgresql')
 
-describe('a PostgreSQL server of this machine', () => {
+describe('a PostgreSQL server as a process', () => {
   let port: number
   let server: PostgresqlServer
 
@@ -39,19 +39,19 @@ describe('a PostgreSQL server of this machine', () => {
       (error: Error) => error.message,
     )
 
-  it('has the databases that were asked for, and listens on loopback only', async () => {
+  it('contains the requested databases, and listens only on loopback', async () => {
     expect(await ask(inDatabase(server.uri, 'another-one'), 'SELECT current_database()')).to.deep.equal([
       ['another-one'],
     ])
     expect(await ask(inDatabase(server.uri, 'first'), 'SHOW listen_addresses')).to.deep.equal([[loopbacks().join()]])
   })
 
-  it('asks for its password', async () => {
+  it('requires its password', async () => {
     const wrong = Object.assign(new URL(inDatabase(server.uri, 'first')), { password: 'guessed' })
     expect(await refusal(wrong.href)).to.match(/password authentication failed/)
   })
 
-  it('starts again right after it was killed with what had started it, and has what it had committed', async () => {
+  it('starts immediately after it and its parent were killed, with all committed data', async () => {
     const uri = inDatabase(server.uri, 'first')
     await ask(uri, 'CREATE TABLE committed AS SELECT 8 AS number')
     const state = processState(folder, 'postgresql')
@@ -62,7 +62,7 @@ describe('a PostgreSQL server of this machine', () => {
     expect(await ask(uri, 'SELECT number FROM committed')).to.deep.equal([[8]])
   })
 
-  it('stops while clients are connected, and has its data when it starts again', async () => {
+  it('stops while clients are connected, and has its data after the next start', async () => {
     const uri = inDatabase(server.uri, 'first')
     await ask(uri, 'CREATE TABLE kept AS SELECT 7 AS number')
     const client = new Client({ connectionString: uri })
@@ -77,7 +77,7 @@ describe('a PostgreSQL server of this machine', () => {
     expect(await refusal(inDatabase(server.uri, 'a-third'))).to.equal('none')
   })
 
-  it('runs in a folder that only its owner may enter', async () => {
+  it('runs in a private folder of another user', async () => {
     const closed = mkdtempSync(join(tmpdir(), 'orderflow-closed-'))
     const inside = join(closed, '.stack')
     mkdirSync(inside)

@@ -27,7 +27,7 @@ describe('a process of the stack', () => {
     removeFolders()
   })
 
-  it('is shown by its own pid and ends at SIGTERM', async () => {
+  it('appears with its pid and ends at SIGTERM', async () => {
     startScript(folder, 'kafka', forever)
     const pid = await runningPid()
     expect(await stopProcess(folder, 'kafka', 5_000)).to.equal(true)
@@ -36,7 +36,7 @@ describe('a process of the stack', () => {
     expect(await stopProcess(folder, 'kafka', 5_000)).to.equal(false)
   })
 
-  it('is killed with its children when it ignores SIGTERM', async () => {
+  it('dies with its children if it ignores SIGTERM', async () => {
     const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(forever)}])`
     const group = startScript(
       folder,
@@ -49,20 +49,20 @@ describe('a process of the stack', () => {
     expect(left).to.deep.equal([])
   })
 
-  it('that ended by itself is crashed, with its exit code', async () => {
+  it('appears as crashed with its exit code if it ended unexpectedly', async () => {
     startScript(folder, 'kafka', 'process.exit(3)')
     await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'exit code 3' })
   })
 
-  it('that was killed is crashed, with the signal', async () => {
+  it('appears as crashed with the signal if it was killed', async () => {
     startScript(folder, 'kafka', forever)
     process.kill(await runningPid(), 'SIGKILL')
     await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'killed by signal 9' })
   })
 
-  it('goes on being ours when only its launcher was killed', async () => {
+  it('stays a process of the stack if only its launcher was killed', async () => {
     const group = startScript(folder, 'kafka', forever)
     const pid = await runningPid()
     process.kill(group, 'SIGKILL')
@@ -72,7 +72,7 @@ describe('a process of the stack', () => {
     expect(isRunning(pid)).to.equal(false)
   })
 
-  it('is not confused with another process that got its pid later', async () => {
+  it('differs from a later process with the same pid', async () => {
     const other = startScript(folder, 'other', forever)
     startScript(folder, 'kafka', 'process.exit(0)')
     writeFileSync(
@@ -84,7 +84,7 @@ describe('a process of the stack', () => {
     signalGroup(other, 'SIGKILL')
   })
 
-  it('gets no variable of the shell that could mean something to it by chance, and the settings that do', async () => {
+  it('gets settings from the shell, but no variables that could change it by accident', async () => {
     process.env.PORT = '1234'
     process.env.Log__Level = 'debug'
     try {
@@ -97,7 +97,7 @@ describe('a process of the stack', () => {
     expect(await eventually(() => log() || undefined, 'it has printed')).to.equal('undefined debug\n')
   })
 
-  it('that dies while it is waited for ends the wait with its exit and the end of its log', async () => {
+  it('ends the wait for it with its exit code and log if it dies', async () => {
     startScript(folder, 'kafka', `console.log('first line'); console.log('last line'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)

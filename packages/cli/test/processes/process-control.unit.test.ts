@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { inheritedEnvironment } from '../../src/processes/process-control.ts'
 
-describe('what a process of the stack inherits', () => {
-  it('is how programs find what they need on this machine', () => {
+describe('inheritedEnvironment', () => {
+  it('returns the variables that programs need on this machine', () => {
     const needed = { PATH: '/bin', HOME: '/root', TMPDIR: '/tmp', LANG: 'C', LC_ALL: 'C', TZ: 'UTC', JAVA_HOME: '/jdk' }
     const network = {
       https_proxy: 'p',
@@ -21,7 +21,7 @@ describe('what a process of the stack inherits', () => {
     expect(inheritedEnvironment(all)).to.deep.equal(all)
   })
 
-  it('is nothing that could mean something to it by chance', () => {
+  it('leaves out variables that could change a process by accident', () => {
     const others = [
       'PORT',
       'NODE_OPTIONS',

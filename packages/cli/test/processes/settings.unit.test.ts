@@ -4,10 +4,10 @@ import { expect } from 'chai'
 import { componentSettings } from '../../src/processes/process-spec.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-describe('settings for a sidecar’s components', () => {
+describe('componentSettings', () => {
   afterEach(removeFolders)
 
-  it('are the Stream and State sections of appsettings.json with the environment over them, and nothing else', () => {
+  it('returns only the sections Stream and State of appsettings.json, replaced by the environment', () => {
     const folder = temporaryFolder()
     const file = { App: { Name: 'x' }, Stream: { PubSub: 'pubsub', Brokers: 'a:1' }, State: { ConnectionString: '' } }
     writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(file))

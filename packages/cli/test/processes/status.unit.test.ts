@@ -7,7 +7,7 @@ import { removeFolders, temporaryFolder } from '../support.ts'
 describe('the status table', () => {
   afterEach(removeFolders)
 
-  it('has a line per process with state, pid, port, memory and uptime', () => {
+  it('contains a line for each process with state, pid, port, memory and uptime', () => {
     const lines = formatStatus([
       {
         name: 'kafka',
@@ -27,14 +27,14 @@ describe('the status table', () => {
     ])
   })
 
-  it('of a stack that was never started is all stopped', () => {
+  it('shows all processes of a new stack as stopped', () => {
     const folder = temporaryFolder()
     const rows = stackStatus(folder)
     expect(rows.map((row) => row.state)).to.deep.equal(processNames.map(() => 'stopped'))
     expect(() => requireUp(folder)).to.throw('the stack is not running')
   })
 
-  it('tells durations in the two largest units', () => {
+  it('shows durations in the two largest units', () => {
     const told = [0, 45_000, 200_000, 3_600_000, 18_720_000, 183_600_000].map(formatDuration)
     expect(told).to.deep.equal(['0 s', '45 s', '3 min 20 s', '1 h', '5 h 12 min', '2 d 3 h'])
   })

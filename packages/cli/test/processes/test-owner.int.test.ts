@@ -8,7 +8,7 @@ import { signalGroup } from '../../src/processes/process-control.ts'
 import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 import { isRunning, removeFolders, temporaryFolder } from '../support.ts'
 
-/** A test run in a process of its own: claims the folder, starts two processes there and prints their groups. */
+/** A test run in its own process. It claims the folder, starts two processes there and prints their groups. */
 const testRun = `
   const { claimFolder } = await import(process.argv[1] + '/test-owner.ts')
   const { startProcess } = await import(process.argv[1] + '/process-control.ts')
@@ -18,7 +18,7 @@ const testRun = `
   console.log(start('kafka') + ' ' + start('a-program-beside-the-stack'))
   setInterval(() => {}, 1000)`
 
-describe('a stack of a test run', () => {
+describe('the stack of a test run', () => {
   let parent: string
   const groups: number[] = []
 
@@ -44,7 +44,7 @@ describe('a stack of a test run', () => {
     removeFolders()
   })
 
-  it('goes when the run is interrupted', async () => {
+  it('ends when the run is interrupted', async () => {
     const { child, started } = await startRun(join(parent, 'a'))
     child.kill('SIGINT')
     await once(child, 'exit')
@@ -52,7 +52,7 @@ describe('a stack of a test run', () => {
     await eventually(() => !started.some(isRunning), 'its processes are gone')
   })
 
-  it('of a killed run is stopped by the next run beside it', async () => {
+  it('stops at the next run if its own run was killed', async () => {
     const { child, started } = await startRun(join(parent, 'a'))
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -62,7 +62,7 @@ describe('a stack of a test run', () => {
     await releaseFolder(join(parent, 'b'))
   })
 
-  it('of a live run is not touched, and its folder is refused', async () => {
+  it('stays untouched while its run lives, and its folder is refused', async () => {
     const { child, started } = await startRun(join(parent, 'a'))
     await claimFolder(join(parent, 'b'))
     await releaseFolder(join(parent, 'b'))

@@ -7,11 +7,11 @@ import { checkHash, hashes } from '../../src/provision/build.ts'
 describe('packages/cli/hashes.json', () => {
   const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]
   for (const name of [...pinned.go, ...pinned.npm, ...pinned.maven, ...jars]) {
-    it(`says what ${name} must be (if not: make -C tools hashes)`, () =>
+    it(`contains the hash of ${name} (if it fails: make -C tools hashes)`, () =>
       expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
   }
 
-  it('holds nothing of other versions', () => {
+  it('contains no hashes of other versions', () => {
     const packages = Object.keys(hashes).filter((name) => !name.endsWith('.jar'))
     expect(packages).to.have.members([...pinned.go, ...pinned.npm, ...pinned.maven])
     expect(Object.keys(hashes).filter((name) => /^kafka\D/.test(name) && !name.includes(versions.kafka))).to.deep.equal(
@@ -20,18 +20,18 @@ describe('packages/cli/hashes.json', () => {
   })
 })
 
-describe('a download', () => {
+describe('checkHash', () => {
   const [name = ''] = pinned.npm
 
-  it('passes as what it was pinned to', () => checkHash(name, hashes[name] ?? ''))
+  it('accepts a download with the pinned hash', () => checkHash(name, hashes[name] ?? ''))
 
-  it('is refused with both hashes when it is anything else', () => {
+  it('refuses a download with another hash, and names both', () => {
     expect(() => checkHash(name, 'sha512-other'))
       .to.throw(CliError, `the hash of ${name} is sha512-other, but packages/cli/hashes.json has ${hashes[name]}`)
       .with.property('code', 'wrong-hash')
   })
 
-  it('is refused when nothing is known about it', () => {
+  it('refuses a download without a known hash', () => {
     expect(() => checkHash('new.jar', 'sha512-any'))
       .to.throw(CliError, 'has no hash of it')
       .with.property('nextStep')

@@ -13,7 +13,7 @@ import {
   readVersion,
 } from '../../src/provision/tools.ts'
 
-describe('a needed tool', () => {
+describe('the tools of this machine', () => {
   const fine = [
     [go, 'go version go1.21.13 linux/amd64'],
     [go, 'go version go1.27rc1 darwin/arm64'],
@@ -29,7 +29,7 @@ describe('a needed tool', () => {
     [compose, 'v2.40.3\n'],
   ] as const
   for (const [tool, printed] of fine) {
-    it(`is new enough: ${JSON.stringify(printed)}`, () => {
+    it(`reach the required version for the output ${JSON.stringify(printed)}`, () => {
       expect(readVersion(tool, printed)).to.have.property('isNewEnough', true)
     })
   }
@@ -43,19 +43,19 @@ describe('a needed tool', () => {
     [maven, 'mvn: no such thing', 'needs Maven 3.6 or newer: not found'],
   ] as const
   for (const [tool, printed, message] of tooOld) {
-    it(`is missing: ${printed}`, () => {
+    it(`become missing if the output is: ${printed}`, () => {
       const found = readVersion(tool, printed)
       expect(found.isNewEnough).to.equal(false)
       expect(describeMissing(found)).to.equal(message)
     })
   }
 
-  it('that is not there at all is missing', async () => {
+  it('become missing if they are not installed', async () => {
     const [found] = await findTools([{ ...go, command: 'no-such-go' }])
     expect(found).to.deep.include({ version: undefined, isNewEnough: false })
   })
 
-  it('is brought with the others in one command of the machine’s own, and by hand where that has none', () => {
+  it('need one command for all packages, and instructions for the others', () => {
     const missing = [go, java, maven]
     const [install, ...byHand] = howToBring(missing, 'apt')
     expect(install).to.match(/^(sudo )?apt-get install -y default-jre-headless maven$/)

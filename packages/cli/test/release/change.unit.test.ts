@@ -11,7 +11,7 @@ describe('the diff of config vars', () => {
   }
   const changes = changesBetween(current, wanted)
 
-  it('shows what is new, gone and changed, and no secret', () => {
+  it('shows new, removed and changed values, and masks secrets', () => {
     expect(changes.map(describeChange)).to.deep.equal([
       '+ App__Name = order-service',
       '- Gone = x',
@@ -20,11 +20,11 @@ describe('the diff of config vars', () => {
     ])
   })
 
-  it('leaves out what is as wanted, and what is not ours', () => {
+  it('leaves out unchanged and foreign values', () => {
     expect(changesBetween({ A: '1', B: '2' }, { A: '1' })).to.deep.equal([])
   })
 
-  it('masks a URL with credentials under any name, and shortens what is long', () => {
+  it('masks a URL with credentials under any name, and shortens long values', () => {
     const [url, long] = changesBetween({}, { Other: 'amqp://me:secret@host', Z: 'x\n'.repeat(50) })
     expect(url && describeChange(url)).to.equal('+ Other = ***')
     expect(long && describeChange(long)).to.match(/^\+ Z = (x )+x?\.\.\.$/)

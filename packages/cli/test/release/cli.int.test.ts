@@ -5,18 +5,18 @@ import { services } from '../../src/lib/services.ts'
 import { createOperator } from './support/commands.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-describe('a release command', () => {
+describe('the release commands', () => {
   const folder = temporaryFolder()
   const operator = createOperator({ RELEASE_FOLDER: folder })
   const names = services.map(({ role }) => role)
 
-  /** As an export that a person went on writing in. */
+  /** Writes the file of an export that a person has edited. */
   function exported(service: string, vars: Record<string, string>): void {
     mkdirSync(join(folder, service), { recursive: true })
     writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
   }
 
-  it('that does not exist is refused with those that do', async () => {
+  it('refuse an unknown command with a list of commands', async () => {
     const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
     expect(output).to.equal(
       'error: unknown command nothing\n' +
@@ -25,7 +25,7 @@ describe('a release command', () => {
     expect(status).to.equal(1)
   })
 
-  it('of a service that does not exist is refused with those that do', async () => {
+  it('refuse an unknown service with a list of services', async () => {
     for (const [args, problem] of [
       [['ps'], 'the name of a service is missing'],
       [['ps', 'nothing', '--app', 'my-app'], 'unknown service nothing'],
@@ -36,7 +36,7 @@ describe('a release command', () => {
     }
   })
 
-  it('exports a service’s config vars, and says which are to be filled in', async () => {
+  it('export a service’s config vars and list missing ones', async () => {
     const { status, output } = await operator.orderflow('export', 'payment')
     expect(output)
       .to.match(/payment-service\/config-vars\.json +\d+ config vars/)
@@ -45,7 +45,7 @@ describe('a release command', () => {
     expect(status).to.equal(0)
   })
 
-  it('makes the topics with the settings of the first service, or of the one that is named', async () => {
+  it('create topics with the settings of the first or the named service', async () => {
     exported('order-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-orders' })
     exported('payment-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-payments' })
     expect((await operator.orderflow('release-topics')).output).to.match(/error: Stream__SaslMechanism: of-orders /)
@@ -53,18 +53,18 @@ describe('a release command', () => {
       /error: Stream__SaslMechanism: of-payments /,
     )
     expect((await operator.orderflow('release-topics', '--service', 'payment')).output).to.include(
-      'error: SERVICE (payment) is not a service\nnext: one of order-service, payment-service, event-gateway',
+      'error: SERVICE (payment) is not a service\nnext: use one of order-service, payment-service, event-gateway',
     )
   })
 
-  it('does nothing where DRY_RUN is neither a yes nor a no', async () => {
+  it('do nothing if DRY_RUN is ambiguous', async () => {
     const rollBack = (dryRun: string) =>
       operator.makeWith({ env: { ACCESS_TOKEN: 'a-token' } }, 'rollback-order', 'APP=my-app', `DRY_RUN=${dryRun}`)
     expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) must mean yes or no\nnext: ')
     expect((await rollBack('0')).output).to.include('error: this folder has no release of my-app')
   })
 
-  it('takes its options in place of the variables', async () => {
+  it('prefer options to variables', async () => {
     const rollBack = (...options: string[]) =>
       operator.orderflowWith(
         { env: { ACCESS_TOKEN: 'a-token', APP: 'another-app', DRY_RUN: 'maybe' } },

@@ -12,7 +12,7 @@ describe('the docker command', () => {
     Object.assign(process.env, before)
   })
 
-  /** Puts a shell script in its place. */
+  /** Replaces docker by a shell script. */
   function dockerIs(script: string): void {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${script}\n`, { mode: 0o755 })
@@ -25,7 +25,7 @@ describe('the docker command', () => {
     throw new Error(`no refusal: ${error}`)
   }
 
-  it('knows nothing of the app’s secrets, but what it is told', async () => {
+  it('receives the secrets of the app only if they are passed explicitly', async () => {
     dockerIs('env')
     Object.assign(process.env, {
       ACCESS_TOKEN: 'a',
@@ -39,21 +39,21 @@ describe('the docker command', () => {
     expect(output).to.not.match(/ACCESS_TOKEN|MAKEFLAGS|Stream__SaslPassword|OTLP_HEADERS/)
   })
 
-  it('returns what it printed, and shows each line of either output', async () => {
+  it('returns its standard output, and shows each line of both outputs', async () => {
     dockerIs('echo one; echo two >&2')
     const lines: string[] = []
     expect(await docker(['version'], { onLine: (line) => lines.push(line) })).to.equal('one\n')
     expect(lines).to.have.members(['one', 'two'])
   })
 
-  it('fails with its last lines', async () => {
+  it('fails with the last lines of its output', async () => {
     dockerIs('seq 100; echo the reason >&2; exit 3')
     const { code, message } = await refusal(docker(['push', 'image']))
     expect(code).to.equal('docker')
     expect(message).to.match(/^docker push failed \(3\):\n81\n[\s\S]*\n100\nthe reason$/)
   })
 
-  it('fails with where to get it, where there is none', async () => {
+  it('fails with a link to the installation if it is missing', async () => {
     process.env.PATH = temporaryFolder()
     const { code, message, nextStep } = await refusal(docker(['version']))
     expect(code).to.equal('docker')
@@ -61,7 +61,7 @@ describe('the docker command', () => {
     expect(nextStep).to.include('https://docs.docker.com')
   })
 
-  it('is ended by Ctrl-C', async () => {
+  it('ends at Ctrl-C', async () => {
     dockerIs('echo started; exec sleep 60')
     const stopped = new AbortController()
     const work = docker(['build'], { onLine: () => stopped.abort(), signal: stopped.signal })

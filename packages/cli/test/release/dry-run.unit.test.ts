@@ -3,16 +3,16 @@ import { CliError } from '../../src/lib/error.ts'
 import { readDryRun } from '../../src/release/operator.ts'
 
 describe('DRY_RUN', () => {
-  it('is a yes', () => {
+  it('accepts words that mean yes', () => {
     for (const value of ['1', 'yes', 'true']) expect(readDryRun({ DRY_RUN: value }), value).to.equal(true)
   })
 
-  it('is a no, also when it is empty or left out', () => {
+  it('accepts words that mean no, and an empty or missing value', () => {
     for (const value of ['0', 'no', 'false', '']) expect(readDryRun({ DRY_RUN: value }), value).to.equal(false)
     expect(readDryRun({})).to.equal(false)
   })
 
-  it('is refused where it is neither, with what it may be', () => {
+  it('refuses other values with a list of valid ones', () => {
     for (const value of ['on', '2', 'yes please', 'constructor']) {
       expect(() => readDryRun({ DRY_RUN: value }), value)
         .to.throw(CliError, `DRY_RUN (${value}) must mean yes or no`)

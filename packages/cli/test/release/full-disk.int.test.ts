@@ -15,8 +15,8 @@ describe('the record of a release on a full disk', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('keeps its old content when the new one fits only in part', async () => {
-    // The bytes that fit are written, and no error is reported for them.
+  it('keeps its old content if the new one fits only in part', async () => {
+    // The system writes the bytes that fit, and reports success for them.
     const disk = await mountDisk(folder, '64k')
     const journal = openJournal('shop', { RELEASE_FOLDER: folder })
     const at = new Date(0)

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { CliError } from '../../src/lib/error.ts'
 import { createHttp, type HttpRequest, unreachable } from '../../src/release/http.ts'
 
-describe('requests', () => {
+describe('createHttp', () => {
   let server: Server
   let answers: RequestListener[]
   let seen: { method: string | undefined; authorization: string | undefined }[]
@@ -49,13 +49,13 @@ describe('requests', () => {
     throw new Error('no error')
   }
 
-  it('are sent again after a 5xx or a broken connection, later each time', async () => {
+  it('repeats a request after a 5xx or a broken connection, with increasing delays', async () => {
     answers = [answer(503), hangUp, answer(200)]
     expect((await send()).status).to.equal(200)
     expect(waits).to.deep.equal([500, 1000])
   })
 
-  it('are sent once when doing it twice would be another thing', async () => {
+  it('sends a request once if it is not idempotent', async () => {
     answers = [answer(503)]
     expect((await send({ method: 'POST', idempotent: false })).status).to.equal(503)
     answers = [hangUp]
@@ -63,25 +63,25 @@ describe('requests', () => {
     expect(seen).to.have.length(2)
   })
 
-  it('are sent again after 429 whatever they are, when the platform says so', async () => {
+  it('repeats every request after 429, at the time of Retry-After', async () => {
     answers = [answer(429, { 'Retry-After': '7' }), answer(200)]
     expect((await send({ method: 'POST', idempotent: false })).status).to.equal(200)
     expect(waits).to.deep.equal([7000])
   })
 
-  it('understand a date in Retry-After, and give up when it is too far away', async () => {
+  it('accepts a date in Retry-After, and fails if it is too late', async () => {
     answers = [answer(429, { 'Retry-After': new Date(Date.now() + 3_600_000).toUTCString() })]
     expect((await send()).status).to.equal(429)
     expect(waits).to.deep.equal([])
   })
 
-  it('give up after four attempts', async () => {
+  it('fails after four attempts', async () => {
     answers = [answer(500)]
     expect((await send()).status).to.equal(500)
     expect(seen).to.have.length(4)
   })
 
-  it('slow down when few are left', async () => {
+  it('slows down if few requests are left', async () => {
     answers = [answer(200, { 'RateLimit-Remaining': '3' })]
     const slowed: number[] = []
     const http = createHttp({ sleep: async (ms) => slowed.push(ms) })
@@ -91,20 +91,20 @@ describe('requests', () => {
     expect(slowed).to.deep.equal([1000])
   })
 
-  it('follow no redirect, which would carry the token elsewhere', async () => {
+  it('does not follow redirects, which would send the token to another host', async () => {
     answers = [answer(302, { Location: url })]
     expect((await send()).status).to.equal(302)
     expect(seen).to.have.length(1)
   })
 
-  it('do not wait for ever', async () => {
+  it('fails after a timeout', async () => {
     answers = [() => {}]
     const error = await refusal({}, 50)
     expect(error).to.include({ code: 'unreachable' })
     expect(error.message).to.match(/127\.0\.0\.1:\d+ did not answer within 0\.05 s/)
   })
 
-  it('name the setting when nothing is there', async () => {
+  it('names the setting if the host does not answer', async () => {
     server.close()
     const error = await refusal()
     expect(error.message).to.match(/cannot be reached \(ECONNREFUSED\)/)
@@ -112,7 +112,7 @@ describe('requests', () => {
   })
 
   for (const code of ['ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
-    it(`are not repeated where that is of no use: ${code}`, () => {
+    it(`fails immediately for an error that a retry cannot solve: ${code}`, () => {
       const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) })
       const error = unreachable(cause, { url, setting: 'PLATFORM_API_URL', idempotent: true, timeoutMs: 1 })
       expect(error).to.include({ code: 'usage' })

@@ -12,7 +12,7 @@ const settings = {
   Trust__SigningKeys: 'a-secret-of-all-services-of-32-chars',
 }
 
-describe('the settings of an image, before anything runs in it', () => {
+describe('the check of an image’s settings', () => {
   for (const service of services) {
     const read = (changes: Record<string, string> = {}) =>
       spawnSync(process.execPath, [join(repository, 'packages/cli/release-image/settings.ts')], {
@@ -21,7 +21,7 @@ describe('the settings of an image, before anything runs in it', () => {
         encoding: 'utf8',
       })
 
-    it(`are what ${service.name} and its sidecar need and the environment does not say`, () => {
+    it(`prints the defaults that ${service.name} and its sidecar need`, () => {
       const { status, stdout, stderr } = read()
       expect(stderr).to.equal('')
       expect(stdout)
@@ -30,7 +30,7 @@ describe('the settings of an image, before anything runs in it', () => {
       expect(status).to.equal(0)
     })
 
-    it(`tell the sidecar of ${service.name} how to reach a collector of traces, when there is one`, () => {
+    it(`prints the collector of traces for the sidecar of ${service.name}`, () => {
       const { stdout } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
       expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
       expect(read().stdout).not.to.contain('OTEL')
@@ -39,7 +39,7 @@ describe('the settings of an image, before anything runs in it', () => {
       )
     })
 
-    it(`are refused by the rules of ${service.name} and by those of a hosted stream and store`, () => {
+    it(`applies the rules of ${service.name} and those of a hosted stream and store`, () => {
       const { status, stdout, stderr } = read({ Log__Level: 'loud', Stream__Brokers: '' })
       expect(stderr)
         .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)

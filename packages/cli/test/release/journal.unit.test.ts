@@ -19,7 +19,7 @@ describe('the journal of a release', () => {
     folder = temporaryFolder()
   })
 
-  it('is a file that only its owner can read', () => {
+  it('creates a file that only its owner can read', () => {
     open().begin(before(1, { A: 'secret' }), at)
     const [name = ''] = readdirSync(join(folder, 'apps'))
     expect(statSync(join(folder, 'apps', name)).mode & 0o777).to.equal(0o600)
@@ -27,20 +27,20 @@ describe('the journal of a release', () => {
     expect(readdirSync(join(folder, 'apps'))).to.have.length(1)
   })
 
-  it('keeps how things were before an interrupted release when the next one goes on', () => {
+  it('keeps the state before an interrupted release when the next one continues', () => {
     open().begin(before(1, { A: 'old' }), at)
     open().begin(before(2, { A: 'new', B: 'untouched' }), at)
     expect(open().read()?.before).to.deep.equal(before(1, { A: 'old', B: 'untouched' }))
   })
 
-  it('starts anew after a finished release', () => {
+  it('records a new state after a finished release', () => {
     open().begin(before(1), at)
     open().finish(3, at)
     open().begin(before(3), at)
     expect(open().read()?.before.release?.version).to.equal(3)
   })
 
-  it('still knows the release before when one changed nothing', () => {
+  it('restores the previous release if a release changed nothing', () => {
     open().begin(before(1), at)
     open().finish(3, at)
     const last = open().read()
@@ -49,7 +49,7 @@ describe('the journal of a release', () => {
     expect(open().read()).to.deep.equal(last)
   })
 
-  it('says which file is damaged, and nothing of what is in it', () => {
+  it('names a damaged file without showing its content', () => {
     open().begin(before(1), at)
     writeFileSync(join(folder, 'apps/my-app.json'), '{"before": secret')
     expect(() => open().read())

@@ -4,7 +4,7 @@ import { CliError } from '../../src/lib/error.ts'
 import { requireLive } from '../../src/release/live.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
-describe('waiting until a release is live', () => {
+describe('requireLive', () => {
   let fake: FakePlatform
   beforeEach(async () => {
     fake = await startFakePlatform({ bootTimeoutMs: 400 })
@@ -20,7 +20,7 @@ describe('waiting until a release is live', () => {
     return { context, live }
   }
 
-  it('ends with its version', async () => {
+  it('returns the version of the release', async () => {
     const { live } = await releaseWith({ A: '1' })
     expect(await live).to.equal(3)
   })
@@ -30,7 +30,7 @@ describe('waiting until a release is live', () => {
     ['deaf', /Error R10 \(Boot timeout\)/],
   ]
   for (const [behaviour, log] of failures) {
-    it(`ends with the log's last lines when the process turns out ${behaviour}`, async () => {
+    it(`fails with the last lines of the log for a process that is ${behaviour}`, async () => {
       const { live } = await releaseWith({ SIMULATE: behaviour })
       const error = await live
       expect(error).to.be.instanceOf(CliError).and.include({ code: 'not-live' })
@@ -41,7 +41,7 @@ describe('waiting until a release is live', () => {
     })
   }
 
-  it('goes on while the service is up without its sidecar, and sees it crash then', async () => {
+  it('waits while only the sidecar is missing, and then reports the crash', async () => {
     const { context, live } = await releaseWith({ SIMULATE: 'sick' })
     await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
     await context.platform.patchConfigVars({ SIMULATE: 'crash' })

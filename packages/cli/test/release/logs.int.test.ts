@@ -4,7 +4,7 @@ import { followLogs } from '../../src/release/logs.ts'
 import { logLine } from './rehearsal/platform/log.ts'
 import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
-describe('following a log', () => {
+describe('./orderflow app-logs', () => {
   let fake: FakePlatform
   beforeEach(async () => {
     fake = await startFakePlatform()
@@ -13,7 +13,7 @@ describe('following a log', () => {
 
   const write = (text: string, dyno = 'web.1') => logLine(fake.app('my-app'), { source: 'app', dyno, text })
 
-  it('shows each line once, over sessions that end', async () => {
+  it('shows each line once, even if sessions end', async () => {
     const context = contextFor(fake)
     write('line 0')
     const following = followLogs(context)
@@ -29,7 +29,7 @@ describe('following a log', () => {
     expect(numbers()).to.deep.equal(Array.from({ length: 61 }, (_, number) => number))
   })
 
-  it('shows the web processes’ lines only, and no secret of the app', async () => {
+  it('shows only lines of web processes, and masks secrets of the app', async () => {
     const context = contextFor(fake)
     await context.platform.patchConfigVars({ State__ConnectionString: 'mongodb://me:word-of-me@host/' })
     write('another', 'worker.1')
@@ -41,7 +41,7 @@ describe('following a log', () => {
     expect(context.text()).to.match(/^\S+ app\[web\.1\]: cannot open \*\*\*\n$/)
   })
 
-  it('ends with the reason when the platform refuses', async () => {
+  it('fails with the reason if the platform refuses', async () => {
     const error = await followLogs(contextFor(fake, { token: 'wrong-token' })).catch((caught: unknown) => caught)
     expect(error).to.include({ code: 'platform', status: 401 })
   })

@@ -14,8 +14,8 @@ function refusal(variables: NodeJS.ProcessEnv): CliError {
   throw new Error('was accepted')
 }
 
-describe('what the operator chooses', () => {
-  it('is Heroku where it says nothing', () => {
+describe('readOperator', () => {
+  it('returns Heroku by default', () => {
     expect(readOperator(env, 'release order')).to.deep.equal({
       apiUrl: 'https://api.heroku.com',
       platform: 'heroku',
@@ -25,7 +25,7 @@ describe('what the operator chooses', () => {
     })
   })
 
-  it('may be another platform, or one on this machine', () => {
+  it('accepts another platform, even on this machine', () => {
     const target = {
       PLATFORM_API_URL: 'http://localhost:8080/',
       PLATFORM_NAME: 'acme',
@@ -49,14 +49,14 @@ describe('what the operator chooses', () => {
     [{ ...env, PLATFORM_NAME: 'a b' }, 'PLATFORM_NAME (a b) is not usable'],
   ]
   for (const [variables, message] of wrong) {
-    it(`is refused with the variable's name: ${message}`, () => {
+    it(`refuses an invalid variable with its name: ${message}`, () => {
       const error = refusal(variables)
       expect(error.message).to.include(message)
       expect(error.nextStep).to.be.a('string')
     })
   }
 
-  it('is refused without showing the token', () => {
+  it('hides the token in its errors', () => {
     const error = refusal({ ...env, ACCESS_TOKEN: 'secret with\nline break' })
     expect(`${error.message} ${error.nextStep}`).to.include('ACCESS_TOKEN is not usable').and.not.include('secret')
   })

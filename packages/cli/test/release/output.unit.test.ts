@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { capturedOutput } from './support/captured-output.ts'
 
-describe('what a release command prints', () => {
+describe('the output of release commands', () => {
   const uri = 'mongodb://user:p%40ss-word@host/?replicaSet=rs0'
 
-  it('never has a secret in it, however it is spelt', () => {
+  it('hides all forms of a secret', () => {
     const out = capturedOutput()
     out.hide(['to"ken-1', uri])
     const spellings = [
@@ -26,7 +26,7 @@ describe('what a release command prints', () => {
     expect(out.text()).to.include('before *** after')
   })
 
-  it('keeps any secret of five characters or more', () => {
+  it('hides every secret with at least five characters', () => {
     const printable = fc.string({ minLength: 5, maxLength: 60 }).filter((text) => !text.includes('*'))
     fc.assert(
       fc.property(printable, fc.string(), fc.string(), (secret, before, after) => {
@@ -38,7 +38,7 @@ describe('what a release command prints', () => {
     )
   })
 
-  it('keeps words that only look alike', () => {
+  it('shows words that only resemble a secret', () => {
     const out = capturedOutput()
     out.hide(['app', ''])
     out.print('the app is up')

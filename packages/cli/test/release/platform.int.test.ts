@@ -30,7 +30,7 @@ describe('the client of the platform’s API', () => {
       'up',
     )
 
-  it('merges config vars, removes with null, and makes a release of each change', async () => {
+  it('merges config vars, removes those with null, and creates a release for each change', async () => {
     const { platform } = contextFor(fake)
     expect(await platform.patchConfigVars({ A: '1', B: '2' })).to.deep.equal({ A: '1', B: '2' })
     expect(await platform.patchConfigVars({ A: null, C: '' })).to.deep.equal({ B: '2', C: '' })
@@ -39,7 +39,7 @@ describe('the client of the platform’s API', () => {
     expect((await platform.newestRelease())?.version).to.equal(3)
   })
 
-  it('releases an image, which starts a web process; the same image again is no release', async () => {
+  it('releases an image, which starts a web process, but not the same image again', async () => {
     const { platform } = contextFor(fake)
     expect(await platform.formation()).to.deep.equal([])
     await platform.releaseImage(digestOf('a'))
@@ -49,7 +49,7 @@ describe('the client of the platform’s API', () => {
     expect(await platform.formation()).to.have.nested.property('[0].quantity', 1)
   })
 
-  it('rolls back to an earlier release, with its image and its config vars', async () => {
+  it('rolls back to an earlier release with its image and config vars', async () => {
     const { platform } = contextFor(fake)
     await platform.patchConfigVars({ A: '1' })
     await platform.releaseImage(digestOf('a'))
@@ -75,7 +75,7 @@ describe('the client of the platform’s API', () => {
     expect(context.text()).to.include(fake.app('my-app').webUrl)
   })
 
-  it('says that a release is missing where nothing was released, or all was taken back', async () => {
+  it('reports a missing release before the first one and after its rollback', async () => {
     const context = contextFor(fake)
     await context.platform.releaseImage(digestOf('a'))
     await untilUp(2)
@@ -88,7 +88,7 @@ describe('the client of the platform’s API', () => {
     }
   })
 
-  it('starts no second process of a kind, however often it is told while it restarts', async () => {
+  it('starts only one process for repeated requests during a restart', async () => {
     const context = contextFor(fake)
     await context.platform.releaseImage(digestOf('a'))
     await Promise.all([1, 2, 3].map(() => context.platform.scaleWeb(1)))
@@ -105,7 +105,7 @@ describe('the client of the platform’s API', () => {
     ['another platform’s name', { platform: 'acme' }, 406, /Accept must be application\/vnd\.acme|vnd\.heroku/],
   ]
   for (const [what, changes, status, message] of mistakes) {
-    it(`makes one clear message of ${what}`, async () => {
+    it(`reports ${what} in one clear message`, async () => {
       const error = await refusal(contextFor(fake, changes).platform.app())
       expect(error).to.include({ code: 'platform', status })
       expect(error.message).to.match(message).and.not.include('wrong-token')
@@ -113,7 +113,7 @@ describe('the client of the platform’s API', () => {
     })
   }
 
-  it('makes one clear message of a request that the platform finds invalid', async () => {
+  it('reports an invalid request in one clear message', async () => {
     const { platform } = contextFor(fake)
     expect((await refusal(platform.patchConfigVars({ 'NOT-A-NAME': 'x' }))).message).to.include('(422)')
     expect((await refusal(platform.releaseImage('latest'))).message).to.include('docker_image')
@@ -130,7 +130,7 @@ describe('the client of the platform’s API', () => {
     [500, /has a fault \(500\)/],
   ]
   for (const [status, message] of faults) {
-    it(`makes one clear message of ${status}, with the platform's own words`, async () => {
+    it(`reports the status ${status} in one clear message with the platform's reason`, async () => {
       fake.answer('GET', /config-vars/, failing(status, { id: 'x', message: 'As it says.', url: 'https://help' }), 9)
       const error = await refusal(contextFor(fake).platform.configVars())
       expect(error).to.include({ code: 'platform', status })
@@ -138,7 +138,7 @@ describe('the client of the platform’s API', () => {
     })
   }
 
-  it('gets over a fault, a limit and a connection that breaks after the change was made', async () => {
+  it('succeeds after an error, a rate limit and a connection that broke after the change', async () => {
     const { platform } = contextFor(fake)
     fake.answer('PATCH', /config-vars/, failing(503, ''))
     fake.answer('PATCH', /config-vars/, failing(429, {}, { 'Retry-After': '1' }))
@@ -154,7 +154,7 @@ describe('the client of the platform’s API', () => {
     expect((await platform.newestRelease())?.version).to.equal(2)
   })
 
-  it('does not roll back twice when the first answer is lost', async () => {
+  it('rolls back only once if the first answer is lost', async () => {
     const { platform } = contextFor(fake)
     await platform.releaseImage(digestOf('a'))
     const { id = '' } = (await platform.newestRelease()) ?? {}
@@ -164,7 +164,7 @@ describe('the client of the platform’s API', () => {
     expect(lost()).to.equal(1)
   })
 
-  it('finds out when what answers is not the platform', async () => {
+  it('reports an answer that does not come from the platform', async () => {
     fake.answer('GET', /my-app/, failing(200, '<html>'), 9)
     expect((await refusal(contextFor(fake).platform.app())).nextStep).to.equal('check PLATFORM_API_URL')
   })

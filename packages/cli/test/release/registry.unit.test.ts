@@ -21,7 +21,7 @@ function registryThatAnswers(status: number, body: unknown, contentType = 'appli
 }
 
 describe('the registry', () => {
-  it('is asked for the pushed image as user _ with the token', async () => {
+  it('receives requests for the pushed image as user _ with the token', async () => {
     const { registry, requests } = registryThatAnswers(200, accepted)
     expect(await registry.imageDigest(digest)).to.equal(digest)
     expect(requests[0]?.url).to.equal('https://localhost:1/v2/my-app/web/manifests/latest')
@@ -38,10 +38,10 @@ describe('the registry', () => {
     'an OCI index': { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [] },
     'an OCI image': { ...accepted, mediaType: 'application/vnd.oci.image.manifest.v1+json' },
     'a list of images': { schemaVersion: 2, mediaType: 'application/vnd.docker.distribution.manifest.list.v2+json' },
-    'a manifest of the old kind': { schemaVersion: 1, history: [] },
+    'a manifest of version 1': { schemaVersion: 1, history: [] },
   }
   for (const [what, manifest] of Object.entries(refused)) {
-    it(`is found to hold ${what}, which the platform would refuse`, async () => {
+    it(`reports ${what}, which the platform would refuse`, async () => {
       const error = await registryThatAnswers(200, manifest, 'application/x')
         .registry.imageDigest(digest)
         .catch((e) => e)
@@ -50,7 +50,7 @@ describe('the registry', () => {
     })
   }
 
-  it('refuses in one message that names the variable to fix', async () => {
+  it('reports a refusal in one message that names the variable to correct', async () => {
     for (const [status, variable] of [
       [401, 'ACCESS_TOKEN'],
       [404, 'PLATFORM_REGISTRY'],

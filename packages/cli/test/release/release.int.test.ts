@@ -10,7 +10,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const [ours, others] = [digestOf('a'), digestOf('b')]
 
-/** A docker command line with one image name, `name`, and a registry, `pushed`: files that hold an image's id. A hook runs after a command. */
+/** A fake docker. The file `name` has the id of its one named image, the file `pushed` that of the registry's image. Commands can have hooks. */
 const docker = `#!/bin/bash
 cd "$(dirname "$0")"
 command=$1
@@ -88,7 +88,7 @@ describe('a release', () => {
   }
 
   for (const command of ['build', 'stop']) {
-    it(`releases the image that it built and checked, when another image gets its name after docker ${command}`, async () => {
+    it(`releases the checked image even if another image gets its name after docker ${command}`, async () => {
       after(command, `echo '${others}' >name`)
       await run()
       expect(released()).to.equal(ours)
@@ -97,7 +97,7 @@ describe('a release', () => {
     })
   }
 
-  it('releases nothing when the registry has another image than the one that was checked', async () => {
+  it('releases nothing if the image in the registry differs from the checked one', async () => {
     after('push', `echo '${others}' >pushed`)
     const { code, message, nextStep } = await refusal(run())
     expect(code).to.equal('image')
@@ -106,14 +106,14 @@ describe('a release', () => {
     expect(released()).to.equal(undefined)
   })
 
-  it('starts as many processes at the first release as services.json has replicas', async () => {
+  it('starts the number of replicas of services.json at the first release', async () => {
     await run(3)
     expect(app().quantity).to.equal(3)
     expect(app().dynos).to.have.length(3)
   })
 
-  it('starts as many processes as services.json has replicas when the first release was interrupted', async () => {
-    // The image was released, and the process was killed before it set the number of processes.
+  it('starts the number of replicas of services.json if the first release was interrupted', async () => {
+    // The release was killed between releasing the image and setting the number of processes.
     fake.answer('PATCH', /formation/, async (_request, response, next) => {
       response.json = () => response.status(402).end('{"id": "x", "message": "x"}')
       next()
@@ -124,7 +124,7 @@ describe('a release', () => {
     expect(app().quantity).to.equal(3)
   })
 
-  it('keeps the number of processes that an operator chose', async () => {
+  it('keeps the number of processes that an operator has set', async () => {
     await run(3)
     await contextOf(3).platform.scaleWeb(2)
     await run(3)

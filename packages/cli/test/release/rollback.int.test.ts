@@ -16,7 +16,7 @@ describe('a rollback', () => {
     return { image: image?.digest, configVars, quantity }
   }
 
-  /** An app with a release, and a second one made as `./orderflow release order` makes it. */
+  /** Creates an app with a release, and a second release by `./orderflow release order`. */
   async function releasedTwice() {
     const context = contextFor(fake)
     const { platform, journal } = context
@@ -32,7 +32,7 @@ describe('a rollback', () => {
   }
   const asBefore = { image: digestOf('a'), configVars: { A: 'old', ADDON: 'theirs' }, quantity: 1 }
 
-  it('brings back image and config vars, waits until they are live, and forgets the release', async () => {
+  it('restores image and config vars, waits until they are live, and removes the record of the release', async () => {
     const context = await releasedTwice()
     await rollback(context, { dryRun: false })
     expect(state()).to.deep.equal(asBefore)
@@ -40,7 +40,7 @@ describe('a rollback', () => {
     expect(context.journal.read()).to.equal(undefined)
   })
 
-  it('sets config vars back itself on a platform that does not', async () => {
+  it('restores config vars that the platform does not restore', async () => {
     const context = await releasedTwice()
     fake.answer('POST', /releases/, (_request, _response, next) => {
       const release = fake.app('my-app').releases[2]
@@ -58,7 +58,7 @@ describe('a rollback', () => {
     expect(context.text()).to.include('2 config vars change')
   })
 
-  it('is finished by the next one when it was interrupted', async () => {
+  it('continues with the next rollback after an interruption', async () => {
     const context = await releasedTwice()
     fake.answer('POST', /releases/, (request, response, next) => {
       response.json = () => {
@@ -73,7 +73,7 @@ describe('a rollback', () => {
     expect(state()).to.deep.equal(asBefore)
   })
 
-  it('takes the image away where there was none before', async () => {
+  it('removes the image of a first release', async () => {
     const context = contextFor(fake)
     context.journal.begin({ release: { id: 'r', version: 1 }, configVars: { A: null } }, new Date())
     await context.platform.patchConfigVars({ A: '1' })
@@ -82,7 +82,7 @@ describe('a rollback', () => {
     expect(state()).to.deep.equal({ image: undefined, configVars: {}, quantity: undefined })
   })
 
-  it('says so when there is nothing to go back to', async () => {
+  it('reports a missing record of a release', async () => {
     const error = await rollback(contextFor(fake), { dryRun: false }).catch((caught: unknown) => caught)
     expect(error).to.be.instanceOf(CliError).and.include({ code: 'usage' })
   })

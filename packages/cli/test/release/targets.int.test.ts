@@ -13,14 +13,14 @@ const make = (folder: string, ...args: string[]) =>
 
 describe('the make targets of releases', () => {
   for (const { role: name } of services) {
-    it(`are there for ${name}, as services.json says`, () => {
+    it(`include the release and rollback of ${name}`, () => {
       for (const command of commands) {
         expect(make(repository, '-n', `${command}-${name}`)).to.match(new RegExp(`orderflow ${command} ${name}\n$`))
       }
     })
   }
 
-  it('are there for every service folder, and in the list of targets', () => {
+  it('include every service folder, and appear in make help', () => {
     const folder = temporaryFolder()
     copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
     for (const service of ['order-service', 'gift-card-service']) {

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { makeCertificate } from '@orderflow/cli'
 
 export interface CertificateFiles {
-  /** PEM files: the certificate, its key, and both in one. */
+  /** The paths of PEM files: the certificate, its key, and both in one file. */
   certificateFile: string
   keyFile: string
   bothFile: string
-  /** PEM. */
+  /** The certificate as PEM. */
   certificate: string
 }
 
-/** Makes a certificate for this machine and for the hosts of `names`, in files as each server wants them. */
+/** Creates a certificate for this machine and the hosts of `names`, in the files that the servers need. */
 export async function writeCertificate(folder: string, names: string[]): Promise<CertificateFiles> {
   const { certificate, key } = await makeCertificate(names)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -5,36 +5,36 @@ import { freePorts, poll } from '@orderflow/cli'
 import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 
-/** How long a container takes to be ready, at most. */
+/** The longest start of a container. */
 const startTimeoutMs = 60_000
 
-/** What this machine is called in the containers. */
+/** The name of this machine in containers. */
 export const machineName = 'machine.test'
 
-/** What a rehearsal makes in the Docker engine: a network with containers in it. */
+/** The resources of a rehearsal in the Docker engine: a network with containers. */
 export interface Containers {
-  /** Runs an image in the network under the name `alias`, and tries `ready` until it does not throw. */
+  /** Runs an image in the network under the name `alias`, and repeats `ready` until it succeeds. */
   run: (alias: string, image: string, options: RunOptions, ready: (id: string) => Promise<unknown>) => Promise<void>
   runtime: Runtime
-  /** This machine's address in the network. */
+  /** The address of this machine in the network. */
   gateway: string
-  /** Removes all of it, and the names that images got for the registry. */
+  /** Removes all resources, and the names of images for the registry. */
   close: () => Promise<void>
 }
 
 export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
-  /** docker's own options. */
+  /** Options of docker. */
   options?: string[]
-  /** Files to put into the container before it starts: path there, path here. */
+  /** Files that are copied into the container before its start: path there, path here. */
   files?: Record<string, string>
 }
 
 /**
- * @param registry its host and port
- * @param dockerConfig the folder with the login to it, for pulls
- * @param trusted PEM file of the certificates that released services trust, as a platform's image has those of the world
+ * @param registry the registry's host and port
+ * @param dockerConfig the folder with the login to the registry, for pulls
+ * @param trusted the PEM file with the certificates that released services trust
  */
 export async function openContainers(registry: string, dockerConfig: string, trusted: string): Promise<Containers> {
   await removeOrphans()
@@ -85,7 +85,7 @@ async function lastLines(id: string): Promise<string> {
   return lines.join('\n')
 }
 
-/** Containers as the platform runs them: pulled from the registry, no root, 512 MB, one port, the config vars as environment. */
+/** Returns a runtime like the platform's: images from the registry, no root, 512 MB, one port, and config vars as environment. */
 function dynoRuntime(network: string, dockerConfig: string, around: string[]): Runtime {
   return {
     start: async ({ app, dyno, image, configVars, onLine }): Promise<Container> => {
@@ -104,7 +104,7 @@ function dynoRuntime(network: string, dockerConfig: string, around: string[]): R
         port: hostPort,
         ended: new Promise((resolve) => child.once('close', (status) => resolve(status ?? 1))),
         stop: async () => {
-          // Where `docker run` has not made the container yet, there is nothing to be stopped, and then it comes.
+          // Repeats the stop, because `docker run` may not have created the container yet.
           while (child.exitCode === null && child.signalCode === null) {
             await docker(['stop', '-t', '30', name]).catch(() => sleep(200))
           }
@@ -114,7 +114,7 @@ function dynoRuntime(network: string, dockerConfig: string, around: string[]): R
   }
 }
 
-/** By name only: docker takes the values from its own environment, where no process list shows them. */
+/** Returns docker options with only the names of variables. docker reads the values from its environment, which process lists do not show. */
 function envOptions(env: Record<string, string>): string[] {
   return Object.keys(env).flatMap((name) => ['--env', name])
 }

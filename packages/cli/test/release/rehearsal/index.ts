@@ -1,4 +1,4 @@
-// What the tests of whole releases use (test/release): a platform with its registry, and an operator's commands.
+// The parts for tests of whole releases (test/release): a platform with its registry, and an operator's commands.
 
 export { docker } from '../../../src/release/docker.ts'
 export { buildImage, requireAcceptable, requireBoot } from '../../../src/release/image.ts'

@@ -11,18 +11,18 @@ export interface KafkaOptions {
   certificate: CertificateFiles
   user: string
   password: string
-  /** For programs on this machine; the containers use kafka:9093. */
+  /** The port for programs on this machine. Containers use kafka:9093. */
   hostPort: number
 }
 
 const iterations = 4096
 const clusterId = 'b3JkZXJmbG93LWthZmthLQ'
 
-/** A broker as hosted ones are: nobody without a password (SCRAM-SHA-512), nothing without TLS. Its topics are made. */
+/** Starts a broker like hosted ones, which require a password (SCRAM-SHA-512) and TLS. Creates its topics. */
 export async function startKafka(options: KafkaOptions): Promise<KafkaConnection> {
   const { folder, containers, certificate, user, password, hostPort } = options
   const salt = randomBytes(16)
-  // Salted, so that the password itself is in no process list of the container.
+  // Salts the password, so that process lists of the container do not show it.
   const salted = pbkdf2Sync(password, salt, iterations, 64, 'sha512').toString('base64')
   const credential = `name=${user},salt="${salt.toString('base64')}",saltedpassword="${salted}",iterations=${iterations}`
   const files = {
@@ -49,7 +49,7 @@ exec bin/kafka-server-start.sh /tmp/server.properties
   }
   const run = {
     env: { KAFKA_HEAP_OPTS: '-Xmx512m' },
-    // The certificate's key is readable for root only.
+    // Only root can read the certificate's key.
     options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
     files,
   }
@@ -78,13 +78,13 @@ function properties(hostPort: number): string {
       'org.apache.kafka.common.security.scram.ScramLoginModule required;',
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.location': '/tmp/server.pem',
-    // The broker is a client of its own.
+    // The broker is its own client.
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': '/tmp/trusted.pem',
     'log.dirs': '/tmp/kafka-data',
     ...brokerRules,
     'auto.create.topics.enable': false,
-    // As hosted brokers do, unlike the local stack.
+    // The value of hosted brokers, unlike that of the local stack.
     'group.min.session.timeout.ms': 6000,
     'group.initial.rebalance.delay.ms': 0,
     'offsets.topic.replication.factor': 1,

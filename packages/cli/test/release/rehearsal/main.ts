@@ -10,14 +10,14 @@ import { startRehearsal } from './rehearsal.ts'
 const apps = services.map(({ role: name }) => ({ name, app: `my-${name}` }))
 const out = createOutput()
 
-/** `make -C tools release-rehearsal`: runs until Ctrl-C. */
+/** Runs `make -C tools release-rehearsal` until Ctrl-C. */
 async function run(): Promise<void> {
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   const folder = join(releaseFolder(process.env), 'rehearsal')
   const stacks = Object.fromEntries(apps.map(({ app }) => [app, 'container']))
   const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
   const file = join(folder, 'env')
-  // For curl, where the steps are done by hand.
+  // curl needs this for the manual steps.
   const trusting = { CURL_CA_BUNDLE: rehearsal.env.NODE_EXTRA_CA_CERTS }
   const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })

@@ -2,7 +2,7 @@ import { mongoImage } from '@orderflow/cli'
 import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 
-/** Members of a replica set that asks for passwords know each other by a key file; the only member makes its own. */
+/** The command of the server. A replica set with passwords requires a key file, which the only member creates. */
 const start = `
 head -c 512 /dev/urandom | base64 -w 0 >/tmp/keyfile
 chown mongodb /tmp/keyfile
@@ -14,7 +14,7 @@ db.getSiblingDB('admin').auth(process.env.MONGO_INITDB_ROOT_USERNAME, process.en
 try { rs.status() } catch { rs.initiate({ _id: 'rs0', members: [{ _id: 0, host: 'mongo:27017' }] }) }
 if (!db.hello().isWritablePrimary) quit(1)`
 
-/** A replica set of one that asks for a password, as hosted ones do. Returns its URI for the other containers. */
+/** Starts a replica set of one that requires a password, like hosted ones. Returns its URI for other containers. */
 export async function startMongo(containers: Pick<Containers, 'run'>, user: string, password: string): Promise<string> {
   const env = { MONGO_INITDB_ROOT_USERNAME: user, MONGO_INITDB_ROOT_PASSWORD: password }
   const run = { env, options: ['--entrypoint', 'bash'], args: ['-euc', start] }

@@ -6,9 +6,9 @@ import { CliError } from '../../../src/lib/error.ts'
 const lockTimeoutMs = 10 * 60_000
 
 /**
- * Debian's docker-registry: the one of PATH, else the package's program in the cache. It is unpacked there and not
- * installed, since the package starts a registry of its own on port 5000, which is order-service's.
- * @throws {CliError} `usage` where there is no apt-get to bring it
+ * Returns Debian's docker-registry from PATH or the cache. The package is only unpacked there,
+ * because an installed package would start a registry on port 5000 of order-service.
+ * @throws {CliError} `usage` if it is missing and this machine has no apt-get
  */
 export async function registryProgram(onProgress: (line: string) => void): Promise<string> {
   const folders = (process.env.PATH ?? '').split(delimiter)
@@ -16,7 +16,7 @@ export async function registryProgram(onProgress: (line: string) => void): Promi
   if (installed) return installed
   const folder = join(cacheFolder(), 'docker-registry')
   const program = join(folder, 'usr/bin/docker-registry')
-  const onWait = (pid: number) => onProgress(`docker-registry: process ${pid} is bringing it, waiting for it`)
+  const onWait = (pid: number) => onProgress(`docker-registry: waiting for process ${pid}, which downloads it`)
   await withLock(`${folder}.lock`, { timeoutMs: lockTimeoutMs, onWait }, async () => {
     if (!existsSync(program)) await bring(folder, onProgress)
   })

@@ -13,20 +13,20 @@ import { registryProgram } from './registry-program.ts'
 export interface RegistryOptions {
   folder: string
   port: number
-  /** The password of user `_`, and of the nameless user that the platform's own tool signs in as. */
+  /** The password of user `_`, and of the user without a name that the platform's tool uses. */
   token: string
   certificate: CertificateFiles
   onProgress: (line: string) => void
 }
 
 export interface RunningRegistry {
-  /** Host and port. */
+  /** The registry's host and port. */
   name: string
   findImage: FindImage
   close: () => Promise<void>
 }
 
-/** docker-registry (Debian's package of the CNCF's) with TLS and a password, on loopback. */
+/** Starts docker-registry (Debian's package of the CNCF's registry) with TLS and a password, on loopback. */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
   const { folder, port, token, certificate } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -41,7 +41,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     auth: { htpasswd: { realm: 'rehearsal', path: passwords } },
   }
   const configFile = join(folder, 'config.yml')
-  // JSON is YAML.
+  // The file is YAML, which includes JSON.
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
   const log = openSync(join(folder, 'registry.log'), 'w', 0o600)
   const program = await registryProgram(options.onProgress)
@@ -67,7 +67,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
       return { digest, reference: `${name}/${app}/web@${found?.headers['docker-content-digest']}` }
     },
     close: async () => {
-      // Ctrl-C reaches the registry as well, which then ends by the signal and has no exit code.
+      // Ctrl-C also ends the registry, which then has a signal instead of an exit code.
       if (registry.exitCode !== null || registry.signalCode !== null) return
       registry.stdin?.end()
       await once(registry, 'exit')
@@ -75,12 +75,12 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   }
 }
 
-/** Runs a program for as long as whoever started it lives and keeps its end of the pipe open. */
+/** A script that runs a program until its parent ends or closes the pipe. */
 const untilInputEnds = '"$@" & read -r; kill "$!"; wait'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
 
-/** Not `fetch`, which cannot be told of a certificate to trust. */
+/** Returns the JSON of an address. `fetch` has no option for a trusted certificate. */
 async function getJson(url: string, token: string, ca: string) {
   const outgoing = request(url, {
     ca,

@@ -19,16 +19,16 @@ import { startRegistry } from './registry.ts'
 
 export interface Rehearsal {
   platform: RunningPlatform
-  /** What an operator sets before releasing to it. */
+  /** The variables that an operator sets before a release. */
   env: Record<string, string>
   kafka: KafkaConnection
-  /** This machine as released services see it, which trust its certificate. */
+  /** This machine for released services, which trust its certificate. */
   machine: { address: string; name: string; certificate: string; key: string }
   close: () => Promise<void>
 }
 
 export interface RehearsalOptions {
-  /** For its files; emptied. */
+  /** The folder for files. It is emptied first. */
   folder: string
   apps: Record<string, string>
   onProgress: (line: string) => void
@@ -36,8 +36,8 @@ export interface RehearsalOptions {
 }
 
 /**
- * A platform with its registry, and a Kafka and a MongoDB as hosted ones are, all on this machine and on loopback: released
- * images run in containers of the Docker engine. Nothing of it outlives `close`.
+ * Starts a platform with its registry, and Kafka and MongoDB like hosted ones, on loopback of this machine. Released
+ * images run in containers of the Docker engine. `close` removes everything.
  */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const { folder, onProgress } = options
@@ -45,7 +45,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await ensureEngine({ onProgress })
   for (const { name, standIn } of await ensureImages({ onProgress }, [baseImage, kafkaImage, mongoImage])) {
-    if (standIn) onProgress(`${name}: ${standIn} stands in for it`)
+    if (standIn) onProgress(`${name}: ${standIn} replaces it`)
   }
   const [token, password] = [newSecret(), newSecret()]
   const ports = await freePorts()
@@ -93,7 +93,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       PLATFORM_REGISTRY: registry.name,
       ACCESS_TOKEN: token,
       NODE_EXTRA_CA_CERTS: trusted,
-      // Apart from those of real apps.
+      // This folder keeps them apart from exports of real apps.
       RELEASE_FOLDER: join(folder, 'exports'),
       DOCKER_CONFIG: join(folder, 'docker'),
       Stream__Brokers: 'kafka:9093',
@@ -115,16 +115,16 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 
 const newSecret = () => randomBytes(24).toString('base64url')
 
-/** The certificate, and what this machine trusts besides already. */
+/** Writes a file with the certificate and all certificates that this machine trusts. */
 function trustFile(folder: string, certificate: string): string {
   const { NODE_EXTRA_CA_CERTS: others } = process.env
   const file = join(folder, 'trusted.pem')
-  // The containers read it as users of their own.
+  // Containers read the file as other users.
   writeFileSync(file, `${certificate}\n${others ? readFileSync(others, 'utf8') : ''}`, { mode: 0o644 })
   return file
 }
 
-/** As `docker login` would write it. */
+/** Writes a login like `docker login`. */
 function writeLogin(folder: string, registry: string, token: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const auths = { [registry]: { auth: Buffer.from(`_:${token}`).toString('base64') } }

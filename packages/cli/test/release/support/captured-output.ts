@@ -1,6 +1,6 @@
 import { createOutput, type Output } from '../../../src/release/output.ts'
 
-/** An output that keeps what would have been printed. */
+/** Returns an output that records the printed text. */
 export function capturedOutput(): Output & { text: () => string } {
   let text = ''
   const sink = {

@@ -9,13 +9,13 @@ export interface Result {
 
 export interface RunOptions {
   env?: NodeJS.ProcessEnv
-  /** Kills the command and all it started with -9 once it has printed this. */
+  /** Kills the command and its children with SIGKILL after it has printed this. */
   killAt?: RegExp
-  /** Ends it with SIGTERM once it has printed this. */
+  /** Stops the command with SIGTERM after it has printed this. */
   stopAt?: RegExp
 }
 
-/** Runs commands as an operator does, and remembers all they printed and every process's arguments meanwhile. */
+/** Runs commands like an operator, and records their output and the arguments of all processes. */
 export function createOperator(env: NodeJS.ProcessEnv) {
   let transcript = ''
   const processArguments = new Set<string>()
@@ -24,7 +24,7 @@ export function createOperator(env: NodeJS.ProcessEnv) {
   return {
     transcript: () => transcript,
     processArguments: () => [...processArguments].join('\n'),
-    /** Kills the command that runs now and all it started with -9. */
+    /** Kills the running command and its children with SIGKILL. */
     kill: () => killRunning(),
     make: (...args: string[]) => run('make', args),
     orderflow: (...args: string[]) => run('./orderflow', args),
@@ -37,9 +37,9 @@ export function createOperator(env: NodeJS.ProcessEnv) {
   async function run(command: string, args: string[], options: RunOptions = {}): Promise<Result> {
     const child = spawn(command, args, {
       cwd: repository,
-      // Whatever runs the tests may be a make or an operator with settings of his own.
+      // Removes settings of the operator or make that runs the tests.
       env: { ...withoutSettings(process.env), ...env, ...options.env },
-      // A group of its own, so that a kill reaches what it started.
+      // Runs the command in its own group, so that a kill reaches its children.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -71,7 +71,7 @@ function noteArguments(seen: Set<string>): void {
     try {
       seen.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
     } catch {
-      // It has ended.
+      // The command has ended.
     }
   }
 }

@@ -13,12 +13,12 @@ import { simulatedRuntime } from './simulated-runtime.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export interface FakePlatform extends RunningPlatform {
-  /** Gives the next `times` requests that match another answer; returns how often it was used. */
+  /** Replaces the answer to the next `times` matching requests. Returns a function with the number of uses. */
   answer: (method: string, path: RegExp, handler: RequestHandler, times?: number) => () => number
   endLogSessions: () => void
 }
 
-/** The platform on loopback with simulated web processes; any image digest is known to its registry. */
+/** Starts the platform on loopback with simulated web processes. Its registry has every image digest. */
 export async function startFakePlatform(options: { bootTimeoutMs?: number } = {}): Promise<FakePlatform> {
   const rules: { method: string; path: RegExp; handler: RequestHandler; left: number; used: number }[] = []
   const logSessions = new EventEmitter().setMaxListeners(0)
@@ -51,7 +51,7 @@ export async function startFakePlatform(options: { bootTimeoutMs?: number } = {}
   }
 }
 
-/** What a command gets, for an app of a fake platform. Waiting between attempts takes no time. */
+/** Returns the context of a command for an app of a fake platform. Waits between attempts take no time. */
 export function contextFor(platform: FakePlatform, changes: { app?: string; token?: string; platform?: string } = {}) {
   const operator = operatorOf({ apiUrl: platform.apiUrl, ...changes })
   const out = capturedOutput()

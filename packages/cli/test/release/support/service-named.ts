@@ -1,6 +1,6 @@
 import { type Service, services } from '../../../src/lib/services.ts'
 
-/** @throws where `services.json` has no such service */
+/** @throws {Error} if `services.json` does not have the service */
 export function serviceNamed(role: string): Service {
   const service = services.find((each) => each.role === role)
   if (!service) throw new Error(`unknown service ${role}`)

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Runtime } from '../rehearsal/platform/index.ts'
 
 /**
- * Web processes without containers: real HTTP servers in this process. Config var `SIMULATE` says how one behaves: `crash` at
- * once, `deaf` never listens, `sick` answers 503 at /readyz.
+ * Returns a runtime of simulated web processes, which are HTTP servers in this process. The config var `SIMULATE` sets the behavior: `crash` ends
+ * immediately, `deaf` never listens, `sick` answers 503 at /readyz.
  */
 export function simulatedRuntime(): Runtime {
   return {

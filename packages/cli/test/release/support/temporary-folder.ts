@@ -8,7 +8,7 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A new folder that ends with this process. */
+/** Creates a folder that is removed at the end of this process. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-release-'))
   folders.push(folder)

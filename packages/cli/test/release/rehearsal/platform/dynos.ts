@@ -5,11 +5,11 @@ import { type AppState, current, type DynoState, type Image } from './state.ts'
 
 /** A started container. */
 export interface Container {
-  /** Where its $PORT is reached on this machine. */
+  /** The port of this machine that leads to the container's $PORT. */
   port: number
-  /** SIGTERM, then SIGKILL. */
+  /** Stops the container with SIGTERM, then with SIGKILL. */
   stop: () => Promise<void>
-  /** Its exit status, once it has ended. */
+  /** Resolves with the exit status. */
   ended: Promise<number>
 }
 
@@ -21,21 +21,21 @@ export interface ContainerSpec {
   onLine: (line: string) => void
 }
 
-/** Runs the containers: Docker, or what a test puts in its place. */
+/** Runs containers with Docker, or simulates them in a test. */
 export interface Runtime {
   start: (spec: ContainerSpec) => Promise<Container>
 }
 
 export interface DynoOptions {
   runtime: Runtime
-  /** How long a container may take to bind its port. */
+  /** The longest time until a container listens on its port. */
   bootTimeoutMs: number
 }
 
-/** The restart of each app that is under way. */
+/** The running restart of each app. */
 const underWay = new WeakMap<AppState, Promise<void>>()
 
-/** Stops what runs of an app and starts as many web processes of its newest release as are wanted; one restart at a time. */
+/** Stops the processes of an app, and starts the wanted number for its newest release. Only one restart runs at a time. */
 export function restart(app: AppState, options: DynoOptions): void {
   const before = underWay.get(app) ?? Promise.resolve()
   underWay.set(
@@ -44,7 +44,7 @@ export function restart(app: AppState, options: DynoOptions): void {
   )
 }
 
-/** Once the processes of the newest release are being started: until then there are none to be named. */
+/** Waits until the processes of the newest release are starting. Before that they have no names. */
 export async function restarted(app: AppState): Promise<void> {
   await underWay.get(app)
 }
@@ -83,7 +83,7 @@ async function run(app: AppState, dyno: DynoState, { runtime, bootTimeoutMs }: D
     const container = await runtime.start({ app: app.name, dyno: dyno.name, image, configVars, onLine })
     dyno.stop = container.stop
     dyno.port = container.port
-    // Stopped while it was being started.
+    // The process was stopped during its start.
     if (dyno.state !== 'starting') return void (await container.stop())
     void container.ended.then((status) => {
       if (dyno.state === 'down') return

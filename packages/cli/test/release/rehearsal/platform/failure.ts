@@ -1,4 +1,4 @@
-/** An answer other than success, in the shape of the API's errors: `{id, message}`. */
+/** An error response in the form of the API: `{id, message}`. */
 export class Failure extends Error {
   readonly status: number
   readonly id: string

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts'
 import { logLine } from './log.ts'
 import { type AppState, addRelease, current, type Image, type ReleaseState } from './state.ts'
 
-/** Finds an image that was pushed, by the digest of its configuration; undefined when there is none or none we run. */
+/** Returns a pushed image by the digest of its configuration. Undefined for an unknown or unsupported image. */
 export type FindImage = (app: string, digest: string) => Promise<Image | undefined>
 
 export interface FormationUpdate {
@@ -12,7 +12,7 @@ export interface FormationUpdate {
   docker_image?: string
 }
 
-/** What requests do to an app. */
+/** Returns the operations of the API on an app. */
 export function createOperations(options: DynoOptions & { findImage: FindImage }) {
   const { findImage } = options
 
@@ -67,7 +67,7 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
     },
   }
 
-  /** The same image again is no release. */
+  /** Releases an image, unless the app already has it. */
   async function release(app: AppState, digest: string): Promise<void> {
     if (current(app).image?.digest === digest) return
     const image = await findImage(app.name, digest)

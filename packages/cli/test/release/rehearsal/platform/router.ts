@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AppState } from './state.ts'
 
-/** What the public address of an app leads to: a web process that is up, else an error page of the platform. */
+/** Creates the public address of an app, which leads to a running web process or an error page of the platform. */
 export function createRouter(appOf: () => AppState): Server {
   return createServer((incoming, outgoing) => {
     const dyno = appOf().dynos.find(({ state }) => state === 'up')

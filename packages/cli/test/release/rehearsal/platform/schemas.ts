@@ -14,9 +14,9 @@ const dockerImage = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' }
 const updates = (properties: Record<string, SchemaObject>) =>
   closed({ updates: { type: 'array', minItems: 1, items: closed({ type, ...properties }, ['type']) } }, ['updates'])
 
-/** What each request's body must be; a request without an entry has none. */
+/** The schemas of request bodies. Requests without a schema must have an empty body. */
 const schemas = {
-  // The real one makes up a name and takes a stack of its own where they are left out.
+  // The real platform has defaults for name and stack.
   app: closed({ name: { type: 'string', pattern: '^[a-z][a-z0-9-]{1,28}[a-z0-9]$' }, stack: { type: 'string' } }, [
     'name',
     'stack',
@@ -26,7 +26,7 @@ const schemas = {
     propertyNames: { pattern: '^\\w+$' },
     additionalProperties: { type: ['string', 'null'] },
   },
-  // The command-line tool sends a quantity as text.
+  // The command-line tool sends a quantity as a string.
   formation: updates({
     quantity: { anyOf: [quantity, { type: 'string', pattern: '^\\d+$' }] },
     size: { type: 'string' },
@@ -51,7 +51,7 @@ const ajv = new Ajv({
 })
 const validators = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, ajv.compile(schema)]))
 
-/** @throws {Failure} 422 naming every fault of a body */
+/** @throws {Failure} 422 with every problem of a body */
 export function requireValid(name: SchemaName, body: unknown): void {
   const validate = validators[name]
   if (!validate || validate(body ?? {})) return

@@ -13,23 +13,23 @@ export interface ServerOptions extends DynoOptions {
   apps: Map<string, AppState>
   addApp: (name: string, stack: string) => Promise<AppState>
   token: string
-  /** Of the media type. */
+  /** The name in the media type. */
   platform: string
   findImage: FindImage
-  /** Called before a request is served; it may answer instead, or hold it up. */
+  /** Called before each request. It may answer or delay the request. */
   interfere?: RequestHandler
-  /** Emits `end` to end the open log sessions, as the platform does after a while. */
+  /** Emits `end` to end open log sessions. The platform does this after a while. */
   logSessions?: EventEmitter
 }
 
-/** The platform's API, as far as releases use it: stateful, and as strict about requests as its public schema. */
+/** Creates the part of the platform's API that releases use. It has a state, and checks requests by its public schema. */
 export function createServer(options: ServerOptions): Express {
   const { apps, token, platform } = options
   const operations = createOperations(options)
   const sessions = new Map<string, { app: AppState; query: Record<string, unknown> }>()
   const server = express().disable('x-powered-by').set('etag', false)
 
-  // Whoever has the URL of a session may read it.
+  // The URL of a session needs no token.
   server.get('/logplex/:id', (request, response) => {
     const session = sessions.get(request.params.id)
     if (!session) throw new Failure(404, 'not_found', 'No such session.')
@@ -124,7 +124,7 @@ export function createServer(options: ServerOptions): Express {
   return server
 }
 
-/** The same body parser must see a body whatever its type says, for the type is checked. */
+/** Returns true for every type of body, so that the parser reads all bodies and the type can be checked afterwards. */
 function isJson(request: { headers: Record<string, string | string[] | undefined> }): boolean {
   const type = request.headers['content-type']
   if (request.headers['content-length'] === '0' || type === undefined) return false
@@ -150,7 +150,7 @@ function requireContainers(app: AppState): void {
   if (app.stack !== 'container') throw new Failure(422, 'invalid_params', `The ${app.stack} stack takes no images.`)
 }
 
-/** Lists are paged by a `Range` header: `version ..; max=1, order=desc`. */
+/** Sends the page of releases that the `Range` header selects: `version ..; max=1, order=desc`. */
 function sendReleases(app: AppState, request: Request, response: Response): void {
   const range = request.get('range') ?? ''
   if (range && !/^version \S*\.\.;?/.test(range)) throw new Failure(416, 'bad_range', `Bad range: ${range}`)
@@ -160,7 +160,7 @@ function sendReleases(app: AppState, request: Request, response: Response): void
   response.status(all.length > max ? 206 : 200).json(all.slice(0, max))
 }
 
-/** As lines of text, or as server-sent events to a client that asks for them. */
+/** Streams a log as lines of text, or as server-sent events if the client requests them. */
 function streamLog(app: AppState, query: Record<string, unknown>, request: Request, response: Response): void {
   const {
     dyno,

@@ -7,19 +7,19 @@ import { createServer, type ServerOptions } from './server.ts'
 import { type AppState, newApp } from './state.ts'
 
 export interface PlatformOptions extends Omit<ServerOptions, 'apps' | 'addApp'> {
-  /** Names of the apps there are from the beginning, and their stacks. */
+  /** The initial apps: their names and stacks. */
   apps: Record<string, string>
 }
 
 export interface RunningPlatform {
   apiUrl: string
-  /** The state of an app, to be looked at and, in tests, meddled with. */
+  /** Returns the state of an app, which tests may change. */
   app: (name: string) => AppState
-  /** Ends every process of every app too. */
+  /** Closes the platform and stops all processes of all apps. */
   close: () => Promise<void>
 }
 
-/** Opens the API and the address of each app, on loopback and ports nobody uses. */
+/** Opens the API and the address of each app on unused loopback ports. */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const apps = new Map<string, AppState>()
   const servers: Server[] = []

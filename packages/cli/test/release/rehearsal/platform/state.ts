@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 
 /** An image in the registry. */
 export interface Image {
-  /** Of its configuration, by which it is released. */
+  /** The digest of the configuration, which releases use. */
   digest: string
-  /** By which it is pulled, with the digest of its manifest. */
+  /** The name for pulls, with the digest of the manifest. */
   reference: string
 }
 
@@ -23,9 +23,9 @@ export interface DynoState {
   state: 'starting' | 'up' | 'crashed' | 'down'
   release: ReleaseState
   updatedAt: string
-  /** Where it listens on this machine, once it was started. */
+  /** The port on this machine after the start. */
   port: number | undefined
-  /** Ends its process, if there is one. */
+  /** Stops the process, if it runs. */
   stop: () => Promise<void>
 }
 
@@ -35,9 +35,9 @@ export interface AppState {
   stack: string
   createdAt: string
   webUrl: string
-  /** The newest last. */
+  /** The releases; the newest is the last. */
   releases: ReleaseState[]
-  /** Wanted web processes; undefined before the first image. */
+  /** The wanted number of web processes. Undefined before the first image. */
   quantity: number | undefined
   dynos: DynoState[]
   log: LogLine[]
@@ -70,7 +70,7 @@ export function current(app: AppState): ReleaseState {
   return app.releases.at(-1) as ReleaseState
 }
 
-/** Adds a release that differs from the newest one in what is given. */
+/** Adds a release with changes of the newest one. */
 export function addRelease(
   app: AppState,
   description: string,
