@@ -30,7 +30,7 @@ describe('the stack on a full disk', () => {
     removeFolders()
   })
 
-  describe('atomic writes', () => {
+  describe('replaceFile', () => {
     const variables = 'KAFKA_PASSWORD=kept\n'
     const contents = () =>
       Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
@@ -41,7 +41,7 @@ describe('the stack on a full disk', () => {
       ['the certificate', () => localCertificate(join(folder, 'certificates')).then(() => {})],
       ['the variables of Docker Compose', () => recordStore('postgresql', folder)],
     ] as const) {
-      it(`keep ${title} unchanged, name the file, and succeed again with free space`, async () => {
+      it(`keeps ${title} unchanged on a full disk, names the file, and works again with free space`, async () => {
         writeFileSync(join(folder, '.env'), variables)
         mkdirSync(join(folder, 'certificates'))
         await disk.fill()
@@ -60,7 +60,7 @@ describe('the stack on a full disk', () => {
       })
     }
 
-    it('keep the old content of a file that fits only in part', async () => {
+    it('keeps the old content of a file if the new one fits only in part', async () => {
       const file = join(folder, 'settings.json')
       replaceFile(file, 'old')
       unmountBelow(folder)
@@ -103,7 +103,7 @@ describe('the stack on a full disk', () => {
     expect(processState(folder, 'kafka')).to.deep.equal({ state: 'stopped' })
   })
 
-  it('stops its processes', async () => {
+  it('stops the processes of the stack', async () => {
     startScript(folder, 'kafka', forever)
     await disk.fill()
     expect(await stopStack(folder, () => {})).to.deep.equal(['kafka'])

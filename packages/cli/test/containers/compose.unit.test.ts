@@ -241,7 +241,7 @@ describe('docker-compose.postgresql.yml', () => {
     expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])
   })
 
-  it('gives its address only to setup and sidecars', () => {
+  it('gives PostgreSQL’s address only to setup and sidecars', () => {
     const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
     expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
     for (const service of storedServices) {
@@ -258,7 +258,7 @@ describe('docker-compose.postgresql.yml', () => {
 })
 
 describe('a sidecar’s connection pool', () => {
-  it('needs so few connections that PostgreSQL allows twelve sidecars and some operators', () => {
+  it('leaves enough connections of PostgreSQL for twelve sidecars and some operators', () => {
     const { spec } = parse(readFileSync(join(repository, 'components/postgresql/statestore.yaml'), 'utf8'))
     const [pool] = spec.metadata.flatMap(({ name, value }: { name: string; value: string }) =>
       name === 'maxConns' ? [Number(value)] : [],
@@ -269,7 +269,7 @@ describe('a sidecar’s connection pool', () => {
 })
 
 describe('the sidecar of a release', () => {
-  it('starts like those of containers, with other ports and paths of files', () => {
+  it('starts with the flags of other containers, except ports and paths', () => {
     const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
@@ -288,7 +288,7 @@ describe('the sidecar of a release', () => {
   })
 })
 
-describe('brokers', () => {
+describe('the settings of brokers', () => {
   const read = (path: string) => readFileSync(join(repository, path), 'utf8')
   const files = [
     'packages/cli/test/release/rehearsal/kafka.ts',
@@ -298,7 +298,7 @@ describe('brokers', () => {
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`use the same settings in ${file} as on this machine`, () => {
+    it(`match between ${file} and brokers as processes`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =
@@ -309,7 +309,7 @@ describe('brokers', () => {
   }
 })
 
-describe('replicas', () => {
+describe('replicaServices', () => {
   const model = {
     services: {
       'payment-pod': { image: 'p', pull_policy: 'never', ports: ['1:1'] },
@@ -322,7 +322,7 @@ describe('replicas', () => {
     },
   }
 
-  it('get their own pods, sidecars and services, without published ports', () => {
+  it('adds a pod, a sidecar and a service for each replica, without published ports', () => {
     expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
       'payment-pod-2': { image: 'p', pull_policy: 'never' },
       'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },

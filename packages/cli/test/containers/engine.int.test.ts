@@ -76,7 +76,7 @@ describe('./orderflow engine', () => {
     expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start or install Docker')
   })
 
-  it('appears in the error of make up STACK=docker if Docker or Compose is missing', async () => {
+  it('appears as the next step of make up STACK=docker if Docker or Compose is missing', async () => {
     const noEngine = await run('up', { STACK: 'docker', DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(noEngine).to.deep.equal({
       code: 1,

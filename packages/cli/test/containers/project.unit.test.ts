@@ -26,7 +26,7 @@ describe('.env', () => {
   })
   afterEach(removeFolders)
 
-  it('appears once for its owner only, with a random secret for each empty variable of the example', async () => {
+  it('contains a random secret for each empty variable of the example, and only its owner can read it', async () => {
     expect([await ensureEnvFile(folder), await ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))

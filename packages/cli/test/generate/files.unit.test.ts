@@ -53,8 +53,8 @@ describe('components/trust/publishers.json', () => {
   })
 })
 
-describe('the topics', () => {
-  it('include those that services consume or produce, with their consumers and dead-letter topics', () => {
+describe('topics of services.json', () => {
+  it('include all that services consume or produce, with their consumers and dead-letter topics', () => {
     const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
     const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
     expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
@@ -67,7 +67,7 @@ describe('the topics', () => {
     for (const { produces } of services) expect(events.map(({ name }) => name)).to.include.members(produces)
   })
 
-  it('differ only in partitions between processes and containers', () => {
+  it('differ between processes and containers only in the number of partitions', () => {
     const withOther = topics.processes.map(({ name, ...spec }) => ({
       ...spec,
       name,

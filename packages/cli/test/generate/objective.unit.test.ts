@@ -23,25 +23,25 @@ const bookings: Objective = {
 /** Matches a word of the example's objective. */
 const example = /order(?!flow)|\bpaid\b|payment/i
 
-describe('the files of the objective', () => {
-  it('name only the things of the current objective', () => {
+describe('the generated parts of alerts and dashboard', () => {
+  it('replace all words of a previous objective by those of the current one', () => {
     for (const text of [dashboardFile(dashboard, bookings), alertsFile(alerts, bookings)])
       expect(text).not.to.match(example)
   })
 
-  it('lose all texts of a removed objective', () => {
+  it('remove all words of a removed objective, which then appear nowhere', () => {
     for (const text of [dashboardFile(dashboard, undefined), alertsFile(alerts, undefined)])
       expect(text).not.to.match(example)
   })
 
-  it('stay the same if the objective is removed and restored', () => {
+  it('return the same files if an objective is removed and restored', () => {
     for (const other of [bookings, undefined]) {
       expect(dashboardFile(dashboardFile(dashboard, other), application.objective)).to.equal(dashboard)
       expect(alertsFile(alertsFile(alerts, other), application.objective)).to.equal(alerts)
     }
   })
 
-  it('include panels with the words, the labels and the threshold of the objective', () => {
+  it('write the words, the labels and the threshold of the objective into panels', () => {
     const { panels } = JSON.parse(dashboardFile(dashboard, bookings))
     const panel = (wanted: number) => panels.find(({ id }: { id: number }) => id === wanted)
     expect([2, 3, 8, 9].map((id) => panel(id).title)).to.deep.equal([

@@ -11,7 +11,7 @@ const dayMs = 86_400_000
 
 /** Tests which clock sets the time of a record. */
 export function appendTimes(planned: () => Plan): void {
-  describe('the time of a record', () => {
+  describe('appendTimes', () => {
     let kafka: KafkaConnection
     let lookUp: ReturnType<typeof createAppendTimes>
     before(async () => {
@@ -35,7 +35,7 @@ export function appendTimes(planned: () => Plan): void {
     }
     const at = (topic: string, partition: number, offset: number) => ({ topic, partition, offset: String(offset) })
 
-    it('becomes known only if the broker set it and the record exists', async () => {
+    it('returns the time of a record only if the broker set it and the record exists', async () => {
       const before = Date.now()
       for (const partition of [0, 1]) {
         await publish(kept, partition)
@@ -56,7 +56,7 @@ export function appendTimes(planned: () => Plan): void {
       for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('stays that of the publisher for records before the setting', async () => {
+    it('returns no time for records before the change of the setting', async () => {
       const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await import('@platformatic/kafka')
       const configs = [
         {
@@ -72,7 +72,7 @@ export function appendTimes(planned: () => Plan): void {
       expect([...times.keys()]).to.deep.equal([`${chosen}/0/2`])
     })
 
-    it('stays unknown while no broker answers', async () => {
+    it('throws an error if the broker does not answer', async () => {
       const settings = { AuthType: 'none', SaslMechanism: 'SHA-512', SaslUsername: '', SaslPassword: '' } as const
       const absent = createAppendTimes({ ...settings, Brokers: '127.0.0.1:1', DisableTls: true, CaCert: '' })
       expect(await absent([at(kept, 0, 0)]).catch((error: unknown) => error)).to.be.instanceOf(Error)

@@ -39,9 +39,9 @@ function sharesOf(replicas: number, ids: string[], count: number): number[] {
 
 const spread = (shares: number[]) => Math.max(...shares) - Math.min(...shares)
 
-describe('the partitions of a topic', () => {
+describe('the assignment of partitions', () => {
   for (let replicas = 1; replicas <= partitions.containers; replicas += 1) {
-    it(`differ by at most one between ${replicas} replicas`, () => {
+    it(`gives ${replicas} replicas nearly equal numbers of partitions`, () => {
       // Repeats the test, because random names may be in a good order by chance.
       for (let time = 0; time < 50; time += 1) {
         const shares = sharesOf(replicas, clientIds, partitions.containers)
@@ -51,7 +51,7 @@ describe('the partitions of a topic', () => {
     })
   }
 
-  it('differ by more than one if the consumers of all replicas have the same name', () => {
+  it('gives replicas unequal numbers if all their consumers have the same name', () => {
     const spreads = Array.from({ length: 50 }, () =>
       spread(
         sharesOf(
@@ -64,12 +64,12 @@ describe('the partitions of a topic', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('stay evenly shared by ten or more consumers, whose numbers differ from the order of names', () => {
+  it('gives ten or more consumers nearly equal numbers, although their names sort differently', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })
 
-  it('belong to a member for each consumer component, and one for all background topics', () => {
+  it('uses a member for each consumer component, and one for all background topics', () => {
     expect(membersOf({ consumes: { a: 'prompt', b: 'prompt' } })).to.equal(consumerComponents.length)
     expect(membersOf({ consumes: { a: 'prompt', b: 'background' } })).to.equal(consumerComponents.length + 1)
     expect(membersOf({ consumes: { b: 'background' } })).to.equal(1)

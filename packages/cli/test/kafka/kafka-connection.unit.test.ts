@@ -11,8 +11,8 @@ const secured = {
 const sasl = { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' }
 const bootstrapBrokers = ['a:1', 'b:2']
 
-describe('the connection to Kafka', () => {
-  it('needs only brokers', () => {
+describe('kafkaConnection', () => {
+  it('requires only the addresses of brokers', () => {
     expect(kafkaConnection({ Stream__Brokers: 'a:1,b:2' })).to.deep.equal({ bootstrapBrokers })
   })
 

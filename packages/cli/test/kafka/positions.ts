@@ -13,7 +13,7 @@ const group = 'a-group-of-nobody'
 
 /** Tests the positions that the exporter reads from a broker. */
 export function positions(planned: () => Plan): void {
-  describe('the positions of groups and topics', () => {
+  describe('streamMetrics and positionsOf', () => {
     const ask = <T>(work: (admin: Admin) => Promise<T>) => withAdmin(localKafka(planned().ports.kafka), work)
     const publish = () => send(localKafka(planned().ports.kafka), { topic, key: 'k', value: Buffer.from('{}') })
 
@@ -24,7 +24,7 @@ export function positions(planned: () => Plan): void {
       ])
     })
 
-    it('contain the extents of partitions, and lag and waiting time for groups that were never active', async () => {
+    it('returns the extents of partitions, and lag and waiting time of groups that were never active', async () => {
       const before = Date.now()
       await publish()
       await publish()
@@ -40,7 +40,7 @@ export function positions(planned: () => Plan): void {
       expect(full?.oldest).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('cause an error if the broker does not answer', async () => {
+    it('fails with an error if the broker does not answer', async () => {
       const started = performance.now()
       const nobody = { bootstrapBrokers: ['127.0.0.1:1'] }
       expect([...(await scrape(streamMetrics(nobody)))]).to.deep.equal([['orderflow_kafka_up', 0]])

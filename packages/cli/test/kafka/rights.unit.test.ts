@@ -16,10 +16,10 @@ import { services } from '../../src/lib/services.ts'
 const told = (rights: ReturnType<typeof serviceRights>) =>
   rights.map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
 
-describe('the rights of a service', () => {
+describe('serviceRights', () => {
   const rights = serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] })
 
-  it('include reading consumed topics and those for a rebuild, writing events and dead letters, and its group', () => {
+  it('allows a service to read consumed topics and those for a rebuild, to write events and dead letters, and to use its group', () => {
     expect(told(rights)).to.have.members([
       'read topic in',
       'read topic in.dead',
@@ -32,7 +32,7 @@ describe('the rights of a service', () => {
     for (const { user } of rights) expect(user).to.equal('a-service')
   })
 
-  it('contain one entry for topics that the service both consumes and produces', () => {
+  it('lists a topic once if the service both consumes and produces it', () => {
     const both = told(serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] }))
     expect(both).to.have.members([
       'read topic in',
@@ -44,14 +44,14 @@ describe('the rights of a service', () => {
   })
 })
 
-describe('the rights of a service that consumes nothing', () => {
-  it('include only writing its topics, because it lacks a group and a store', () => {
+describe('serviceRights without consumed topics', () => {
+  it('allows a service only to write its topics, because it lacks a group and a store', () => {
     expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
   })
 })
 
-describe('the rights of the exporter', () => {
-  it('include only describing topics and groups, and reading consumed topics', () => {
+describe('exporterRights', () => {
+  it('allows the exporter only to describe topics and groups, and to read consumed topics', () => {
     const rights = exporterRights([
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] },
       { name: 'a-gate', consumes: {}, produces: ['out'] },
@@ -67,8 +67,8 @@ describe('the rights of the exporter', () => {
   })
 })
 
-describe('the rights of a service that watches the others', () => {
-  it('include reading topics and their settings, writing to each topic, and describing groups, but no own group', () => {
+describe('watcherRights', () => {
+  it('allows a watcher to read topics and settings, to write to each topic and to describe groups, without its own group', () => {
     const rights = watcherRights('a-monitor', [
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] },
       { name: 'a-gate', consumes: {}, produces: ['in'] },
@@ -111,15 +111,15 @@ describe('aclCommands', () => {
   })
 })
 
-describe('the name of an outside publisher', () => {
-  it('consists of words of lower-case letters and digits', () => {
+describe('nameProblem', () => {
+  it('accepts words of lower-case letters and digits as a name', () => {
     for (const name of ['legacy', 'shop-2', 'a']) expect(nameProblem(name), name).to.equal(undefined)
     for (const name of ['', 'Legacy', 'a b', 'a_b', '-a', 'a-', 'a--b', 'é', '*', 'a:b', 'a'.repeat(41)]) {
       expect(nameProblem(name), name).to.match(/lower-case/)
     }
   })
 
-  it('differs from that of the operator, the broker, and present or removed services', () => {
+  it('refuses the names of the operator, the broker, and present or removed services', () => {
     for (const { name } of services) expect(nameProblem(name)).to.match(/services/)
     expect(nameProblem('former-service')).to.match(/services/)
     const others = stackUsers.filter((user) => !services.some(({ name }) => name === user))

@@ -16,7 +16,7 @@ export function localTopics(planned: () => Plan): void {
       kafka = localKafka(planned().ports.kafka)
     })
 
-    it('follow from services.json, with their partitions and limits', async () => {
+    it('match services.json, including partitions and limits', async () => {
       const names = topics.processes.map((topic) => topic.name)
       const found = await withAdmin(kafka, async (admin) => ({
         partitions: (await admin.metadata({ topics: names })).topics,
@@ -33,7 +33,7 @@ export function localTopics(planned: () => Plan): void {
       }
     })
 
-    it('appear once, with a warning about a topic that has other partitions', async () => {
+    it('stay unchanged by a second call, which warns about a topic with other partitions', async () => {
       expect(await ensureTopics(kafka, topics.processes)).to.deep.equal([])
       const [first] = topics.processes
       if (!first) throw new Error('no topics')
@@ -45,7 +45,7 @@ export function localTopics(planned: () => Plan): void {
       ])
     })
 
-    it('differ from required settings only with a warning, which names the correction', async () => {
+    it('cause a warning with the correction if they differ from required settings', async () => {
       const [spec] = topics.processes
       if (!spec) throw new Error('no topics')
       const name = 'settings'
@@ -69,7 +69,7 @@ export function localTopics(planned: () => Plan): void {
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
     })
 
-    it('get warnings even if a sidecar created them, but not if they are missing', async () => {
+    it('cause warnings even if a sidecar created them, but not if they are missing', async () => {
       await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
       const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
       await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
@@ -79,7 +79,7 @@ export function localTopics(planned: () => Plan): void {
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 
-    it('keep records for ever or for some days; segments of a day are then deleted in time', async () => {
+    it('keep records for ever, or for some days in segments of a day that are deleted in time', async () => {
       const names = topics.processes.map(({ name }) => name)
       const segmentMs = async () => {
         const resources = names.map((name) => ({
@@ -99,13 +99,13 @@ export function localTopics(planned: () => Plan): void {
       expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
     })
 
-    it('exist only if services.json declares them, not for a misspelt name', async () => {
+    it('stay limited to those of services.json, even if a client misspells a name', async () => {
       const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
       expect(await send(kafka, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
       expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
     })
 
-    it('deliver each new event to watchers', async () => {
+    it('deliver each new event to watchEvents, which started before', async () => {
       const seen: string[] = []
       await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
       const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))

@@ -21,7 +21,7 @@ export function transactions(planned: () => Plan): void {
       await withAdmin(kafka(), (admin) => admin.deleteAcls({ filters }))
     }
 
-    it('causes no warnings for operators and services', async () => {
+    it('prevents warnings for operators and services', async () => {
       expect(await transactionsWarning(kafka())).to.equal(undefined)
       expect(await withAdmin(kafka(), mayBeginTransactions)).to.equal(false)
     })

@@ -6,7 +6,7 @@ import { freePorts } from '../../src/lib/free-ports.ts'
 
 const source = fileURLToPath(new URL('../../src/lib/free-ports.ts', import.meta.url))
 
-describe('free ports', () => {
+describe('freePorts', () => {
   const children: ChildProcess[] = []
   afterEach(() => {
     for (const child of children.splice(0)) child.kill()
@@ -27,7 +27,7 @@ describe('free ports', () => {
     return portsIn(JSON.parse(String(printed)))
   }
 
-  it('stay reserved for one process until it ends', async () => {
+  it('reserves ports for one process until it ends', async () => {
     const both = await Promise.all([givenToAnother(), givenToAnother()])
     expect(new Set(both.flat()).size).to.equal(both.flat().length)
     for (const child of children.splice(0)) {
@@ -37,7 +37,7 @@ describe('free ports', () => {
     expect(both).to.deep.include(await givenToAnother())
   })
 
-  it('never repeat within one process, even for simultaneous calls', async () => {
+  it('returns each port only once, even for simultaneous calls', async () => {
     const both = (await Promise.all([freePorts(), freePorts(), freePorts()])).map(portsIn)
     expect(new Set(both.flat()).size).to.equal(both.flat().length)
   })

@@ -20,7 +20,7 @@ function startsFrom(dockerfile: string, args: Record<string, string> = {}): stri
 }
 
 describe('external images', () => {
-  it('match those of the Compose files and Dockerfile', () => {
+  it('match those that the Compose files and Dockerfile use', () => {
     const composed = ['docker-compose.yml', postgresqlFile].flatMap((file) => {
       const { services } = parse(read(repository, file), parsing) as { services: Record<string, { image?: string }> }
       return Object.values(services).flatMap((service) => service?.image ?? [])

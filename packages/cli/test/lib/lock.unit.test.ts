@@ -6,7 +6,7 @@ import { CliError } from '../../src/lib/error.ts'
 import { self, withLock } from '../../src/lib/lock.ts'
 import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
 
-describe('a lock file', () => {
+describe('withLock', () => {
   const options = { timeoutMs: 5_000, onWait: () => {} }
   let file: string
 
@@ -15,7 +15,7 @@ describe('a lock file', () => {
   })
   afterEach(removeFolders)
 
-  it('exists during the work, and is removed even if the work fails', async () => {
+  it('holds the lock during the work, and removes it even if the work fails', async () => {
     await withLock(file, options, async () => expect(existsSync(file)).to.equal(true))
     expect(existsSync(file)).to.equal(false)
     const failure = await withLock(file, options, () => Promise.reject(new Error('no'))).catch((error: Error) => error)
@@ -39,12 +39,12 @@ describe('a lock file', () => {
     expect(waits).to.deep.equal([process.pid, process.pid])
   })
 
-  it('breaks if its owner is dead', async () => {
+  it('breaks the lock of a dead owner', async () => {
     writeFileSync(file, JSON.stringify({ pid: deadPid(), startId: 'x' }))
     expect(await withLock(file, options, async () => 'in')).to.equal('in')
   })
 
-  it('breaks if another process has the owner’s pid', async () => {
+  it('breaks the lock if another process has the owner’s pid', async () => {
     writeFileSync(file, JSON.stringify({ pid: process.pid, startId: 'an earlier process' }))
     expect(await withLock(file, options, async () => 'in')).to.equal('in')
   })

@@ -13,7 +13,7 @@ const all = ({ services: ports, ...others }: StackPorts) => [
 /** The number of ports: two of Kafka and Jaeger, one of PostgreSQL, Prometheus and the exporter, eight of a service and its sidecar. */
 const count = 7 + 8 * services.length
 
-describe('ports', () => {
+describe('localPorts, freePorts and requireFreePorts', () => {
   let server: Server
 
   const listen = async (host: string) => {
@@ -23,37 +23,37 @@ describe('ports', () => {
   }
   afterEach(() => server?.close())
 
-  it('get different numbers for all uses of make up', () => {
+  it('returns different ports for all uses of make up', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 
-  it('increase by PORT_OFFSET for make up', () => {
+  it('adds PORT_OFFSET to all ports of make up', () => {
     expect(all(localPorts({}))).to.deep.equal(all(defaultPorts))
     expect(all(localPorts({ PORT_OFFSET: '20000' }))).to.deep.equal(all(defaultPorts).map((port) => port + 20_000))
   })
 
   for (const PORT_OFFSET of ['-1', '1.5', 'many', '50001']) {
-    it(`refuse the offset ${PORT_OFFSET} with the range of valid ones`, () => {
+    it(`refuses the offset ${PORT_OFFSET} and reports the valid range`, () => {
       expect(() => localPorts({ PORT_OFFSET }))
         .to.throw(`PORT_OFFSET=${PORT_OFFSET}`)
         .with.property('nextStep', 'set PORT_OFFSET to a number from 0 to 50000, such as 10000, for all commands')
     })
   }
 
-  it('differ and are unused for a test stack', async () => {
+  it('returns different and unused ports for a test stack', async () => {
     const ports = all(await freePorts())
     expect(new Set(ports).size).to.equal(count)
     expect(await Promise.all(ports.map(isPortFree))).to.not.include(false)
   })
 
   for (const host of ['127.0.0.1', '0.0.0.0', '::1']) {
-    it(`become used if a process listens on ${host}`, async () => {
+    it(`reports a used port if a process listens on ${host}`, async () => {
       expect(await isPortFree(await listen(host))).to.equal(false)
     })
   }
 
   for (const host of loopbacks()) {
-    it(`become used by an outgoing connection of ${host}`, async () => {
+    it(`reports a used port for an outgoing connection of ${host}`, async () => {
       const client = connect({ port: await listen(host), host })
       await once(client, 'connect')
       const isFree = await isPortFree(client.localPort ?? 0)
@@ -62,7 +62,7 @@ describe('ports', () => {
     })
   }
 
-  it('appear in an error if an outgoing connection uses them', async () => {
+  it('names the process of an outgoing connection that uses a port', async () => {
     const target = await listen('127.0.0.1')
     const told = async () => {
       const client = connect({ port: target, host: '127.0.0.1' })
@@ -75,7 +75,7 @@ describe('ports', () => {
     await eventually(told, 'an error that names this process', 5_000)
   })
 
-  it('appear in one error with their processes if they are used', async () => {
+  it('names all used ports in one error with their processes', async () => {
     const port = await listen('127.0.0.1')
     const uses = [
       { port, use: 'order-service http' },
@@ -90,7 +90,7 @@ describe('ports', () => {
     expect(second).to.include(`port ${port} (order-sidecar grpc) is in use by pid ${process.pid}`)
   })
 
-  it('come with the setting that stops AirPlay if it uses them on macOS', () => {
+  it('names the setting of macOS that stops AirPlay if it uses a port', () => {
     const owner = { pid: 512, listens: true, command: 'ControlCenter' }
     expect(describeConflict({ port: 5000, use: 'order-service http' }, owner)).to.equal(
       'port 5000 (order-service http) is in use by pid 512 (ControlCenter): ' +

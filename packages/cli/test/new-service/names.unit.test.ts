@@ -4,7 +4,7 @@ import { namesOf } from '../../src/new-service/template.ts'
 
 const code = "import type { Page } from '@orderflow/service-kit'"
 
-describe('the name of a new service', () => {
+describe('namesOf', () => {
   const cases: [name: string, one: string, many: string, type: string, prose: string][] = [
     ['shipping-service', 'shipping', 'shippings', 'Shipping', 'Shippings'],
     ['gift-card-service', 'gift-card', 'gift-cards', 'GiftCard', 'Gift cards'],
@@ -13,7 +13,7 @@ describe('the name of a new service', () => {
     ['day-2-service', 'day-2', 'day-2s', 'Day2', 'Day 2s'],
   ]
   for (const [name, one, many, type, prose] of cases) {
-    it(`becomes ${many} in the plural for ${name}`, () => {
+    it(`returns the plural ${many} for ${name}`, () => {
       const names = namesOf(name, code)
       const found = ['spare-part', 'spare-parts', 'SparePart', 'Spare parts'].map((form) => names.get(form))
       expect(found).to.deep.equal([one, many, type, prose])
@@ -33,7 +33,7 @@ describe('the name of a new service', () => {
   const long = `${'x'.repeat(33)}-service`
   // Names that the language or the code already has.
   for (const name of [...bad, long, 'date-service', 'page-service']) {
-    it(`cannot be ${name || 'empty'}`, () => {
+    it(`refuses the name ${name || 'without characters'}`, () => {
       expect(() => namesOf(name, code))
         .to.throw(CliError)
         .with.property('nextStep')

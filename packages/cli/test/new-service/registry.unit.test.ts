@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { services } from '../../src/lib/services.ts'
 import { nextPorts } from '../../src/new-service/new-service.ts'
 
-describe('the ports of a new service', () => {
-  it('continue with the first unused pair', () => {
+describe('nextPorts', () => {
+  it('returns the first unused pair of ports', () => {
     const taken = services.flatMap(({ http, https }) => [http, https])
     const { http, https, channel } = nextPorts()
     expect([https, channel]).to.deep.equal([http + 1, http + 100])

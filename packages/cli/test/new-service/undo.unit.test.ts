@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { changed, undoCommand } from '../../src/new-service/new-service.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-describe('the undo of make new-service', () => {
+describe('undoCommand', () => {
   afterEach(removeFolders)
 
   const write = (file: string, text: string) => {
@@ -32,7 +32,7 @@ describe('the undo of make new-service', () => {
     expect(git('status', '--short')).to.equal(before)
   })
 
-  it('requires a Git repository', () => {
+  it('returns undefined outside a Git repository', () => {
     expect(undoCommand(temporaryFolder(), 'gift-card-service')).to.equal(undefined)
   })
 })

@@ -19,8 +19,8 @@ const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)
 const manual = read('docs/observability.md')
 
-describe('the alerts', () => {
-  it('state their severity and summary, and link to the runbook', () => {
+describe('alerts.yml', () => {
+  it('gives each alert a severity, a summary and a link to the runbook', () => {
     expect(alerts).to.have.length.above(8)
     for (const { alert = '', labels, annotations } of alerts) {
       expect(labels?.severity, alert).to.match(/^(page|ticket)$/)
@@ -30,7 +30,7 @@ describe('the alerts', () => {
     }
   })
 
-  it('appear in the tests for promtool, which expect each one to fire and to end', () => {
+  it('passes promtool, whose tests expect each alert to fire and to end', () => {
     for (const { alert } of alerts) {
       const own = tried.filter(({ alertname }) => alertname === alert)
       expect(
@@ -44,7 +44,7 @@ describe('the alerts', () => {
     }
   })
 
-  it('appear in the tests with a broken stack', () => {
+  it('contains only alerts that a test provokes with a broken stack', () => {
     const broken = read('test/observe/metrics.e2e.test.ts')
     for (const { alert = '' } of alerts) expect(broken, alert).to.contain(`'${alert}'`)
   })

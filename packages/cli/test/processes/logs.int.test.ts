@@ -18,7 +18,7 @@ const [folder, follow, ...names] = process.argv.slice(1)
 await showLogs(folder, names, { follow: follow === 'follow', signal: interrupted.signal })
 `
 
-describe('logs', () => {
+describe('showLogs', () => {
   let folder: string
   let child: ChildProcessWithoutNullStreams
   let printed: string
@@ -44,7 +44,7 @@ describe('logs', () => {
   }
   const line = (name: string, text: string) => `${name.padEnd(Math.max(first.length, second.length))} | ${text}`
 
-  it('show the last 40 lines of each process, with its name before each line', async () => {
+  it('prints the last 40 lines of each process, with its name before each line', async () => {
     write(first, Array.from({ length: 50 }, (_, index) => `${index}\n`).join(''))
     write(second, 'one\ntwo')
     show('end', [first, second])
@@ -53,13 +53,13 @@ describe('logs', () => {
     expect(lines()).to.deep.equal([...last40, line(second, 'one'), line(second, 'two')])
   })
 
-  it('report a log that does not exist yet', async () => {
+  it('reports a log that does not exist yet', async () => {
     show('end', [first])
     await once(child, 'close')
     expect(printed).to.equal(`${first} | (no log yet)\n`)
   })
 
-  it('show each process name in a colour on terminals', async () => {
+  it('colours the name of each process on a terminal', async () => {
     write(first, 'one\n')
     write(second, 'two\n')
     show('end', [first, second], { FORCE_COLOR: '1' })
@@ -71,7 +71,7 @@ describe('logs', () => {
     expect(new Set(colours).size).to.equal(2)
   })
 
-  it('follow a file until Ctrl-C, even if it is created later or again', async () => {
+  it('follows a file until Ctrl-C, even if it is created later or again', async () => {
     write(first, 'one\n')
     show('follow', [first, second])
     await eventually(() => lines().includes(line(first, 'one')), 'the end')
@@ -86,7 +86,7 @@ describe('logs', () => {
     expect(await once(child, 'close')).to.deep.equal([0, null])
   })
 
-  it('end when their output is closed', async () => {
+  it('ends when its output is closed', async () => {
     write(first, 'one\n')
     show('follow', [first, second])
     await eventually(() => lines().includes(line(first, 'one')), 'the end')

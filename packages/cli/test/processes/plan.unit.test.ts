@@ -54,7 +54,7 @@ describe('the store of a stack of processes', () => {
 describe('the pages of a stack of processes', () => {
   afterEach(removeFolders)
 
-  it('link to the monitor of this machine, unless the environment names another address', async () => {
+  it('link to the monitor on this machine unless the environment names another address', async () => {
     const plan = await createPlan(temporaryFolder(), defaultPorts)
     const linked = () => processSpecs(plan)['order-service']?.env.Telemetry__MonitorPage
     expect(linked()).to.equal('http://localhost:5010/')

@@ -27,7 +27,7 @@ describe('a process of the stack', () => {
     removeFolders()
   })
 
-  it('appears with its pid and ends at SIGTERM', async () => {
+  it('runs with the recorded pid and ends at SIGTERM', async () => {
     startScript(folder, 'kafka', forever)
     const pid = await runningPid()
     expect(await stopProcess(folder, 'kafka', 5_000)).to.equal(true)
@@ -49,13 +49,13 @@ describe('a process of the stack', () => {
     expect(left).to.deep.equal([])
   })
 
-  it('appears as crashed with its exit code if it ended unexpectedly', async () => {
+  it('gets the state crashed with its exit code if it ended unexpectedly', async () => {
     startScript(folder, 'kafka', 'process.exit(3)')
     await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'exit code 3' })
   })
 
-  it('appears as crashed with the signal if it was killed', async () => {
+  it('gets the state crashed with the signal if it was killed', async () => {
     startScript(folder, 'kafka', forever)
     process.kill(await runningPid(), 'SIGKILL')
     await eventually(() => state().state === 'crashed', 'it ended')
@@ -97,7 +97,7 @@ describe('a process of the stack', () => {
     expect(await eventually(() => log() || undefined, 'it has printed')).to.equal('undefined debug\n')
   })
 
-  it('ends the wait for it with its exit code and log if it dies', async () => {
+  it('ends a wait with its exit code and log if it dies', async () => {
     startScript(folder, 'kafka', `console.log('first line'); console.log('last line'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)

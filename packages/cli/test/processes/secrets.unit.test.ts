@@ -12,10 +12,10 @@ import { removeFolders, temporaryFolder } from '../support.ts'
 
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 
-describe('secrets of a stack', () => {
+describe('stackTokens, stackPassword and localCertificate', () => {
   afterEach(removeFolders)
 
-  it('include three different tokens for each service, created once and readable only by their owner', () => {
+  it('creates three different tokens for each service once, which only their owner can read', () => {
     const folder = temporaryFolder()
     const tokens = stackTokens(folder)
     expect(Object.keys(tokens)).to.deep.equal(services.map(({ name }) => name))
@@ -25,7 +25,7 @@ describe('secrets of a stack', () => {
     expect(modeOf(join(folder, 'secrets.json'))).to.equal('600')
   })
 
-  it('appear for a new service or purpose, while the others stay', () => {
+  it('adds secrets for a new service or purpose, and keeps the others', () => {
     const folder = temporaryFolder()
     const [first] = services
     const known = { [first?.name ?? '']: { app: 'a', dapr: 'd' } }
@@ -37,7 +37,7 @@ describe('secrets of a stack', () => {
     expect(stackTokens(folder)).to.deep.equal(tokens)
   })
 
-  it('include a certificate for localhost, created once, with a key that only its owner can read', async () => {
+  it('creates a certificate for localhost once, with a key that only its owner can read', async () => {
     const folder = temporaryFolder()
     const files = await localCertificate(folder)
     const first = readFileSync(files.certificate)
@@ -49,7 +49,7 @@ describe('secrets of a stack', () => {
     expect(readFileSync(files.certificate).equals(first)).to.equal(true)
   })
 
-  it('admit a client that trusts the certificate', async () => {
+  it('creates a certificate that works for clients which trust it', async () => {
     const files = await localCertificate(temporaryFolder())
     const [cert, key] = [readFileSync(files.certificate), readFileSync(files.key)]
     const server = createServer({ cert, key }, (_request, response) => response.end('hello')).listen(0, '127.0.0.1')

@@ -13,7 +13,7 @@ import {
   readVersion,
 } from '../../src/provision/tools.ts'
 
-describe('the tools of this machine', () => {
+describe('readVersion, findTools and howToBring', () => {
   const fine = [
     [go, 'go version go1.21.13 linux/amd64'],
     [go, 'go version go1.27rc1 darwin/arm64'],
@@ -29,7 +29,7 @@ describe('the tools of this machine', () => {
     [compose, 'v2.40.3\n'],
   ] as const
   for (const [tool, printed] of fine) {
-    it(`reach the required version for the output ${JSON.stringify(printed)}`, () => {
+    it(`finds a version that is new enough in the output ${JSON.stringify(printed)}`, () => {
       expect(readVersion(tool, printed)).to.have.property('isNewEnough', true)
     })
   }
@@ -43,19 +43,19 @@ describe('the tools of this machine', () => {
     [maven, 'mvn: no such thing', 'needs Maven 3.6 or newer: not found'],
   ] as const
   for (const [tool, printed, message] of tooOld) {
-    it(`become missing if the output is: ${printed}`, () => {
+    it(`reports a missing or outdated tool for the output ${printed}`, () => {
       const found = readVersion(tool, printed)
       expect(found.isNewEnough).to.equal(false)
       expect(describeMissing(found)).to.equal(message)
     })
   }
 
-  it('become missing if they are not installed', async () => {
+  it('reports a tool as missing if it is not installed', async () => {
     const [found] = await findTools([{ ...go, command: 'no-such-go' }])
     expect(found).to.deep.include({ version: undefined, isNewEnough: false })
   })
 
-  it('need one command for all packages, and instructions for the others', () => {
+  it('returns one command for all packages, and instructions for other tools', () => {
     const missing = [go, java, maven]
     const [install, ...byHand] = howToBring(missing, 'apt')
     expect(install).to.match(/^(sudo )?apt-get install -y default-jre-headless maven$/)

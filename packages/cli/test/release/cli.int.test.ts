@@ -5,7 +5,7 @@ import { services } from '../../src/lib/services.ts'
 import { createOperator } from './support/commands.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-describe('the release commands', () => {
+describe('the command line of releases', () => {
   const folder = temporaryFolder()
   const operator = createOperator({ RELEASE_FOLDER: folder })
   const names = services.map(({ role }) => role)
@@ -16,7 +16,7 @@ describe('the release commands', () => {
     writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
   }
 
-  it('refuse an unknown command with a list of commands', async () => {
+  it('refuses an unknown command with a list of commands', async () => {
     const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
     expect(output).to.equal(
       'error: unknown command nothing\n' +
@@ -25,7 +25,7 @@ describe('the release commands', () => {
     expect(status).to.equal(1)
   })
 
-  it('refuse an unknown service with a list of services', async () => {
+  it('refuses an unknown service with a list of services', async () => {
     for (const [args, problem] of [
       [['ps'], 'the name of a service is missing'],
       [['ps', 'nothing', '--app', 'my-app'], 'unknown service nothing'],
@@ -36,7 +36,7 @@ describe('the release commands', () => {
     }
   })
 
-  it('export a service’s config vars and list missing ones', async () => {
+  it('exports a service’s config vars and lists missing ones', async () => {
     const { status, output } = await operator.orderflow('export', 'payment')
     expect(output)
       .to.match(/payment-service\/config-vars\.json +\d+ config vars/)
@@ -45,7 +45,7 @@ describe('the release commands', () => {
     expect(status).to.equal(0)
   })
 
-  it('create topics with the settings of the first or the named service', async () => {
+  it('creates topics with the settings of the first or the named service', async () => {
     exported('order-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-orders' })
     exported('payment-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-payments' })
     expect((await operator.orderflow('release-topics')).output).to.match(/error: Stream__SaslMechanism: of-orders /)
@@ -57,14 +57,14 @@ describe('the release commands', () => {
     )
   })
 
-  it('do nothing if DRY_RUN is ambiguous', async () => {
+  it('changes nothing if DRY_RUN is ambiguous', async () => {
     const rollBack = (dryRun: string) =>
       operator.makeWith({ env: { ACCESS_TOKEN: 'a-token' } }, 'rollback-order', 'APP=my-app', `DRY_RUN=${dryRun}`)
     expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) must mean yes or no\nnext: ')
     expect((await rollBack('0')).output).to.include('error: this folder has no release of my-app')
   })
 
-  it('prefer options to variables', async () => {
+  it('prefers options to variables', async () => {
     const rollBack = (...options: string[]) =>
       operator.orderflowWith(
         { env: { ACCESS_TOKEN: 'a-token', APP: 'another-app', DRY_RUN: 'maybe' } },

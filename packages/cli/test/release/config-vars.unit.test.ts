@@ -14,8 +14,8 @@ const issuer = { Auth__Issuer: 'https://login.example.com', Auth__Audience: 'ord
 const usual = { ...hosted, ...issuer }
 const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(serviceNamed('payment'), env, earlier)
 
-describe('config vars', () => {
-  it('include all settings except listeners inside the image, with the values for hosted brokers', async () => {
+describe('resolveConfigVars and secretsOf', () => {
+  it('returns all settings except listeners inside the image, with the values for hosted brokers', async () => {
     const { vars, problems } = await resolve(usual)
     expect(problems).to.deep.equal([])
     expect(vars).to.include({
@@ -29,12 +29,12 @@ describe('config vars', () => {
     expect(Object.keys(vars).filter((name) => /^(Web|Sidecar|AppChannel|Metrics)__/.test(name))).to.deep.equal([])
   })
 
-  it('come from the environment, an earlier export or appsettings.json, in this order', async () => {
+  it('reads values from the environment, an earlier export or appsettings.json, in this order', async () => {
     const { vars } = await resolve({ Policy__ApproveUpTo: '1' }, { Policy__ApproveUpTo: '2', Log__Level: 'warn' })
     expect(vars).to.include({ Policy__ApproveUpTo: '1', Log__Level: 'warn', State__Store: 'statestore' })
   })
 
-  it('lack at first only values that the operator must provide', async () => {
+  it('reports as missing only values that the operator must provide', async () => {
     expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members([
       ...Object.keys(hosted),
       'Auth__Issuer',
@@ -42,7 +42,7 @@ describe('config vars', () => {
     ])
   })
 
-  it('require a store and signing keys only for a service with a store', async () => {
+  it('requires a store and signing keys only for a service with a store', async () => {
     const { State__ConnectionString: _, Trust__SigningKeys: _keys, ...others } = usual
     const { vars, problems } = await resolveConfigVars(serviceNamed('event-gateway'), others, {})
     expect(problems).to.deep.equal([])
@@ -68,7 +68,7 @@ describe('config vars', () => {
     ['Stream__Broker', 'a:1', /no such setting/],
   ]
   for (const [name, value, problem] of wrong) {
-    it(`report an invalid value by its name: ${name}=${value}`, async () => {
+    it(`reports an invalid value by its name: ${name}=${value}`, async () => {
       const { problems } = await resolve({ ...usual, [name]: value })
       expect(problems).to.have.length(1)
       expect(problems[0])
@@ -77,13 +77,13 @@ describe('config vars', () => {
     })
   }
 
-  it('accept additional variables of the operator', async () => {
+  it('accepts additional variables of the operator', async () => {
     const { vars, problems } = await resolve(usual, { OTEL_SERVICE_NAME: 'payments' })
     expect(problems).to.deep.equal([])
     expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
   })
 
-  it('name the destination of traces only if the environment does', async () => {
+  it('names the destination of traces only if the environment does', async () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example', OTEL_EXPORTER_OTLP_HEADERS: 'key=word' }
     const { vars, problems } = await resolve({ ...usual, ...traced, OTEL_LOG_LEVEL: 'debug' })
     expect(problems).to.deep.equal([])
@@ -95,7 +95,7 @@ describe('config vars', () => {
     ])
   })
 
-  it('must be strings in a file that was edited by hand', async () => {
+  it('refuses values that are not strings in a file that was edited by hand', async () => {
     const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
     expect((await resolve(hosted, earlier)).problems).to.deep.equal([
       'Policy__ApproveUpTo: must be a string in quotes',
@@ -103,7 +103,7 @@ describe('config vars', () => {
     ])
   })
 
-  it('refuse a key or another text as a certificate', async () => {
+  it('refuses a key or another text as a certificate', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     expect((await resolve({ ...usual, Stream__CaCert: key })).problems).to.deep.equal([
@@ -111,7 +111,7 @@ describe('config vars', () => {
     ])
   })
 
-  it('mark secret values of an app, including URLs of add-ons', () => {
+  it('returns the secret values of an app, including URLs of add-ons', () => {
     const vars = {
       ...hosted,
       ADDON_URL: 'redis://:word@host',
@@ -128,7 +128,7 @@ describe('config vars', () => {
     ])
   })
 
-  it('hide a list of secrets as a whole, and each secret in it', () => {
+  it('returns a list of secrets as a whole, and each secret in it', () => {
     const vars = {
       Monitor__DryRuns:
         'order-service=https://a.example.com token-of-orders,payment-service=https://b.example.com token-of-payments',

@@ -11,16 +11,16 @@ const commands = ['release', 'rollback']
 const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['-C', folder, '--no-print-directory', ...args], { encoding: 'utf8' })
 
-describe('the make targets of releases', () => {
+describe('the Makefile', () => {
   for (const { role: name } of services) {
-    it(`include the release and rollback of ${name}`, () => {
+    it(`contains targets for the release and rollback of ${name}`, () => {
       for (const command of commands) {
         expect(make(repository, '-n', `${command}-${name}`)).to.match(new RegExp(`orderflow ${command} ${name}\n$`))
       }
     })
   }
 
-  it('include every service folder, and appear in make help', () => {
+  it('contains release targets for every service folder, and lists them in make help', () => {
     const folder = temporaryFolder()
     copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
     for (const service of ['order-service', 'gift-card-service']) {
