@@ -49,7 +49,7 @@ export function survival(running: () => RunningContainers): void {
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()
       const printed = succeeded(await stack.make('up'))
-      for (const { name } of services) expect(printed).to.match(new RegExp(`${name}.*: restarted, to get the network`))
+      for (const { name } of services) expect(printed).to.match(new RegExp(`${name}.*: restarted to use the network`))
       await load.accepts(some)
     })
 

@@ -63,7 +63,7 @@ export function localCommands(running: () => StartedCheckout): void {
 
     it('./orderflow scale reports that it needs containers', async () => {
       const scaled = await running().orderflow(['scale', 'payment-service', '3'])
-      expect(orderflowFailed(scaled)).to.contain('replicas need the stack in containers')
+      expect(orderflowFailed(scaled)).to.contain('replicas need a stack in containers')
     })
 
     it('./orderflow publisher reports that this Kafka has no authentication, and rejects a reserved name', async () => {

@@ -131,7 +131,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   const topic = topicOf(event)
   if (topic === undefined) {
     throw new CliError('usage', `no topic of services.json has the event ${event}`, {
-      nextStep: `add "${event}" to "outside" of a topic if outside publishers publish it, otherwise to "produces" of its service, then run make generate`,
+      nextStep: `add "${event}" to "outside" of the topic for outside publishers, or to "produces" of the service that publishes it, then run make generate`,
     })
   }
   const key = [...(topic.key.length === 1 ? topic.key : []), ...payloadFields(event)].find((field) =>

@@ -42,7 +42,7 @@ export function checkHash(name: string, found: string): void {
     {
       nextStep: pinned
         ? 'do not use this file, and find out why it changed'
-        : 'run make -C tools hashes if you changed the version',
+        : 'make -C tools hashes, if you changed the version',
     },
   )
 }

@@ -59,7 +59,7 @@ describe('createHttp', () => {
     answers = [answer(503)]
     expect((await send({ method: 'POST', idempotent: false })).status).to.equal(503)
     answers = [hangUp]
-    expect((await refusal({ method: 'POST', idempotent: false })).message).to.include('whether it was done is unknown')
+    expect((await refusal({ method: 'POST', idempotent: false })).message).to.include('the result is unknown')
     expect(seen).to.have.length(2)
   })
 

@@ -123,11 +123,11 @@ describe('the client of the platform’s API', () => {
   })
 
   const faults: [status: number, message: RegExp][] = [
-    [402, /wants to be paid/],
+    [402, /requires a payment/],
     [403, /may not do this to app my-app/],
     [409, /refuses GET \/config-vars \(409\)/],
     [429, /too many requests/],
-    [500, /has a fault \(500\)/],
+    [500, /the platform failed \(500\)/],
   ]
   for (const [status, message] of faults) {
     it(`reports the status ${status} in one clear message with the platform's reason`, async () => {
@@ -160,7 +160,7 @@ describe('the client of the platform’s API', () => {
     const { id = '' } = (await platform.newestRelease()) ?? {}
     const lost = fake.answer('POST', /releases/, (request) => void request.socket.destroy(), 9)
     const error = await refusal(platform.rollBack(id))
-    expect(error.message).to.include('whether it was done is unknown')
+    expect(error.message).to.include('the result is unknown')
     expect(lost()).to.equal(1)
   })
 
