@@ -38,7 +38,7 @@ describe('createRegistry', () => {
     'an OCI index': { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [] },
     'an OCI image': { ...accepted, mediaType: 'application/vnd.oci.image.manifest.v1+json' },
     'a list of images': { schemaVersion: 2, mediaType: 'application/vnd.docker.distribution.manifest.list.v2+json' },
-    'a manifest of version 1': { schemaVersion: 1, history: [] },
+    'a manifest of the old kind': { schemaVersion: 1, history: [] },
   }
   for (const [what, manifest] of Object.entries(refused)) {
     it(`reports ${what}, which the platform would refuse`, async () => {
