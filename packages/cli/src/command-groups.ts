@@ -79,12 +79,12 @@ export const commandGroups: CommandGroups = {
   },
   'Prepare this machine': {
     doctor: {
-      summary: 'Show what this machine lacks, for which use, and how to install it',
-      options: { install: { summary: 'install what the tests need, as root on Debian or Ubuntu' } },
+      summary: 'Show missing tools of this machine by use, and how to install them',
+      options: { install: { summary: 'install the tools of tests, as root on Debian or Ubuntu' } },
       run: async ({ flag, signal }) => (await ofPreparation()).doctor({ install: flag('install') ?? false }, signal()),
     },
     provision: {
-      summary: 'Build or download daprd and Kafka into the cache, and tools of the tests',
+      summary: 'Build or download daprd and Kafka into the cache, and tools of tests',
       parameters: '[TOOL...]',
       more: 'TOOL is browser, testssl, jaeger or prometheus.',
       run: async ({ args, signal }) => {
@@ -94,23 +94,23 @@ export const commandGroups: CommandGroups = {
       },
     },
     engine: {
-      summary: 'Install and start a Docker engine and Docker Compose where they are missing',
+      summary: 'Install and start a Docker engine and Docker Compose if they are missing',
       run: async ({ signal }) => (await ofPreparation()).prepareEngine(signal()),
     },
     images: {
-      summary: 'Pull or build every image, those of the services too',
+      summary: 'Pull or build all images, including those of the services',
       run: async ({ signal }) => (await ofPreparation()).prepareImages(signal()),
     },
   },
   'Operate it': {
     'dead-letters': {
-      summary: 'List events that failed, show one, or send them back to their topic',
+      summary: 'List failed events, show one, or replay them to their topic',
       parameters: '[list|show|replay] [ID|GROUP|all]',
       options: {
-        values: { summary: 'show personal data, too' },
-        'dry-run': { summary: 'replay: show what it would do' },
+        values: { summary: 'also show personal data' },
+        'dry-run': { summary: 'replay: show the effects without publishing' },
         edit: { summary: 'replay one event after editing it in $EDITOR' },
-        file: { value: 'FILE', summary: 'replay one event as this file has it' },
+        file: { value: 'FILE', summary: 'replay one event with the content of this file' },
         attempt: {
           value: 'POSITION',
           summary: 'replay only if the newest failed attempt is the record at this position',
@@ -122,9 +122,9 @@ export const commandGroups: CommandGroups = {
       summary: 'Rebuild a service’s store from the log',
       parameters: 'SERVICE',
       options: {
-        topic: { value: 'TOPIC', summary: 'from this topic alone' },
-        from: { value: 'TIME', summary: 'from this time on, such as 2026-11-21T10:00Z' },
-        to: { value: 'TIME', summary: 'up to this time' },
+        topic: { value: 'TOPIC', summary: 'read only this topic' },
+        from: { value: 'TIME', summary: 'read from this time on, such as 2026-11-21T10:00Z' },
+        to: { value: 'TIME', summary: 'read up to this time' },
       },
       run: async ({ args: [service], text }) => {
         const range = ['topic', 'from', 'to'].flatMap((name) => {
@@ -140,43 +140,43 @@ export const commandGroups: CommandGroups = {
       run: async ({ args: [service], signal }) => (await ofStack()).restart(service, signal()),
     },
     scale: {
-      summary: 'Run a service N times, in containers',
+      summary: 'Run N replicas of a service, in containers',
       parameters: 'SERVICE N',
       run: async ({ args: [service = '', count = ''], signal }) => (await ofStack()).scale(service, count, signal()),
     },
     partitions: {
-      summary: 'Add the partitions that services.json declares and topics lack, while everything runs',
+      summary: 'Add missing partitions of services.json to topics, while everything runs',
       run: async () => (await import('./commands/topics.ts')).partitions(process.env),
     },
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
-      options: { days: { value: 'N|forever', summary: 'keep them so many days' } },
+      options: { days: { value: 'N|forever', summary: 'keep them for this number of days' } },
       run: async ({ text }) => (await import('./commands/topics.ts')).retention(text('days'), process.env),
     },
   },
   'Publish, and let others call or publish': {
     publish: {
-      summary: 'Publish an event as an outside application',
+      summary: 'Publish an event as an outside publisher',
       parameters: 'FILE',
       options: {
-        key: { value: 'KEY', summary: 'the key of the record; else it follows from the event' },
+        key: { value: 'KEY', summary: 'the key of the record (default: the topic’s key in the event)' },
         raw: { summary: 'skip validation, for example to see a dead letter' },
       },
       run: async ({ args: [file], text, flag }) =>
         (await import('./commands/publish.ts')).publish({ file, key: text('key'), raw: flag('raw') ?? false }),
     },
     envelope: {
-      summary: 'Validate, make, publish, follow or compare envelopes (envelope-schema/README.md)',
+      summary: 'Validate, create, publish, follow or compare envelopes (envelope-schema/README.md)',
       parameters: 'COMMAND',
       hasOwnHelp: true,
       run: ({ all }) => become('packages/envelope/src/cli/main.ts', all.length > 0 ? all : ['--help']),
     },
     publisher: {
-      summary: 'Make the Kafka user of an outside application, or list all',
+      summary: 'Create the Kafka user of an outside publisher, or list all',
       parameters: '[NAME]',
       options: {
-        rotate: { summary: 'give it another password' },
-        remove: { summary: 'remove it' },
+        rotate: { summary: 'set a new password' },
+        remove: { summary: 'remove the user' },
       },
       run: async ({ args: [name], flag }) =>
         (await import('./commands/publisher.ts')).publisher(name, {
@@ -187,15 +187,18 @@ export const commandGroups: CommandGroups = {
     acls: {
       summary: 'Print the commands that grant each service its rights at your own Kafka',
       parameters: '[NAME]',
-      more: 'NAME is an outside application, such as legacy: only its rights are printed.',
+      more: 'NAME is an outside publisher, such as legacy. With it only the rights of this publisher are printed.',
       run: async ({ args: [name] }) => (await import('./commands/publisher.ts')).acls(name),
     },
     'api-key': {
       summary: 'List API keys, create one, or revoke one',
       parameters: '[list|create|revoke] [NAME|PREFIX]',
       options: {
-        scopes: { value: 'SCOPES', summary: 'create: what it may do, such as "events:read events:operate"' },
-        tenant: { value: 'TENANT', summary: 'create: whose data it reaches' },
+        scopes: {
+          value: 'SCOPES',
+          summary: 'create: the permissions of the key, such as "events:read events:operate"',
+        },
+        tenant: { value: 'TENANT', summary: 'create: the tenant whose data the key can access' },
       },
       run: async ({ args: [action, subject], text }) =>
         (await import('./commands/api-key.ts')).apiKey({
@@ -208,19 +211,19 @@ export const commandGroups: CommandGroups = {
   },
   'Add a service': {
     'new-service': {
-      summary: 'Make a service that runs, to start from (docs/new-service.md)',
+      summary: 'Create a working service to start from (docs/new-service.md)',
       parameters: 'NAME',
       options: {
         event: {
           value: 'NAME',
-          summary: 'the event that it reacts to; without, the first answer of the first reaction',
+          summary: 'the event that the service reacts to (default: the first answer of the first reaction)',
         },
       },
       run: async ({ args: [name = ''], text }) =>
         (await import('./new-service/new-service.ts')).newService(name, text('event')),
     },
     generate: {
-      summary: 'Write what follows from services.json: components, subscriptions, parts of docker-compose.yml',
+      summary: 'Generate files from services.json: components, subscriptions, parts of docker-compose.yml',
       run: async () => (await import('./generate/files.ts')).generate(),
     },
   },
@@ -233,13 +236,16 @@ export const commandGroups: CommandGroups = {
     ...ofRelease('stop', 'Stop an app', app),
     ...ofRelease('open', 'Show the address of an app, and open it on a desktop', app),
     ...ofRelease('app-logs', 'Follow the log of an app', app),
-    ...ofRelease('release-topics', 'Create the topics on the hosted Kafka that the services are set to', {
-      service: { value: 'SERVICE', summary: 'whose settings, by the name of the service; or SERVICE' },
+    ...ofRelease('release-topics', 'Create the topics on the hosted Kafka of the services', {
+      service: {
+        value: 'SERVICE',
+        summary: 'the service whose settings name the hosted Kafka (default: the variable SERVICE)',
+      },
     }),
   },
   'Maintain this project': {
     lint: {
-      summary: 'Lint shell scripts, Dockerfiles and workflows; make check does it, too',
+      summary: 'Lint shell scripts, Dockerfiles and workflows, as make check does',
       run: async ({ signal }) => (await import('./commands/lint.ts')).lint(process.env, signal()),
     },
     hashes: {

@@ -29,7 +29,7 @@ const usage = './orderflow api-key create shop --scopes "events:read" [--tenant 
 export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
   const records = ensureApiKeys()
   if (action !== 'create' && (scopes || tenant)) {
-    throw new CliError('usage', '--scopes and --tenant belong to create', { nextStep: usage })
+    throw new CliError('usage', '--scopes and --tenant are only for create', { nextStep: usage })
   }
   if (action === 'list') list(records)
   else if (action === 'revoke') revoke(records, subject)
@@ -67,7 +67,7 @@ function revoke(records: ApiKeyRecord[], prefix: string | undefined): void {
 }
 
 function list(records: ApiKeyRecord[]): void {
-  if (records.length === 0) print(`there are no API keys; ${usage}`)
+  if (records.length === 0) print(`there are no API keys; create one: ${usage}`)
   const rows = records.map(({ name, prefix, scopes, tenant, created }) => [
     prefix,
     name,

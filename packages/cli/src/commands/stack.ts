@@ -140,7 +140,7 @@ export async function logs(
   const runner = await currentRunner()
   const names = await runner.logNames()
   if (name && !names.includes(name)) {
-    throw new CliError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
+    throw new CliError('usage', `unknown log ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }
   const follow = shouldFollow ?? (process.stdout.isTTY && (await runner.state()) === 'running')
   await runner.logs(name ? [name] : names, { follow, signal })

@@ -59,7 +59,7 @@ export async function eventually<Answer>(
   timeoutMs = 60_000,
 ): Promise<Answer> {
   const answer = await poll(probe, { timeoutMs })
-  if (answer === undefined) throw new Error(`${what}: not within ${timeoutMs} ms`)
+  if (answer === undefined) throw new Error(`timeout after waiting for ${what}: ${timeoutMs} ms`)
   return answer
 }
 

@@ -98,7 +98,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
     const untraced = services.flatMap((service) => [service.name, sidecarOf(service)])
     if (!isTraced) await stopProcesses(localFolder, untraced, onProgress)
   })
-  onProgress('Grafana is not included: import packages/cli/observe/dashboard.json into your own')
+  onProgress('Grafana has no package for processes: import packages/cli/observe/dashboard.json into your own Grafana')
 }
 
 /** Restarts a service and its sidecar. Events wait meanwhile, because there is only one replica. */

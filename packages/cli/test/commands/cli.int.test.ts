@@ -53,7 +53,7 @@ describe('./orderflow', () => {
       {},
       'error: scale: unknown option --now\nnext: ./orderflow scale --help prints its options\n',
     ],
-    [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
+    [['logs', 'nginx'], {}, `error: unknown log nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
   ]
   for (const [args, env, stderr] of refused) {
     it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} with the next step`, async () => {

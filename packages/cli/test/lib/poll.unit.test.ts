@@ -18,7 +18,7 @@ describe('poll', () => {
 
   it('stops waiting for a call that hangs', async () => {
     const hung = eventually(() => new Promise<never>(() => {}), 'an answer', 10)
-    expect(await hung.catch((error: Error) => error.message)).to.equal('an answer: not within 10 ms')
+    expect(await hung.catch((error: Error) => error.message)).to.equal('timeout after waiting for an answer: 10 ms')
   })
 
   it('throws the errors of the probe', async () => {

@@ -50,7 +50,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
 
 function appOf(apps: Map<string, AppState>, name: string): AppState {
   const app = apps.get(name)
-  if (!app) throw new Error(`there is no app ${name}`)
+  if (!app) throw new Error(`unknown app ${name}`)
   return app
 }
 
