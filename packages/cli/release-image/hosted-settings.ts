@@ -2,10 +2,7 @@ import { X509Certificate } from 'node:crypto'
 
 type Variables = Record<string, string | undefined>
 
-/**
- * Returns a line for each variable that is missing or invalid for a hosted stream and store. The line begins with the name. This check runs before a
- * release and at every start, because the sidecar's own error names only a component.
- */
+/** Returns a line for each variable that is missing or invalid for a hosted stream and store. The sidecar's own error would name only a component. */
 export function hostedProblems(variables: Variables): string[] {
   return [brokerProblems, certificateProblems, keyProblems, storeProblems].flatMap((problemsOf) =>
     problemsOf(variables),

@@ -18,10 +18,7 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
   }
 }
 
-/**
- * Reads the settings and trusted publishers like the service in `folder` at its start. Loads the service at run time, because its folder is not known
- * before.
- */
+/** Reads the settings and trusted publishers like the service in `folder` at its start. */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
     service: ServiceDefinition

@@ -7,7 +7,7 @@ export { findBrowser }
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
 
 /**
- * Starts the Chromium of this machine. It runs without its sandbox as root, because Chromium refuses to start with it.
+ * Starts the Chromium of this machine. As root it needs to run without its sandbox.
  * @throws {Error} if this machine has no Chromium
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
@@ -16,13 +16,10 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 
-/**
- * The error that Chromium reports for running requests, even on loopback, when a network interface of this machine appears or disappears.
- * Containers that start during the tests cause it.
- */
+/** The error that Chromium reports for running requests, even on loopback, when a network interface of this machine appears or disappears. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-/** Returns true if a navigation failed because of a changed network. Chromium may open its error page before it names the reason. */
+/** Returns true if a navigation failed because of a changed network. */
 const isChange = ({ message }: Error) =>
   message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
 

@@ -44,7 +44,6 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
   return { [name]: { summary, parameters, options, more, run } }
 }
 
-/** The commands of ./orderflow. */
 export const commandGroups: CommandGroups = {
   'Run it': {
     up: {

@@ -9,7 +9,6 @@ export interface Option {
   value?: string
 }
 
-/** The arguments and options of one call. */
 export interface Given {
   /** The arguments without options. */
   args: string[]
@@ -75,7 +74,6 @@ function find(groups: CommandGroups, name: string): Command {
   throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
-/** Returns the help of all commands: a line for each, by group. */
 function overview(groups: CommandGroups): string {
   const width = longest(Object.values(groups).flatMap((commands) => Object.keys(commands)))
   const listed = Object.entries(groups).map(([title, commands]) => {

@@ -62,7 +62,6 @@ export interface Runner {
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
   /** Returns `stopped` if all parts of the stack are stopped, and `absent` if it has no parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
-  /** Returns the store of the last start. */
   lastStore: () => Store
   /** Returns the location of the data in the store of the last start, or undefined without data. */
   dataOf: (store: Store) => Promise<string | undefined>
@@ -81,7 +80,6 @@ export interface Runner {
   status: () => Promise<StackStatus>
   /** Returns the running services with all their replicas. */
   runningServices: () => Promise<ServiceProbe[]>
-  /** Returns the names that `logs` accepts. */
   logNames: () => Promise<readonly string[]>
   /** Shows the end of logs. With `follow` it also shows new lines, until it is interrupted or its output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>

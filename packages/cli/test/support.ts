@@ -17,7 +17,6 @@ export function removeFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Starts JavaScript as a process of the stack. */
 export function startScript(folder: string, name: string, script: string): number {
   return startProcess(folder, { name, command: process.execPath, args: ['-e', script], env: {}, ports: {} })
 }

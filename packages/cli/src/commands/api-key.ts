@@ -8,7 +8,6 @@ import { replaceFile } from '../lib/files.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
 
-/** The arguments of `./orderflow api-key`. */
 interface ApiKeyRequest {
   /** `list` by default. */
   action: string | undefined
@@ -22,8 +21,7 @@ interface ApiKeyRequest {
 const usage = './orderflow api-key create shop --scopes "events:read" [--tenant acme]'
 
 /**
- * Runs `./orderflow api-key`, which lists, creates or revokes keys. A new key is shown only once. Running services accept it immediately, and refuse a
- * revoked key within a second.
+ * Runs `./orderflow api-key`, which lists, creates or revokes keys. Running services read a change within a second.
  * @throws {CliError} `usage`
  */
 export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {

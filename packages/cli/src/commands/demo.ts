@@ -22,8 +22,8 @@ interface Thing {
 const timeoutMs = 15_000
 
 /**
- * Runs `make demo`, which services.json declares as `demo`. Creates a thing with a request, and shows its events and status until it has the declared
- * status. Services with authentication need the caller's key in `API_KEY`.
+ * Runs `make demo`, which services.json declares as `demo`. Sends a request, and shows events and status until the declared status. Services with
+ * authentication need the caller's key in `API_KEY`.
  */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
@@ -68,7 +68,6 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** Returns a path of the demo with an id. */
 export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
 
 /** Returns the length of the longest name for the alignment of the output. */
@@ -140,7 +139,7 @@ interface DemoEvent {
 }
 
 /**
- * Shows every new event. It is a Kafka client in its own consumer group.
+ * Shows every new event.
  * @returns a function that stops watching and removes the group
  */
 export async function watchEvents(

@@ -43,8 +43,8 @@ interface Use {
 const needed = { disk: 8, memory: 4 }
 
 /**
- * Runs `./orderflow doctor`: prints missing tools by use, with the commands that install them. As root on Debian or Ubuntu, `install` first installs
- * the tools of tests, except Docker (`./orderflow engine`) and Go. Returns the exit code, which is 1 if `make up` cannot run.
+ * Runs `./orderflow doctor`: prints missing tools by use, with the commands that install them. `install` first installs the tools of tests, except
+ * Docker and Go. Returns the exit code: 1 if `make up` cannot run.
  */
 export async function doctor(asked: { install: boolean }, signal: AbortSignal): Promise<number> {
   if (asked.install) await install(signal)

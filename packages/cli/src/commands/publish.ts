@@ -67,7 +67,6 @@ function requireAccepted({ topic, value }: EventRecord): void {
   }
 }
 
-/** Sends one record and returns its position. */
 export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
   const publisher = await openPublisher(kafka, 'orderflow-publish')
   try {
@@ -87,8 +86,8 @@ interface EventRecord {
 type Json = Record<string, unknown>
 
 /**
- * Returns the record of an event file, which has an envelope or a fixture (envelope-schema/fixtures). The default key is that of the topic, from
- * fields of the payload. Invalid JSON becomes a record of the first topic that outside publishers may write.
+ * Returns the record of an event file, which has an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first
+ * topic for outside publishers.
  */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)

@@ -15,8 +15,8 @@ import { requireRunning } from './runners.ts'
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * Runs `./orderflow publisher`: creates the user of an outside publisher and prints the settings of its Kafka client. `rotate` changes the password,
- * `remove` removes the user. Without a name it lists all users. Users exist only if Kafka authenticates clients.
+ * Runs `./orderflow publisher`: creates the user of an outside publisher and prints the settings of its Kafka client. Without a name it lists all
+ * users.
  * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
  */
 export async function publisher(
@@ -88,8 +88,7 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
 }
 
 /**
- * Runs `./orderflow acls`: prints the commands that grant rights at an external Kafka, for all services or for one outside publisher. One more command
- * denies transactions to all users.
+ * Runs `./orderflow acls`: prints the commands that grant rights at an external Kafka, for all services or for one outside publisher.
  * @throws {CliError} `usage` for an invalid name of a publisher
  */
 export function acls(name: string | undefined): void {

@@ -55,8 +55,7 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 }
 
 /**
- * Returns the runner that `STACK` names. The default is the runner whose stack runs, else the preferred one that this machine supports. Containers
- * with a stand-in for an image must be selected by `STACK`.
+ * Returns the runner that `STACK` names. The default is the runner whose stack runs, else the preferred one that this machine supports.
  * @throws {CliError} `usage` for another value, `still-running` if the stack runs with another runner
  */
 export async function chooseRunner(
@@ -92,7 +91,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names, by default that of the last start. Reports the location of the other store's data after a change.
+ * Returns the store that `STORE` names, by default that of the last start. Reports the location of another store's data.
  * @throws {CliError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
  */
 export async function chooseStore(

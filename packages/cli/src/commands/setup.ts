@@ -47,8 +47,7 @@ function required(variable: string): string {
 }
 
 /**
- * Makes a single MongoDB server the replica set of its URI, and waits until it accepts writes. MongoDB has transactions only on replica sets. An
- * existing replica set stays unchanged.
+ * Makes a single MongoDB server the replica set of its URI, and waits until it accepts writes. An existing set stays unchanged.
  * @param uri a URI with `replicaSet=` and one host, which members and all clients use for the server
  */
 async function ensureReplicaSet(uri: string): Promise<void> {

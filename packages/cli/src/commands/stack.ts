@@ -34,10 +34,7 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
 /** Returns the command to try next: the demo, if services.json declares one. */
 export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (demo ? 'make demo' : 'make status')
 
-/**
- * Runs `make observe`: starts the stack with its observers. These are Jaeger for traces, Prometheus for metrics and alerts, and in containers Grafana
- * with a dashboard. Services and sidecars without traces are restarted. `make down` stops everything.
- */
+/** Runs `make observe`: starts the stack with its observers. Restarts services and sidecars that run without traces. */
 export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { observers } = await start(env, { observed: true, signal })
   const prometheus = `http://localhost:${observers.prometheus}`
@@ -128,7 +125,7 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 }
 
 /**
- * Runs `make logs`: shows all logs or one log. It follows the logs of a running stack on a terminal. In a pipe or a file it shows only their end.
+ * Runs `make logs`: shows all logs or one log. Only on a terminal it follows the logs of a running stack.
  * @param shouldFollow replaces this default
  * @throws {CliError} `usage` for an unknown name
  */

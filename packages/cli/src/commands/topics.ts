@@ -64,8 +64,8 @@ const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /**
- * Sets the retention of topics, and waits until all brokers report it. A broker deletes whole segments and fills a segment for a week by default. With
- * a new segment each day, it deletes events at most one day late. It checks every five minutes.
+ * Sets the retention of topics, and waits until all brokers report it. Segments of one day, instead of a week, let the broker delete events at most
+ * one day late.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const keptMs = kept === 'forever' ? -1 : kept * dayMs
@@ -91,7 +91,6 @@ export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<
   return new Map(found.map(({ resourceName, configs }) => [resourceName, Number(configs[0]?.value)]))
 }
 
-/** Returns a retention of `keptFor` as text. */
 export function retentionText(ms: number): string {
   return ms < 0 ? 'for ever' : `for ${Number((ms / dayMs).toPrecision(3))} days`
 }

@@ -3,7 +3,6 @@ import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 
-/** Runs the docker command line and returns its output. */
 export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
@@ -31,7 +30,7 @@ export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
 }
 
 /**
- * Runs `docker compose` on the terminal of this process. Shows its progress only on a real terminal.
+ * Runs `docker compose`. Shows its progress only on a terminal.
  * @throws {CliError} `compose-failed` with its exit code, after it has printed the reason; `interrupted`
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {

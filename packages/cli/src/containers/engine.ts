@@ -93,7 +93,7 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * Makes sure that `docker compose` works. Builds the plugin from its Go module and links it into this user's plugins.
+ * Makes sure that `docker compose` works. Builds the plugin and links it into this user's plugins.
  * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {

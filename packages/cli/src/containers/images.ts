@@ -36,8 +36,7 @@ interface InspectedImage extends PresentImage {
 }
 
 /**
- * Pulls missing images, and builds them here if that fails. An image of an older recipe is treated as missing. Only one process does this at
- * a time, and the next run continues an interrupted one.
+ * Pulls missing images, and builds them here if that fails. An image of an older recipe is treated as missing.
  * @throws {CliError} `no-images` if pulling failed and this machine cannot build them, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
@@ -193,7 +192,7 @@ export const imageDigests = JSON.parse(
 ) as Record<string, string>
 
 /**
- * Builds the images of the services. Only one process does this at a time, because all checkouts on this machine share the image names.
+ * Builds the images of the services. Uses a lock, because all checkouts share the image names.
  * @throws {CliError} `provision-failed` with the last lines of the build's output
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {

@@ -118,7 +118,6 @@ export function recordObservers(profiles: readonly string[], folder = repository
   replaceFile(envFile(folder), `${others.trimEnd()}\n${part}`, 0o600)
 }
 
-/** Returns the volume with a store's data. */
 export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }

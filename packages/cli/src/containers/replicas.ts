@@ -7,13 +7,11 @@ import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/servic
 import { docker } from './docker.ts'
 import { postgresqlFile, readProject } from './project.ts'
 
-/** The number of replicas of each service. */
 type ReplicaCounts = Record<string, number>
 
 /** The Compose file for settings that depend on this machine or on `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
-/** Returns the containers of one replica of a service. */
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
   const suffix = number > 1 ? `-${number}` : ''
   return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
@@ -33,10 +31,7 @@ interface ComposeModel {
   services: Record<string, ComposeService>
 }
 
-/**
- * Returns the additional replicas as Compose services. Each has its own pod, sidecar and service (a-pod-2, a-sidecar-2, a-service-2, …), without
- * published ports. Compose's `--scale` would put all replicas into the network of the first pod.
- */
+/** Returns the additional replicas as Compose services. Each has its own pod, unlike with Compose's `--scale`, and no published ports. */
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
   const replicas: ComposeModel['services'] = {}
   for (const [name, count] of Object.entries(counts)) {
@@ -59,10 +54,7 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
   }
 }
 
-/**
- * Returns the published ports on ::1. docker-compose.yml publishes only on 127.0.0.1. A container fails to start if the machine lacks the address
- * of one of its ports, and Compose has no condition for it.
- */
+/** Returns the published ports on ::1. docker-compose.yml leaves them out, because containers would fail to start on machines without ::1. */
 export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) => {
     const own = ports.filter((port) => port.startsWith('127.0.0.1:'))
@@ -108,7 +100,6 @@ export function removeAdditions(): void {
   rmSync(additionsFile, { force: true })
 }
 
-/** Returns the Compose files of `make up`. */
 export function composeFiles(): string[] {
   return [...withoutAdditions(), ...(existsSync(additionsFile) ? [additionsFile] : [])]
 }

@@ -134,8 +134,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts the replicas of a service one after the other. Before it continues it waits until the replica is ready and a member of the consumer
- * group.
+ * Restarts the replicas of a service one after the other. Waits until each one is ready and consumes.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
@@ -181,7 +180,6 @@ async function runningServices(): Promise<ServiceProbe[]> {
   })
 }
 
-/** Returns true if a container is a replica of a service. */
 function isReplicaOf(container: string, service: Service): boolean {
   const [, , first] = podOf(service)
   return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))

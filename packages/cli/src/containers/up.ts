@@ -73,8 +73,8 @@ const isHere = (image: string) =>
   )
 
 /**
- * Restarts containers whose pod started after them and returns their names. They have the network of the old pod, so they have no connections.
- * They are killed, because a shutdown in order needs a network.
+ * Restarts containers whose pod started after them and returns their names. They have the network of the old pod and no connections, so they are
+ * killed.
  */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)

@@ -85,7 +85,6 @@ Hosted brokers usually require at least 6s.`,
   ]
 }
 
-/** Returns components/kafka.yaml. */
 export function kafkaFile(): string {
   const components = [publishingComponent, ...consumerComponents]
   const documents = components.map((name, index) => componentText(name, index === 0))
@@ -129,7 +128,6 @@ spec:
 Kafka.`)}${documents.join('---\n')}`
 }
 
-/** Returns components/resiliency.yaml. */
 export function resiliencyFile(): string {
   const targets = [publishingComponent, ...consumerComponents].map(
     (name) => `      ${name}:
@@ -201,10 +199,7 @@ scopes:
 `
 }
 
-/**
- * Returns components/trust/publishers.json: the events of each service by its AppId, and the topics of outside publishers. A service needs the file
- * because its image has only its own settings.
- */
+/** Returns components/trust/publishers.json: the events of each service by its AppId, and the topics of outside publishers. */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {
@@ -215,7 +210,6 @@ export function publishersFile(): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-/** Returns the AppId in a service's settings. */
 export function appIdOf({ folder }: Service): string {
   const { App } = JSON.parse(readFileSync(join(repository, folder, 'appsettings.json'), 'utf8')) as {
     App: { Id: string }

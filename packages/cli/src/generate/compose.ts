@@ -132,10 +132,7 @@ function monitorPage(): string {
   return `\${Telemetry__MonitorPage-${usual}}`
 }
 
-/**
- * Returns the settings of a service that watches the others: their addresses, the tokens for their dry runs and a volume for its files. If the
- * processor is busy, the service gets a quarter of another container's share.
- */
+/** Returns the settings of a service that watches the others: their addresses, the tokens for their dry runs and a volume for its files. */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
   const dryRuns = storedServices.map((one) => {

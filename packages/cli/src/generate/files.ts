@@ -82,7 +82,6 @@ function applicationCopy(): string {
   return `${JSON.stringify({ $comment, ...content }, null, 2)}\n`
 }
 
-/** Returns .devcontainer/devcontainer.json with the ports of the stack. */
 function devcontainerFile(text: string): string {
   const { kafka, jaeger, prometheus } = defaultPorts
   const ports = [...services.flatMap(({ http, https }) => [http, https]), kafka, jaeger, prometheus]

@@ -21,7 +21,6 @@ const scramSha512 = 2
 /** Kafka's smallest number. The passwords of the stack are random, so more iterations would not protect them better. */
 const iterations = 4096
 
-/** The numbers of added and removed rights. */
 interface AccessChanges {
   added: number
   removed: number
@@ -29,7 +28,7 @@ interface AccessChanges {
 
 /**
  * Creates the stack's users with their passwords, and gives them exactly the rights that follow from services.json. Removes the users of removed
- * services, and denies transactions to all users. Outside publishers stay unchanged. Can be repeated; open connections stay open.
+ * services, and denies transactions to all users. Outside publishers stay unchanged.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
@@ -44,7 +43,6 @@ export async function ensureAccess(kafka: KafkaConnection, passwords: Record<str
 
 const isOfStack = (user: string) => isServiceUser(user) || user === publishUser || user === exporterUser
 
-/** Returns the users of outside publishers. */
 export async function readPublishers(kafka: KafkaConnection): Promise<string[]> {
   return (await withAdmin(kafka, userNames)).filter((user) => !isServiceUser(user) && !stackUsers.includes(user)).sort()
 }
@@ -223,10 +221,7 @@ const operationNames = {
   describeConfigs: 'DescribeConfigs',
 } as const
 
-/**
- * Returns the commands of kafka-acls.sh that grant rights, one for each user, resource and name. In Kafka the rights to read or write a topic include
- * the right to describe it.
- */
+/** Returns the commands of kafka-acls.sh that grant rights, one for each user, resource and name. */
 export function aclCommands(rights: readonly Right[]): string[] {
   const byTarget = Map.groupBy(
     rights,

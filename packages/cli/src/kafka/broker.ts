@@ -1,10 +1,7 @@
 import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
-/**
- * The settings of every broker: as a process (processes/kafka.ts), in docker-compose.yml (by make generate), and in a rehearsal of a release. The
- * rehearsal replaces some of them by those of hosted brokers.
- */
+/** The settings of every broker: as a process (processes/kafka.ts), in docker-compose.yml (by make generate), and in a rehearsal of a release. */
 export const brokerSettings = {
   // Only the stack creates topics, with their partitions and limits. A misspelt name does not.
   'auto.create.topics.enable': false,
@@ -40,7 +37,6 @@ export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
 
-/** Listeners by name. */
 interface BrokerListeners {
   /** Listeners for clients, with TLS and a user with a password, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
@@ -62,7 +58,7 @@ const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;
 
 /**
  * Returns the additional settings of a broker with authentication and rules. Without a rule, access is denied. Users are in the broker's metadata
- * (SCRAM-SHA-512). The user `broker` of these settings creates the first of them, and is the broker's own client.
+ * (SCRAM-SHA-512). The user `broker` creates the first of them.
  */
 export function brokerSecurity(
   listeners: BrokerListeners,

@@ -2,7 +2,6 @@ import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/
 import { CliError } from '../lib/error.ts'
 import { entryOf, services } from '../lib/services.ts'
 
-/** The addresses of a service on this machine. */
 interface ServiceAddress {
   url: string
   httpsUrl: string
@@ -10,7 +9,6 @@ interface ServiceAddress {
 
 /** The addresses of a stack on this machine. */
 export interface Addresses {
-  /** The addresses of services, by their names. */
   services: Record<string, ServiceAddress>
   kafka: KafkaConnection
 }
@@ -26,7 +24,6 @@ export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   return urlOf(addresses, name)
 }
 
-/** Returns the URLs for two ports. */
 export function addressAt(host: string, { http, https }: { http: number; https: number }): ServiceAddress {
   return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
 }
@@ -36,7 +33,6 @@ export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }
 
-/** A user of a Kafka with authentication. */
 interface KafkaUser {
   username: string
   password: string

@@ -1,7 +1,6 @@
 import { unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 
-/** A partition of a topic. */
 interface Partition {
   topic: string
   partition: number
@@ -13,7 +12,6 @@ export interface Extent extends Partition {
   end: bigint
 }
 
-/** The position of a consumer group in a partition. */
 export interface Position extends Partition {
   group: string
   /** The offset at which the group continues. It may have no record. */

@@ -48,8 +48,7 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * Checks that a consumer group is stable, and that live members have every partition of its topics. A sidecar reports that it is healthy even if
- * Kafka denies its group. A service without consumed topics is ready.
+ * Checks that a consumer group is stable, and that live members have every partition of its topics. A sidecar's own health ignores its group.
  * @param stale members of killed sidecars, which keep their partitions until their session ends
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {

@@ -20,7 +20,7 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The ending of services' names. Outside publishers cannot have it. The stack removes such a user and its rights if the service does not exist. */
+/** The ending of services' names. Outside publishers cannot have it. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
@@ -74,8 +74,8 @@ export function publisherRights(user: string): Right[] {
 }
 
 /**
- * Returns the rights of the exporter: to describe all topics and groups, and to read consumed topics. The exporter must read records to count the
- * unhandled ones, because offsets also include records that are never delivered (packages/service-kit/src/operations/unread.ts).
+ * Returns the rights of the exporter: to describe all topics and groups, and to read consumed topics. It counts unhandled records by reading them
+ * (packages/service-kit/src/operations/unread.ts).
  */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))

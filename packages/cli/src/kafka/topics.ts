@@ -14,7 +14,6 @@ import { type Extent, extentsOf } from './positions.ts'
 export interface TopicSpec {
   name: string
   partitions: number
-  /** The services that consume it. */
   consumerGroups: string[]
   configs: TopicSettings
 }
@@ -34,7 +33,6 @@ function createTopics(partitions: number): TopicSpec[] {
   ]
 }
 
-/** The topics that each consumer group consumes. */
 export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
   services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),
 )
@@ -63,7 +61,7 @@ export async function withAdmin<Result>(
 
 /**
  * Creates missing topics. Returns a warning for each difference in existing topics, which stay unchanged. Waits until every partition has a leader
- * that clients can find. Otherwise a sidecar would not consume before its next refresh, and Kafka would refuse events.
+ * that clients can find.
  */
 export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -104,7 +102,7 @@ const latest = -1n
 
 /**
  * Adds missing partitions to topics. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts records for the new
- * partitions, and returns a line for each changed topic. Sidecars use them after their next metadata request (components/kafka.yaml).
+ * partitions, and returns a line for each changed topic.
  */
 export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {

@@ -13,9 +13,8 @@ import { dirname, join } from 'node:path'
 import { CliError } from './error.ts'
 
 /**
- * Writes a file atomically. Readers find the old or the new content, even if the disk is full or this process is killed. Creates the folder, which is
- * private if the file is. A private file is also safe if the machine fails. The next call for the folder, or `removeUnfinished`, removes the temporary
- * file of a killed process.
+ * Writes a file atomically. Readers always find the old or the new content. A private file gets a private folder, and is safe even if the machine
+ * fails. The next call for the folder removes temporary files of killed processes.
  * @param mode the file's permissions, such as 0o600
  * @throws {CliError} `disk-full`
  */

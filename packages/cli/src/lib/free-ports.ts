@@ -6,10 +6,7 @@ import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
 import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
-/**
- * Reserves unused ports for a test's stack, which can then run at the same time as `make up`. The reservation lasts until this process ends. Each
- * port is returned only once.
- */
+/** Reserves unused ports for a test's stack, which can then run at the same time as `make up`. The reservation lasts until this process ends. */
 export async function freePorts(): Promise<StackPorts> {
   const stack = {
     kafka: await freePort(),
@@ -62,10 +59,7 @@ async function reserveBlock(): Promise<number[]> {
   return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
-/**
- * Returns true if this process can listen on each loopback address and nothing answers there. The second check is for macOS, where a process can
- * listen on loopback although another one listens on all interfaces.
- */
+/** Returns true if this process can listen on each loopback address and nothing answers there. macOS needs the second check. */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
     const server = await listen(port, host)
@@ -104,7 +98,6 @@ interface PortUse {
   use: string
 }
 
-/** Returns the ports of a program with their uses. */
 export const portUses = ({ name, ports }: { name: string; ports: Record<string, number> }): PortUse[] =>
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 

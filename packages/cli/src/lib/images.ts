@@ -14,14 +14,13 @@ export const grafanaImage = `grafana/grafana:${versions.grafana}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
 /**
- * Returns the name of an image that docker-compose.yml builds: of a service, or `stack` for setup. The registry in the name does not exist. Docker
- * would pull a name of Docker Hub, and the owner of that name would receive the secrets.
+ * Returns the name of an image that docker-compose.yml builds: of a service, or `stack` for setup. The registry in the name is imaginary, which
+ * prevents pulls.
  */
 export function serviceImage(name: string): string {
   return `localhost/orderflow-${name}`
 }
 
-/** The image of each store's server. */
 const storeImages = { mongodb: mongoImage, postgresql: postgresqlImage }
 
 export type ComposeStore = keyof typeof storeImages
@@ -33,7 +32,6 @@ export function stackImages(store: ComposeStore = 'mongodb'): string[] {
   return [...commonImages, storeImages[store]]
 }
 
-/** The images of stacks with any store. */
 export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 
 /** The images of the observers. Grafana's image cannot be built here. */

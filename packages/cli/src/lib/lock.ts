@@ -19,7 +19,6 @@ interface Owner {
   startId: string
 }
 
-/** Returns this process in the form of lock and pid files. */
 export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
@@ -30,7 +29,7 @@ export function isAlive(owner: Owner): boolean {
 }
 
 /**
- * Runs `work` while it holds a lock file with the pid of its owner. Breaks the lock of a dead owner. Calls `onWait` once and waits for a live owner.
+ * Runs `work` while it holds a lock file with the pid of its owner. Breaks the lock of a dead owner. Waits for a live owner after calling `onWait`.
  * @throws {CliError} `busy` if the owner still runs after `timeoutMs`
  */
 export async function withLock<Result>(

@@ -2,13 +2,11 @@ import { networkInterfaces } from 'node:os'
 import { CliError } from './error.ts'
 import { ofServices } from './services.ts'
 
-/** The loopback ports of one service and its sidecar. */
 export interface ServicePorts {
   http: number
   https: number
   /** The port at which the sidecar calls the service. */
   channel: number
-  /** The port of the service's metrics. */
   metrics: number
   daprHttp: number
   daprGrpc: number
@@ -25,7 +23,6 @@ export interface StackPorts {
   jaeger: number
   prometheus: number
   exporter: number
-  /** The ports of services, by name. */
   services: Record<string, ServicePorts>
 }
 
@@ -41,10 +38,9 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 }
 
 /**
- * The default ports, which services.json, the services' appsettings.json and the documentation also have. The ports of a sidecar follow from the index
- * of its service in services.json. All ports are below the ephemeral range of every system, unlike Dapr's default gRPC ports (from 50001). Dapr's
- * default ports for metrics (from 9090) belong to Prometheus and Kafka, and 5432 to the PostgreSQL server of Debian's package. Jaeger's default port
- * 16686 would reduce the largest offset.
+ * The default ports, which services.json, the services' appsettings.json and the documentation also have. The ports of a sidecar follow from the
+ * index of its service in services.json. All ports are below the ephemeral range of every system. They avoid the default ports of other programs, and
+ * are low enough for an offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
@@ -61,7 +57,7 @@ export const defaultPorts: StackPorts = {
 const largestOffset = 50_000
 
 /**
- * Returns the ports of `make up` as processes: the default ports plus `PORT_OFFSET`. An offset avoids the ports of other programs or checkouts.
+ * Returns the ports of `make up` as processes: the default ports plus `PORT_OFFSET`.
  * @throws {CliError} `usage` for an invalid offset
  */
 export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {

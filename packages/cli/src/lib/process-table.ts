@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export interface ProcessEntry {
   pid: number
-  /** Process group id. */
   group: number
   /** Distinguishes two processes with the same pid: boot and clock ticks on Linux, start time elsewhere. */
   startId: string

@@ -14,7 +14,6 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
   folder: string
   /** The name without `-service`. Sidecar, pod, variables and database file have names with it. */
   role: string
-  /** Topics to which the service publishes. */
   produces: string[]
   /** Names of the service's own events, by topic. Empty for a service that only forwards events of others. */
   publishes: Record<string, string[]>
@@ -24,7 +23,6 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
   watches: boolean
 }
 
-/** The repository's services.json. */
 export const application = readApplication(join(repository, 'services.json'))
 
 /** All services, in the order of their start. */
@@ -44,7 +42,6 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
 
-/** The services that have a store. */
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
 /** The number of partitions of each topic, and the number of Kafka components that share the partitions of a replica. */
@@ -73,14 +70,12 @@ export function serviceNamed(name: string | undefined): Service {
   })
 }
 
-/** Returns the entry of one service or process in a record that has one for each. */
 export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: string): Entry {
   const entry = record[name]
   if (entry === undefined) throw new Error(`no entry for ${name} among ${Object.keys(record).join(', ')}`)
   return entry
 }
 
-/** Returns a record with an entry for each service. */
 export function ofServices<Entry>(make: (service: Service, index: number) => Entry): Record<string, Entry> {
   return Object.fromEntries(services.map((service, index) => [service.name, make(service, index)]))
 }

@@ -48,7 +48,6 @@ export async function newService(name: string, event?: string): Promise<void> {
   if (undo) print(`undo: ${undo}`)
 }
 
-/** The files that a new service changes. */
 export const changed = [
   'services.json',
   'components/trust/publishers.json',
@@ -63,8 +62,8 @@ export const changed = [
 ]
 
 /**
- * Returns a command that restores the current state of the files that a new service changes, and removes the service. It keeps uncommitted work,
- * because `git stash create` saves it in a commit without a branch. Undefined without a Git repository.
+ * Returns a command that restores the current state of the files that a new service changes, and removes the service. `git stash create` saves
+ * uncommitted work in a commit. Undefined without a Git repository.
  */
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
@@ -107,7 +106,7 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * Returns services.json with an entry for a new service at the end. Edits the text, so the layout of other entries stays.
+ * Returns services.json with an entry for a new service at the end. Keeps the layout of other entries.
  * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(

@@ -8,12 +8,11 @@ import { CliError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { application } from '../lib/services.ts'
 
-/** The ports in a new service's settings. */
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
- * The folder of the template: a complete service of spare parts, words that have no other meaning here. It is linted. Types are checked only in
- * services that are created from it, because its event has no schema.
+ * The folder of the template: a complete service of spare parts, words that have no other meaning here. Its types are checked only in created
+ * services.
  */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
@@ -105,7 +104,6 @@ interface HeardEvent {
   key: string
 }
 
-/** The placeholders for the event in the template. */
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
 /** The fields of every document. The field of the key must have another name. */

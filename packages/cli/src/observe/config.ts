@@ -48,7 +48,7 @@ export const localJaeger = (ports: StackPorts): string =>
 /**
  * Returns the configuration for a container. Only the port of the page is published.
  *
- * The official image has Jaeger's page. An image that was built here from the Go module has no page, and sets the variable to our page.
+ * The official image has Jaeger's page. An image that was built here sets the variable to our page.
  */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
@@ -91,7 +91,6 @@ const extraOf = (job: Job) =>
 `
     : ''
 
-/** Returns a line for each service. */
 const ofEach = (lineOf: (service: Service) => string) =>
   services.map((service) => `      - ${lineOf(service)}\n`).join('')
 

@@ -22,7 +22,7 @@ interface Snapshot {
 
 /**
  * Serves the metrics of the stream: lag and oldest unhandled event of each consumer group, and the number of records in dead-letter topics. Each
- * scrape sends requests to Kafka. Of events it uses only position and time.
+ * scrape sends requests to Kafka.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()

@@ -38,7 +38,7 @@ export interface Recipe {
   args: Record<string, string>
   /** Other content that the image depends on. */
   content: string[]
-  /** The substitute for the real program, shown wherever the image is used. */
+  /** The substitute for the real program, which all messages about the image show. */
   standIn?: string
   needs: Tool[]
   /** Tools of the cache that the Dockerfile copies. */

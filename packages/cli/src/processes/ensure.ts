@@ -14,7 +14,6 @@ import { requireAlive, waitUntil } from './wait.ts'
 
 interface EnsureOptions {
   onProgress: (line: string) => void
-  /** Called after the start of each process. */
   onStarted?: (name: ProcessName) => void
   signal?: AbortSignal | undefined
 }
@@ -113,13 +112,11 @@ function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<M
   return serviceMissing(name, entryOf(plan.ports.services, name).http)
 }
 
-/** Returns the service that consumes through this sidecar, or undefined. */
 function consumerBehind(name: ProcessName): Service | undefined {
   const service = serviceOfSidecar(name)
   return service && doesConsume(service) ? service : undefined
 }
 
-/** Returns the service of a sidecar, or undefined for another process. */
 function serviceOfSidecar(name: ProcessName): Service | undefined {
   return services.find((service) => sidecarOf(service) === name)
 }

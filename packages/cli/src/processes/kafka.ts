@@ -16,7 +16,6 @@ import { bracketed, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { dataFolder, type Plan } from './plan.ts'
 
-/** Returns the arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
   return brokerCommand(plan, sharedClasses())
 }
@@ -57,7 +56,7 @@ export async function prepareKafka(plan: Plan): Promise<void> {
 
 /**
  * Starts the broker once to write the archive of its loaded and verified classes. With it a start takes 2.6 seconds of processor time instead of 4.7
- * (2026-11-22). Another version of Java ignores the archive.
+ * (2026-11-22).
  */
 async function archiveClasses(plan: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`

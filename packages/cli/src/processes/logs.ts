@@ -70,10 +70,7 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
 /** The number of lines to search. A server prints stack traces after the reason. */
 const lastLines = 60
 
-/**
- * Returns the full disk that ended a process, or undefined for another reason. Checks the log and the free space of the disks, because a full disk may
- * cut the log.
- */
+/** Returns the full disk that ended a process, or undefined for another reason. A full disk may cut the log, so it also checks the disks. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

@@ -15,8 +15,7 @@ import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
 /**
- * Makes sure that Jaeger runs with a stack of processes. It receives traces with OTLP over HTTP and keeps them in memory. Only processes that start
- * afterwards send their traces.
+ * Makes sure that Jaeger runs with a stack of processes. It receives traces with OTLP over HTTP and keeps them in memory.
  * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
  */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {

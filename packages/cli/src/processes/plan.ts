@@ -20,7 +20,6 @@ export const processNames: readonly ProcessName[] = [
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),
 ]
 
-/** Returns the processes of a stack with this store. */
 export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
@@ -60,12 +59,10 @@ export function recordStore({ folder, store }: Plan): void {
 
 const storeFile = (folder: string) => join(dataFolder(folder), 'store')
 
-/** Returns the folder of PostgreSQL's data. */
 export function databaseFolder(folder: string): string {
   return join(dataFolder(folder), 'postgresql')
 }
 
-/** Returns the SQLite file of a service's store. */
 export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
   return join(dataFolder(folder), `${role}.db`)
 }
@@ -80,7 +77,6 @@ export interface ServiceTokens {
   dryRun: string
 }
 
-/** The tokens of all services, by name. */
 export type StackTokens = Record<string, ServiceTokens>
 
 /** Returns the stack's tokens. Creates them once, in a file for its owner only. Processes get them in variables, never in arguments. */

@@ -104,7 +104,6 @@ function letServerUserIn(folder: string, path: string): void {
   for (const above of [folder, dataFolder(folder)]) chmodSync(above, statSync(above).mode | 0o011)
 }
 
-/** A running PostgreSQL server. */
 export interface PostgresqlServer {
   /** The URI with user and password, without a database, as in a sidecar's `State__ConnectionString`. */
   uri: string
@@ -116,8 +115,7 @@ const startTimeoutMs = 60_000
 const stopGraceMs = 20_000
 
 /**
- * Starts the PostgreSQL server of a stack's folder on loopback, creates missing databases, and waits until it answers. After `claimFolder` the server
- * ends with this program.
+ * Starts the PostgreSQL server of a stack's folder on loopback, creates missing databases, and waits until it answers.
  * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
  */
 export async function startPostgresql(

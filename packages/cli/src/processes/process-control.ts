@@ -16,7 +16,6 @@ export interface ProcessSpec {
   args: string[]
   /** Variables in addition to the inherited ones (`inheritedEnvironment`). */
   env: Record<string, string>
-  /** Ports by use. */
   ports: Record<string, number>
 }
 
@@ -130,7 +129,7 @@ const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
 /**
  * Stops a process of the stack with SIGTERM or its own signal, and with SIGKILL after `graceMs`. Waits until its group has ended. Returns false if it
- * does not run. A reused pid is not signalled.
+ * does not run.
  */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
   const state = processState(folder, name)

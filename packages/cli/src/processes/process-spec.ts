@@ -89,7 +89,6 @@ function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, st
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
 
-/** Returns the variables of a service that watches the others: its folder and their addresses. */
 function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
   const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
     asked.map((one) => `${one.name}=${textOf(one)}`).join()
@@ -180,8 +179,8 @@ export function resourcesOf(
 }
 
 /**
- * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. The three listen
- * addresses are required, because by default daprd opens its metrics and internal gRPC ports on every interface.
+ * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. Without the
+ * listen addresses daprd would open metrics and internal gRPC on every interface.
  * @param addresses `api` receives requests and may have several addresses, separated by commas; `metrics` is for Prometheus
  */
 export function daprdFlags(

@@ -97,7 +97,6 @@ export interface InnerRequest {
 export interface RunningStack extends Addresses {
   /** The certificate that clients of the https addresses trust, as PEM. */
   certificate: string
-  /** The tokens of services and sidecars. */
   tokens: StackTokens
   /** The keys with which services sign events. Empty if they do not sign. */
   signingKeys: string
@@ -159,7 +158,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /**
- * Bundles the pages of services if a source is newer than the bundle. Images have their bundles from the Dockerfile.
+ * Bundles the pages of services if a source is newer than the bundle.
  * @throws {CliError} with the output of the bundler
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {

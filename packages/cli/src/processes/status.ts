@@ -20,7 +20,6 @@ interface StatusRow {
   uptimeMs?: number
 }
 
-/** Returns the main port of each process. */
 function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   const others = services.flatMap((service) => {
     const { http, daprHttp } = entryOf(ports.services, service.name)

@@ -11,8 +11,7 @@ const owned = new Set<string>()
 let hooked = false
 
 /**
- * Claims a folder for a stack that ends with this process. Stops the processes that killed runs left in this folder and its siblings, and empties the
- * folder. When this process ends, it kills the stack.
+ * Claims a folder for a stack that ends with this process. Stops processes of killed runs in this folder and its siblings, and empties the folder.
  * @throws {CliError} `busy` if another live process owns the folder
  */
 export async function claimFolder(folder: string): Promise<void> {

@@ -18,7 +18,6 @@ export interface Provisioned {
   folder: string
   /** The line that is printed before the work begins: tool, method and time. */
   about: string
-  /** Tools that are needed to create it. */
   needs: Tool[]
   /** Creates the tool in an empty folder, which is renamed afterwards. */
   make: (folder: string, options: ProvisionOptions) => Promise<void>
@@ -52,7 +51,6 @@ export function hashOf(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
 }
 
-/** A program of a Go module. */
 interface GoProgram {
   /** The name in progress lines. */
   name: string
@@ -60,7 +58,6 @@ interface GoProgram {
   module: string
   /** The folder of the main package in the module. */
   package: string
-  /** Additional flags of `go build`. */
   flags: string[]
   /** The variables that have the version, with their values. */
   variables: Record<string, string>

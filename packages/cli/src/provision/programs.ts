@@ -22,7 +22,6 @@ export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
 }
 
-/** The Go module of daprd. */
 export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
 
 async function buildDaprd(folder: string, options: ProvisionOptions): Promise<void> {
@@ -145,7 +144,6 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   rmSync(work, { recursive: true })
 }
 
-/** The Go module of actionlint. */
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
 const linterRequirements = join(repository, 'packages/cli/lint/requirements.txt')
 
@@ -162,7 +160,6 @@ export function shellAndImageLinters(): Provisioned {
   return pythonPackages('linters', linterRequirements, 'shellcheck and hadolint: downloading 16 MB')
 }
 
-/** The Go module of gitleaks. */
 export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gitleaks}`
 
 const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)

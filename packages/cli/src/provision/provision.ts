@@ -24,7 +24,7 @@ type TestTool = keyof typeof ofTests
 const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool
 
 /**
- * Makes sure that daprd, Kafka and Java are installed, and optionally PostgreSQL and tools of tests. It is fast if they are.
+ * Makes sure that daprd, Kafka and Java are installed, and optionally PostgreSQL and tools of tests.
  * @throws {CliError} `tools-missing` with all missing tools, before any long step; `provision-failed`
  */
 export async function provision(
@@ -37,7 +37,6 @@ export async function provision(
   await provisionTools(made, options)
 }
 
-/** Returns the tools that are needed to create these tools of tests. */
 export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   return names.flatMap((name) => {
     const tool = ofTests[name]()

@@ -127,7 +127,6 @@ export const postgresql: Tool = {
   otherwise: 'install PostgreSQL from https://www.postgresql.org/download/',
 }
 
-/** Chromium or Chrome for tests of pages. */
 export const browser: Tool = {
   label: 'Chromium',
   command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium-headless-shell',

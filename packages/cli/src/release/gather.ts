@@ -13,8 +13,8 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * Returns a service's config vars from the environment, an earlier export and `appsettings.json`, in this order. On a terminal it prompts for missing or
- * invalid values. From now on `out` hides the secrets.
+ * Returns a service's config vars from the environment, an earlier export and `appsettings.json`, in this order. On a terminal it prompts for missing
+ * values. Then `out` hides the secrets.
  */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}

@@ -5,7 +5,6 @@ export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'
   url: string
   headers: Record<string, string>
-  /** The body, which is sent as JSON. */
   body?: unknown
   /** True if a repeated request has the same result. Only such a request is repeated when its result is unknown. */
   idempotent: boolean
@@ -37,7 +36,7 @@ const fewLeft = 20
 
 /**
  * Returns a function that sends requests. It repeats a request after 429. After a 5xx or a broken connection it repeats only idempotent requests. It
- * respects `Retry-After` and `RateLimit-Remaining`, and does not follow redirects, which would send the token to another host.
+ * respects `Retry-After` and `RateLimit-Remaining`, and does not follow redirects.
  */
 export function createHttp(options: HttpOptions = {}): Send {
   const { onWait = () => {}, signal, timeoutMs = 30_000 } = options

@@ -51,7 +51,6 @@ function createMemory() {
   }
 }
 
-/** Returns the last lines of the log. */
 export async function recentLog(platform: Platform, lines: number): Promise<string[]> {
   const found: string[] = []
   for await (const line of openLog(platform, { lines, tail: false })) found.push(line)

@@ -44,7 +44,6 @@ export interface Platform {
   configVars: () => Promise<ConfigVars>
   /** Changes the given config vars and removes those with null. The app restarts after a change. */
   patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
-  /** Returns the newest release, or undefined before the first one. */
   newestRelease: () => Promise<Release | undefined>
   /** Creates a release with the image and config vars of an earlier one. */
   rollBack: (releaseId: string) => Promise<Release>
@@ -132,7 +131,6 @@ export function createPlatform(operator: Operator, send: Send): Platform {
 
 const token = 'create a token with the platform’s tool (heroku authorizations:create) and set ACCESS_TOKEN'
 
-/** Returns the error for a failed request. */
 function platformFailure(answer: Answer, operator: Operator, request: string): CliError {
   const { status } = answer
   const { apiUrl, app } = operator

@@ -81,14 +81,13 @@ interface Plan {
   app: App
   /** The name under which the image is pushed. */
   image: string
-  /** The id of the image that was checked. */
   imageId: string
   changes: Change[]
   before: Before
 }
 
 /**
- * Checks all conditions of a release, the fastest first. It changes nothing outside this machine.
+ * Checks all conditions of a release, the fastest first.
  * @throws {CliError} for the first condition that is not met
  */
 async function check(context: Context): Promise<Plan> {

@@ -7,8 +7,8 @@ import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 
 /**
- * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. Reads the stream from the config vars of `SERVICE`, by
- * default the first service, because all share one stream. Warns if publishers may begin transactions there.
+ * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. Reads its address from the config vars of
+ * `SERVICE`, by default the first service.
  * @throws {CliError} `usage` with a missing or invalid setting, `unreachable` if the brokers do not answer or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {

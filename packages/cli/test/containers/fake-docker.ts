@@ -54,7 +54,6 @@ export function fakeDocker(folder: string) {
 
   return {
     refuse,
-    /** Adds an image with labels. */
     have: (name: string, Labels: Record<string, string> | null = null) =>
       writeFileSync(fileOf(name), JSON.stringify({ Id: `sha256:old-${name}`, Config: { Labels } } satisfies FakeImage)),
     labelsOf: (name: string) => (JSON.parse(readFileSync(fileOf(name), 'utf8')) as FakeImage).Config.Labels,

@@ -16,7 +16,6 @@ await containerRunner.logs(['kafka'], { follow: true, signal: interrupted.signal
 })
 `
 
-/** Starts the logs of containers with a fake docker. */
 function start(docker: string) {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${docker}`)

@@ -12,7 +12,6 @@ describe('the docker command', () => {
     Object.assign(process.env, before)
   })
 
-  /** Replaces docker by a shell script. */
   function dockerIs(script: string): void {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${script}\n`, { mode: 0o755 })

@@ -25,7 +25,6 @@ export interface Containers {
 export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
-  /** Options of docker. */
   options?: string[]
   /** Files that are copied into the container before its start: path there, path here. */
   files?: Record<string, string>

@@ -21,5 +21,4 @@ export const subject: Subject = {
   },
 }
 
-/** Returns the ThingId of an event. */
 export const idIn = ({ envelope }: SubjectEvent): string => (envelope.Payload as PayloadOf<'SomethingHappened'>).ThingId

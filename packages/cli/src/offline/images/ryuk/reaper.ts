@@ -1,9 +1,8 @@
 /**
  * A STAND-IN for Testcontainers' reaper, ryuk. It removes the resources of a test run after the run has ended or crashed.
  *
- * The protocol is that of ryuk. A test run connects to port 8080 and keeps the connection open. It sends lines of Docker filters
- * (`label=a=b&label=c`), and gets `ACK` for each line. Some seconds after the last connection was closed, the reaper removes every container, network,
- * volume and image that matches a line. Then it ends.
+ * A test run connects to port 8080 and sends lines of Docker filters (`label=a=b&label=c`), and gets `ACK` for each line. After the last connection
+ * was closed, the reaper removes all matching resources.
  */
 import { request } from 'node:http'
 import { createServer, type Socket } from 'node:net'

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { logLine } from './log.ts'
 import { type AppState, current, type DynoState, type Image } from './state.ts'
 
-/** A started container. */
 export interface Container {
   /** The port of this machine that leads to the container's $PORT. */
   port: number

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 
-/** An image in the registry. */
 export interface Image {
   /** The digest of the configuration, which releases use. */
   digest: string
@@ -70,7 +69,6 @@ export function current(app: AppState): ReleaseState {
   return app.releases.at(-1) as ReleaseState
 }
 
-/** Adds a release with changes of the newest one. */
 export function addRelease(
   app: AppState,
   description: string,
