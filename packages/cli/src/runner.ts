@@ -78,7 +78,6 @@ export interface Runner {
   scale?: (service: string, count: number, options: ProgressOptions) => Promise<void>
 
   status: () => Promise<StackStatus>
-  /** Returns the running services with all their replicas. */
   runningServices: () => Promise<ServiceProbe[]>
   logNames: () => Promise<readonly string[]>
   /** Shows the end of logs. With `follow` it also shows new lines, until it is interrupted or its output is closed. */

@@ -12,7 +12,6 @@ import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
 
-/** The resource that the demo creates. */
 interface Thing {
   id: string
   status: string

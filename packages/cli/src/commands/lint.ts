@@ -46,7 +46,6 @@ async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEn
   }
 }
 
-/** Returns the files that Git tracks or would add. */
 async function filesOfGit(): Promise<string[]> {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
   const files = await runTool('git', args, { cwd: repository })

@@ -135,7 +135,6 @@ function room(): string {
   return describeSpace((bavail * bsize) / 1e9, totalmem() / 1e9)
 }
 
-/** Returns free disk and memory in GB as text. */
 export function describeSpace(disk: number, memory: number): string {
   const told = (have: number, need: number) => {
     const text = `${have.toFixed(0)} GB`

@@ -6,7 +6,6 @@ import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 /** All runners. The preferred one is the last, because checks of processes need no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
-/** Returns the runner whose stack runs now. */
 export async function runningRunner(): Promise<Runner | undefined> {
   for (const runner of runners) if ((await runner.state()) === 'running') return runner
   return undefined

@@ -133,7 +133,6 @@ interface LockEntry {
   peerDependencies?: Record<string, string>
 }
 
-/** An external package of package-lock.json. */
 export interface LockedPackage {
   /** The folder of the package, relative to the repository. */
   path: string

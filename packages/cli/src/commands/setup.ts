@@ -8,7 +8,6 @@ import { withRetries } from '../lib/poll.ts'
 import { ensureDatabases, serviceDatabases } from '../lib/postgresql.ts'
 import { timed } from '../lib/terminal.ts'
 
-/** MongoDB's code AlreadyInitialized. */
 const alreadyInitialized = 23
 
 // docker-compose.yml runs this program once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are those of a

@@ -31,7 +31,6 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   print(`next: ${nextCommand(application)}`)
 }
 
-/** Returns the command to try next: the demo, if services.json declares one. */
 export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (demo ? 'make demo' : 'make status')
 
 /** Runs `make observe`: starts the stack with its observers. Restarts services and sidecars that run without traces. */

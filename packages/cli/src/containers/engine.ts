@@ -129,7 +129,6 @@ function composeTool(): Provisioned {
 
 const composePath = 'github.com/docker/compose/v2'
 
-/** The Go module of the plugin. */
 export const composeModule = `${composePath}@v${versions.compose}`
 
 async function buildCompose(folder: string, options: ProvisionOptions): Promise<void> {

@@ -15,7 +15,6 @@ const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
 const lockTimeoutMs = 60 * 60 * 1000
 
-/** An image on this machine. */
 interface PresentImage {
   name: string
   /** `registry` if it was pulled, `recipe` if it was built here from packages/cli/src/offline/images. */
@@ -121,7 +120,6 @@ function noImages(names: string[]): CliError {
 
 const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
 
-/** Returns the images on this machine. */
 async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
   const found = await Promise.all(names.map(inspectOne))
   return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))

@@ -30,7 +30,6 @@ import {
 import { dockerStatus, requireContainers } from './status.ts'
 import { dockerUp } from './up.ts'
 
-/** Runs the stack in containers with Docker Compose. */
 export const containerRunner: Runner = {
   name: 'docker',
   title: 'in containers',
@@ -72,7 +71,6 @@ export const containerRunner: Runner = {
   streamVariables: async () => ({ ...(await trustVariables()), ...streamSettings(requireProject().kafka) }),
 }
 
-/** Returns the project of this checkout. */
 function requireProject(): Project {
   const project = readProject()
   if (project) return project

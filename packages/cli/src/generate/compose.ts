@@ -161,7 +161,6 @@ function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): stri
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }
 
-/** Returns docker-compose.postgresql.yml. */
 export function composePostgresqlFile(): string {
   const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
   return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql writes into .env that Compose

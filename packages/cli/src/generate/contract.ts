@@ -35,7 +35,6 @@ export function asyncApiFile(): string {
   )
 }
 
-/** Returns the topics in services.json with their events. */
 const topicsWithEvents = () => application.topics.map((topic) => ({ ...topic, events: eventsOf(application, topic) }))
 
 /** Returns envelope-schema/topics.gen.ts: a constant for each topic. */

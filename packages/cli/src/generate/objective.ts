@@ -9,7 +9,6 @@ export function alertsFile(text: string, objective: Objective | undefined): stri
 /** The time windows for which Prometheus records the share of late events. */
 const windows = ['5m', '30m', '1h', '6h', '3d']
 
-/** The used fields of a Grafana panel. */
 interface Panel {
   id: number
   title: string
@@ -73,7 +72,6 @@ const recordOf = ({ things, status }: Objective) => `${things}_${status.toLowerC
 const bucketOf = (seconds: number) =>
   `${String(seconds).replace('.', '\\\\.')}${Number.isInteger(seconds) ? '(\\\\.0)?' : ''}`
 
-/** Returns the queries of reactions with these labels. */
 function queriesOf(labels: string) {
   const quantile = (share: number) =>
     `histogram_quantile(${share}, sum by (le) (rate(orderflow_reaction_seconds_bucket{${labels}}[$__rate_interval])))`

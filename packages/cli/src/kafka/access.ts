@@ -233,7 +233,6 @@ export function aclCommands(rights: readonly Right[]): string[] {
   })
 }
 
-/** Returns the command of kafka-acls.sh that denies transactions to every user. */
 export const denyTransactionsCommand = () => aclCommand(transactionDenialOptions)
 
 const aclCommand = (options: string) =>

@@ -46,7 +46,6 @@ interface BrokerListeners {
 }
 
 interface BrokerSecrets {
-  /** The password of the user `broker`. */
   password: string
   /** The body of a PEM file: base64 without line breaks. */
   certificate: string

@@ -7,7 +7,6 @@ interface ServiceAddress {
   httpsUrl: string
 }
 
-/** The addresses of a stack on this machine. */
 export interface Addresses {
   services: Record<string, ServiceAddress>
   kafka: KafkaConnection

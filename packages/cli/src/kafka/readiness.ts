@@ -112,7 +112,6 @@ export async function membersMissing(kafka: KafkaConnection, name: string, count
   return await groupMissing(kafka, name, new Set())
 }
 
-/** Returns the ids of the members of consumer groups. */
 export async function groupMembers(kafka: KafkaConnection, names: string[]): Promise<Set<string>> {
   const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: names }))
   return new Set([...groups.values()].flatMap((group) => [...group.members.keys()]))

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeUnfinished, replaceFile } from './files.ts'
 
-/** Paths of PEM files. */
 export interface CertificateFiles {
   certificate: string
   key: string

@@ -68,7 +68,6 @@ export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
 
-/** Returns the error for a file that could not be written. */
 export function diskFullError(path: string, cause: unknown): CliError {
   return new CliError('disk-full', `no space left on the disk of ${path}`, {
     nextStep: `free space there (df -h ${path}), then run the command again`,

@@ -22,7 +22,6 @@ export async function freePorts(): Promise<StackPorts> {
   return { ...stack, services: found }
 }
 
-/** Reserves unused ports for one service and its sidecar, as `freePorts` does. */
 export async function freeServicePorts(): Promise<ServicePorts> {
   return {
     http: await freePort(),
@@ -38,10 +37,8 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 
 /** The ports to reserve. They are below the ephemeral range of every system, because outgoing connections use that range. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
-/** Ports that this process has reserved and not yet returned. */
 let reserved: number[] = []
 
-/** Reserves one unused port, as `freePorts` does. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = reserved.shift()

@@ -8,7 +8,6 @@ export interface RunToolOptions {
   cwd: string
   /** Changes of this process's variables. Undefined removes a variable. */
   env?: Record<string, string | undefined>
-  /** Called for each line it prints. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }

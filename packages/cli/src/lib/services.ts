@@ -37,7 +37,6 @@ export const services: readonly Service[] = Object.entries(application.services)
   watches: service.watches ?? false,
 }))
 
-/** Returns true if a service has a subscription, and so a consumer group. */
 export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
@@ -58,7 +57,6 @@ export function topicFor(event: unknown): Topic | undefined {
   return own ?? application.topics.find(({ outside }) => outside.length > 0)
 }
 
-/** Returns the name of a service's sidecar process or container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
 
 /** @throws {CliError} `usage` with the names of all services, for an unknown name */

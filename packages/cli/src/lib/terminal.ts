@@ -54,7 +54,6 @@ export function formatDuration(ms: number): string {
   return parts.filter(Boolean).join(' ')
 }
 
-/** The number of shown lines at the end of a log. */
 export const logLines = 40
 
 export interface LogOptions {

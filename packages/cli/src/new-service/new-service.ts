@@ -97,7 +97,6 @@ async function link(name: string, undo: string | undefined): Promise<void> {
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 
-/** Returns the ports of a new service: the first unused pair. */
 export function nextPorts(): NewPorts {
   const taken = new Set(services.flatMap((service) => [service.http, service.https]))
   let http = 5000

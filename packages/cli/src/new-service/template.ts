@@ -95,7 +95,6 @@ function plural(word: string): string {
   return /(s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`
 }
 
-/** The event that a new service reacts to. */
 interface HeardEvent {
   name: string
   /** The topic's constant in generated code. */

@@ -12,11 +12,9 @@ const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).inclu
 /** The longest wait for a broker that hangs. It is shorter than the timeout of a scrape (config.ts). */
 const deadlineMs = 3_000
 
-/** The state of the stream at one time. */
 interface Snapshot {
   at: number
   positions: Position[]
-  /** The extents of the dead-letter topics. */
   extents: Extent[]
 }
 

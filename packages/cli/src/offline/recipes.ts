@@ -32,7 +32,6 @@ import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 export interface Recipe {
   /** The folder with a Dockerfile or a script `build NAME LABEL...`, and the files that these use. */
   folder: string
-  /** The base images of the Dockerfile. */
   from: string[]
   /** The arguments of the Dockerfile. */
   args: Record<string, string>

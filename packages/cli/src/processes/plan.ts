@@ -67,7 +67,6 @@ export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): s
   return join(dataFolder(folder), `${role}.db`)
 }
 
-/** The tokens of one service and its callers. */
 export interface ServiceTokens {
   /** The sidecar sends it to the service (APP_API_TOKEN). */
   app: string

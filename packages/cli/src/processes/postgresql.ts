@@ -24,7 +24,6 @@ export function postgresqlCommand(folder: string, port: number): [command: strin
   return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
 }
 
-/** Returns the URI of a folder's server for clients on this machine. */
 export function localPostgresql(folder: string, port: number): string {
   return postgresqlUri('127.0.0.1', port, password(folder))
 }
@@ -151,7 +150,6 @@ export async function postgresqlAnswers(
   )
 }
 
-/** Returns the command of a folder's PostgreSQL server. */
 export function postgresqlSpec(folder: string, port: number): ProcessSpec {
   const [command, ...args] = postgresqlCommand(folder, port)
   return { name: 'postgresql', command, args, env: {}, ports: { server: port } }

@@ -9,7 +9,6 @@ import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import type { ProcessName } from './plan.ts'
 import { jaeger, logFile } from './plan.ts'
 
-/** The command, variables and ports of a process. */
 export interface ProcessSpec {
   name: ProcessName
   command: string
@@ -77,7 +76,6 @@ function groupMembers(group: number, startId: string, table: Map<number, Process
   return [...table.values()].filter((entry) => entry.group === group)
 }
 
-/** Returns true if the group has a live member. */
 function isGroupAlive(group: number): boolean {
   return [...readProcessTable().values()].some((entry) => entry.group === group)
 }

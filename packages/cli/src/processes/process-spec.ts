@@ -20,7 +20,6 @@ import { localPostgresql, postgresqlSpec } from './postgresql.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
 
-/** Returns the commands of all processes of the stack, by name. */
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const { kafka, kafkaController } = plan.ports
   const broker: ProcessSpec = {
@@ -147,7 +146,6 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
   return { APP_API_TOKEN: app, DAPR_API_TOKEN: dapr }
 }
 
-/** Returns the arguments of daprd for a sidecar on this machine. */
 export function daprdArguments(
   service: Pick<Service, 'name' | 'hasStore'>,
   ports: ServicePorts,

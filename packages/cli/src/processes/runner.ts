@@ -112,7 +112,6 @@ async function restart(service: Service, options: ProgressOptions): Promise<void
   })
 }
 
-/** Returns the names of the stack's processes and of observers. */
 function presentNames(): ProcessName[] {
   return [...new Set([...processNamesWith(storeOf(localFolder)), ...recordedNames(localFolder)])]
 }

@@ -109,12 +109,10 @@ export interface RunningStack extends Addresses {
   ) => Promise<{ status: number; body: string }>
   /** Sends a signal to a part. Waits until the part has ended after SIGKILL or SIGTERM. */
   kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
-  /** Stops a running part, starts it and waits until it is ready. */
   restart: (name: string) => Promise<void>
   stop: () => Promise<void>
 }
 
-/** A stack of processes of this machine. */
 export interface LocalStack extends RunningStack {
   folder: string
 }

@@ -52,7 +52,6 @@ export function hashOf(file: string): string {
 }
 
 interface GoProgram {
-  /** The name in progress lines. */
   name: string
   /** `path@version` */
   module: string
@@ -81,7 +80,6 @@ export function goTool(
   }
 }
 
-/** Returns the text with the time of a build on this machine. */
 export function buildTime(processorMinutes: number): string {
   const cores = availableParallelism()
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`

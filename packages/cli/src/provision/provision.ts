@@ -62,7 +62,6 @@ export async function provisionTools(tools: Provisioned[], options: ProvisionOpt
   await allOrNothing(absent, options)
 }
 
-/** Returns the tools that are needed to create those that the cache lacks. */
 export function needsOf(tools: Provisioned[]): Tool[] {
   return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
 }

@@ -211,7 +211,6 @@ export const pip: Tool = {
   otherwise: 'install Python with pip from https://www.python.org/',
 }
 
-/** A tool with its version on this machine. */
 export interface FoundTool {
   tool: Tool
   /** The version, such as `1.26`. Undefined if the tool is missing or does not answer. */
@@ -223,7 +222,6 @@ export function findTools(tools: readonly Tool[]): Promise<FoundTool[]> {
   return Promise.all(tools.map(async (tool) => readVersion(tool, await printVersion(tool))))
 }
 
-/** Returns the version in the output of a tool's command. */
 export function readVersion(tool: Tool, printed: string | undefined): FoundTool {
   const match = tool.version.exec(printed ?? '')
   if (!match) return { tool, version: undefined, isNewEnough: false }

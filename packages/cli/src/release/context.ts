@@ -12,7 +12,6 @@ export interface Context {
   operator: Operator
   env: NodeJS.ProcessEnv
   out: Output
-  /** Aborted by Ctrl-C. */
   signal: AbortSignal
   platform: Platform
   registry: Registry

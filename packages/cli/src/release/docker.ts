@@ -57,7 +57,6 @@ export async function removeOrphans(): Promise<void> {
   for (const pid of owners) if (!isAlive(pid)) await removeOf(pid)
 }
 
-/** Removes all containers and networks of a process. */
 export async function removeOf(pid: number): Promise<void> {
   const filter = ['--quiet', '--filter', `label=${ownerLabel}=${pid}`]
   const containers = await docker(['ps', '--all', ...filter])

@@ -102,7 +102,6 @@ ${call('POST', '/log-sessions', "-H 'Content-Type: application/json'", accept(),
 `
 }
 
-/** Returns a command that reads the Authorization header from standard input. */
 function withToken(command: string, ...options: string[]): string {
   return withLine([command, ...options].join(' \\\n  '), 'Authorization: Bearer <ACCESS_TOKEN>')
 }

@@ -11,7 +11,6 @@ export interface Target {
   registry: string
 }
 
-/** The choices of the operator for one command. */
 export interface Operator extends Target {
   app: string
   token: string

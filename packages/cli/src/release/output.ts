@@ -6,7 +6,6 @@ export interface Output {
   print: (line?: string) => void
   /** Prints a line with the seconds since the start of the command. */
   progress: (line: string) => void
-  /** Prints a line to standard error. */
   complain: (line: string) => void
 }
 

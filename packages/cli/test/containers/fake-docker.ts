@@ -57,7 +57,6 @@ export function fakeDocker(folder: string) {
     have: (name: string, Labels: Record<string, string> | null = null) =>
       writeFileSync(fileOf(name), JSON.stringify({ Id: `sha256:old-${name}`, Config: { Labels } } satisfies FakeImage)),
     labelsOf: (name: string) => (JSON.parse(readFileSync(fileOf(name), 'utf8')) as FakeImage).Config.Labels,
-    /** Returns the recorded calls. */
     calls: () => readFileSync(join(bin, 'calls'), 'utf8').trim().split('\n').filter(Boolean),
     restore: () => {
       process.env.PATH = path

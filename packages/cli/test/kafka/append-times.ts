@@ -9,7 +9,6 @@ import type { Plan } from '../../src/processes/plan.ts'
 const [kept, chosen] = ['times-of-the-broker', 'times-of-publishers']
 const dayMs = 86_400_000
 
-/** Tests which clock sets the time of a record. */
 export function appendTimes(planned: () => Plan): void {
   describe('appendTimes', () => {
     let kafka: KafkaConnection

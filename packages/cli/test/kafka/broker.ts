@@ -6,7 +6,6 @@ import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
-/** Starts the broker of a stack and waits until it answers. */
 export async function startBroker(plan: Plan): Promise<void> {
   await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
 }

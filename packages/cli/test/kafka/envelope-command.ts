@@ -47,7 +47,6 @@ export function envelopeCommand(planned: () => Plan): void {
       return await ended(child)
     }
 
-    /** Returns all records of the topic, by value. */
     async function records() {
       const log = openLog({ bootstrapBrokers: [brokers] })
       const found = new Map<string, { key: string | undefined; traceparent: string | undefined }>()

@@ -11,7 +11,6 @@ import type { Plan } from '../../src/processes/plan.ts'
 const topic = 'positions'
 const group = 'a-group-of-nobody'
 
-/** Tests the positions that the exporter reads from a broker. */
 export function positions(planned: () => Plan): void {
   describe('streamMetrics and positionsOf', () => {
     const ask = <T>(work: (admin: Admin) => Promise<T>) => withAdmin(localKafka(planned().ports.kafka), work)

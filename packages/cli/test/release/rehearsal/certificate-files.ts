@@ -7,7 +7,6 @@ export interface CertificateFiles {
   certificateFile: string
   keyFile: string
   bothFile: string
-  /** The certificate as PEM. */
   certificate: string
 }
 

@@ -20,7 +20,6 @@ export interface RegistryOptions {
 }
 
 export interface RunningRegistry {
-  /** The registry's host and port. */
   name: string
   findImage: FindImage
   close: () => Promise<void>

@@ -31,7 +31,6 @@ export interface DynoOptions {
   bootTimeoutMs: number
 }
 
-/** The running restart of each app. */
 const underWay = new WeakMap<AppState, Promise<void>>()
 
 /** Stops the processes of an app, and starts the wanted number for its newest release. Only one restart runs at a time. */

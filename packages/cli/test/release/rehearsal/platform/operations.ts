@@ -12,7 +12,6 @@ export interface FormationUpdate {
   docker_image?: string
 }
 
-/** Returns the operations of the API on an app. */
 export function createOperations(options: DynoOptions & { findImage: FindImage }) {
   const { findImage } = options
 
