@@ -26,7 +26,7 @@ describeInContainers('make observe in containers', () => {
     return url
   }
 
-  it('says where to look, and something is there', async () => {
+  it('prints the address of each page, and each page responds', async () => {
     for (const what of ['traces', 'metrics', 'alerts', 'scrape targets']) {
       expect((await fetch(pageOf(what))).status, what).to.equal(200)
     }

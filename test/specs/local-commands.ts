@@ -91,7 +91,7 @@ export function localCommands(running: () => StartedCheckout): void {
       )
     })
 
-    it('make up does not run it in containers besides', async () => {
+    it('make up refuses to start containers while processes run', async () => {
       expect(failed(await running().make('up', 'STACK=docker'))).to.contain('the stack already runs (STACK=local)')
     })
   })

@@ -90,7 +90,7 @@ export function kafkaFile(): string {
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Contains ${components.length} Kafka components, which differ only in name and client id. A component makes one delivery at a time for all its
 topics and partitions. Urgent events therefore come through the components ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share the partitions. ${publishingComponent} publishes, and
-delivers other events (docs/adr/0011). After an outage the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+delivers other events (docs/adr/0018). After an outage the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {
@@ -170,7 +170,7 @@ export function subscriptionsFile(service: Service): string {
   )
   return `${generated(`The topics of ${service.name} and their components in kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 
-Urgent topics (prompt) use ${consumerComponents.length} components, which share the partitions, so deliveries overlap (docs/adr/0011). Other topics (background) use
+Urgent topics (prompt) use ${consumerComponents.length} components, which share the partitions, so deliveries overlap (docs/adr/0018). Other topics (background) use
 one component and larger batches.
 
 A partition delivers its records if it has maxMessagesCount of them, or if its ticker of maxAwaitDurationMs fires. An event waits half

@@ -81,7 +81,7 @@ export function ofServices<Entry>(make: (service: Service, index: number) => Ent
 /** The Kafka component that normally publishes, and delivers background topics (components/kafka.yaml). */
 export const publishingComponent = 'pubsub'
 
-/** The Kafka components that deliver prompt topics and share a replica's partitions (docs/adr/0011). */
+/** The Kafka components that deliver prompt topics and share a replica's partitions (docs/adr/0018). */
 export const consumerComponents: readonly string[] = Array.from(
   { length: consumersPerReplica },
   (_, index) => `${publishingComponent}-${index + 1}`,
