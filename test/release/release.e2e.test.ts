@@ -346,7 +346,7 @@ describeInContainers('releases on a real registry with real containers', functio
   describe('other commands of releases', () => {
     it('finds or creates the topics, with the settings of the app', async () => {
       const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
-      const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
+      const { status, output } = await operator.orderflowWith({ env: vars }, 'release-topics')
       const there = `exists with ${partitions.containers} partitions`
       expect(output).to.match(new RegExp(`^orderevents: ${there}\npaymentevents: ${there}\n`))
       expect(status).to.equal(0)
