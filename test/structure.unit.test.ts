@@ -22,7 +22,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     telemetry: [],
     auth: [],
     sidecar: ['telemetry'],
-    trust: [],
+    trust: ['application'],
     state: ['telemetry', 'sidecar'],
     stream: ['telemetry', 'sidecar', 'trust'],
     web: ['telemetry', 'auth', 'sidecar'],

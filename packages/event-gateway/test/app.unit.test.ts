@@ -349,8 +349,8 @@ describe('event-gateway', () => {
 
   it('publishes to exactly the topics that outside publishers may write', () => {
     const file = new URL('../../../components/trust/publishers.json', import.meta.url)
-    const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: string[] }
-    expect(service.produces).to.have.members(outside)
+    const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: object }
+    expect(service.produces).to.have.members(Object.keys(outside))
   })
 
   it('serves the contract’s schemas without authentication under the paths of their ids', async () => {

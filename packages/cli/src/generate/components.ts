@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from '../lib/paths.ts'
 import {
   consumerComponents,
-  outsideTopics,
+  outsideEvents,
   publishingComponent,
   type Service,
   services,
@@ -199,12 +199,15 @@ scopes:
 `
 }
 
-/** Returns components/trust/publishers.json: the events of each service by its AppId, and the topics of outside publishers. */
+/**
+ * components/trust/publishers.json: what each service publishes, by the AppId in its settings, and which events others may write, by topic. A
+ * service has no other way to know the AppIds of the others: an image has the settings of one service.
+ */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {
     $comment: 'Generated from services.json and the AppIds of appsettings.json by make generate.',
-    outside: outsideTopics,
+    outside: outsideEvents,
     services: Object.fromEntries(own),
   }
   return `${JSON.stringify(content, null, 2)}\n`

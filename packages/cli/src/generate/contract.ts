@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
 import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
 import { repository } from '../lib/paths.ts'
-import { application, partitions, services } from '../lib/services.ts'
+import { application, outsideEvents, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './components.ts'
 
 const contract = join(repository, 'envelope-schema')
@@ -25,9 +25,7 @@ export function asyncApiFile(): string {
       title: packageIn(repository).name,
       version,
       applications,
-      outside: Object.fromEntries(
-        application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
-      ),
+      outside: outsideEvents,
       partitions: partitions.containers,
       keys: Object.fromEntries(application.topics.map(({ name, key }) => [name, key])),
       examples: examples(),

@@ -51,7 +51,12 @@ export const outsideTopics: readonly string[] = application.topics
   .filter(({ outside }) => outside.length > 0)
   .map(({ name }) => name)
 
-/** Returns the topic of an event. For an unknown event it returns the first topic of outside publishers, or undefined. */
+/** Names of the events that outside applications may write, by topic. */
+export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
+)
+
+/** Returns the topic of an event; for an event of no topic the first one that outside applications may write. Undefined without one. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)

@@ -78,12 +78,25 @@ export interface ApplicationJson extends Pick<Application, 'partitions' | 'consu
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }
 
-export function eventsOf({ services }: Pick<Application, 'services'>, { name, outside }: Topic): string[] {
+/** A topic and the events that outside applications may write to it. */
+type OpenTopic = Pick<Topic, 'name' | 'outside'>
+
+/** The events that each service publishes, by topic. */
+interface Publishing {
+  services: Record<string, Pick<ServiceEntry, 'produces'>>
+}
+
+/** Returns the events of a topic: those that services publish, then those that only outside applications write. */
+export function eventsOf({ services }: Publishing, { name, outside }: OpenTopic): string[] {
   const produced = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
   return [...new Set([...produced, ...outside])]
 }
 
-export function topicOfEvent(application: Pick<Application, 'topics' | 'services'>, event: string): Topic | undefined {
+/** Returns the topic of an event; undefined for an event of no topic. */
+export function topicOfEvent<T extends OpenTopic>(
+  application: Publishing & { topics: readonly T[] },
+  event: string,
+): T | undefined {
   return application.topics.find((topic) => eventsOf(application, topic).includes(event))
 }
 
@@ -92,7 +105,7 @@ export function topicOfEvent(application: Pick<Application, 'topics' | 'services
  * topic.
  */
 export function outsideRefusal(
-  application: Pick<Application, 'topics' | 'services'>,
+  application: Publishing & { topics: readonly OpenTopic[] },
   event: string,
   topic: string,
 ): string | undefined {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
-import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
+import { createSigner, createTrust, outsideRefusals, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
 export interface TrustSettings {
   /** The file with the rights of outside applications, relative to the service's folder. */
@@ -52,7 +52,10 @@ export function readListing(
 }
 
 function readPublishers(root: URL, generated: string): Publishers {
-  return JSON.parse(readFileSync(new URL(generated, root), 'utf8')) as Publishers
+  const file = new URL(generated, root)
+  const publishers = JSON.parse(readFileSync(file, 'utf8')) as Publishers
+  if (!Array.isArray(publishers.outside)) return publishers
+  throw new Error(`${file.pathname} is of an earlier version, without the events of each topic: run make generate`)
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
@@ -90,7 +93,10 @@ function read(file: URL): unknown {
   }
 }
 
-function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Publishers): string[] {
+/** Returns what a schema cannot check: which services, topics and events exist. */
+function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): string[] {
+  const { services } = publishers
+  const outside = outsideRefusals(publishers)
   const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
   const events = new Set<string>(eventNames)
   const seen = new Set<string>()
@@ -101,16 +107,20 @@ function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Pu
     return [
       ...(own ? [`${at}: is ${own}, one of our own services; declare its events in services.json`] : []),
       ...(isTwice ? [`${at}: is listed twice`] : []),
-      ...([...names.values()].includes(name) && !own ? [`${at}/name: is the name of one of our services`] : []),
-      ...Object.entries(topics).flatMap(([topic, said]) =>
-        outside.includes(topic)
-          ? said
-              .filter((event) => !events.has(event))
-              .map((event) => `${at}/topics/${topic}: unknown event ${event}; use one of ${[...events].join(', ')}`)
-          : [
-              `${at}/topics/${topic}: outside applications may not write this topic; services.json allows (outside): ${outside.join(', ')}`,
-            ],
-      ),
+      ...([...names.values()].includes(name) && !own ? [`${at}/name: is that of a service of ours`] : []),
+      ...Object.entries(topics).flatMap(([topic, said]) => {
+        const refusals = outside.get(topic)
+        if (!refusals) {
+          const open = [...outside.keys()].join(', ')
+          return [`${at}/topics/${topic}: is not for others to write (outside, in services.json): ${open}`]
+        }
+        return said.flatMap((event) => {
+          if (!events.has(event))
+            return [`${at}/topics/${topic}: ${event} is no event; there are ${[...events].join(', ')}`]
+          const refusal = refusals.get(event)
+          return refusal === undefined ? [] : [`${at}/topics/${topic}: ${event} ${refusal}`]
+        })
+      }),
     ]
   })
 }

@@ -1,11 +1,12 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceivedEnvelope } from '@orderflow/envelope'
+import { outsideRefusal } from '../application/application.ts'
 
 type Topics = Record<string, string[]>
 
-/** The content of components/trust/publishers.json: the events of our services, by AppId, and the topics that others may write. */
+/** components/trust/publishers.json: what our own services publish, by AppId, and the events that others may write, by topic. */
 export interface Publishers {
-  outside: string[]
+  outside: Topics
   services: Record<string, { name: string; publishes: Topics }>
 }
 
@@ -79,7 +80,7 @@ export interface TrustOptions {
 export function createTrust({ publishers, file, signer, signedSince }: TrustOptions): Trust {
   const services = byAppId(publishers.services, ({ name, publishes }) => ({ name, publishes: namesByTopic(publishes) }))
   const serviceNames = new Set([...services.values()].map(({ name }) => name))
-  const outside = new Set(publishers.outside)
+  const outside = outsideRefusals(publishers)
   const listed = byAppId(file.publishers, ({ name, topics, tenants, apiKey }) => ({
     name,
     apiKey,
@@ -97,8 +98,11 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
     if (!service) {
-      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, which has another AppId`)
-      if (!outside.has(topic)) throw new UntrustedError(`only ${ownersOf(topic)} publishes to ${topic}`)
+      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, whose AppId is another`)
+      const refusals = outside.get(topic)
+      if (!refusals) throw new UntrustedError(`only ${ownersOf(topic)} publishes to ${topic}`)
+      const refusal = refusals.get(Name)
+      if (refusal !== undefined) throw new UntrustedError(`${Name} ${refusal}`)
       return false
     }
     const { name } = service
@@ -176,6 +180,26 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 }
 
+/**
+ * Returns the topics that outside applications may write. Each has the events of the contract that they may not write to it, with the
+ * reason (`outsideRefusal`).
+ */
+export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const written = [outside, ...Object.values(services).map(({ publishes }) => publishes)]
+  const names = new Set(written.flatMap((events) => Object.keys(events)))
+  const topics = [...names].map((name) => ({ name, outside: outside[name] ?? [] }))
+  const produced = Object.entries(services).map(([id, { publishes }]) => [id, { produces: publishes }] as const)
+  const contract = { topics, services: Object.fromEntries(produced) }
+  const events = new Set(written.flatMap((each) => Object.values(each).flat()))
+  const refusals = (topic: string) =>
+    [...events].flatMap((event): [string, string][] => {
+      const refusal = outsideRefusal(contract, event, topic)
+      return refusal === undefined ? [] : [[event, refusal]]
+    })
+  return new Map(Object.keys(outside).map((topic) => [topic, new Map(refusals(topic))]))
+}
+
+/** Of an event that came without a signature, now. */
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
 const remedyOnStream = 'to accept it, change that, restart the services and replay its dead letter'

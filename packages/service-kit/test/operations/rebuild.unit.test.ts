@@ -200,7 +200,7 @@ describe('rebuildTopic', () => {
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
       publishers: {
-        outside: ['orderevents'],
+        outside: { orderevents: ['OrderCreated'] },
         services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
       },
       file: { unlisted: 'reject', publishers: {} },

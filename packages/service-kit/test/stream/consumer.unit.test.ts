@@ -136,7 +136,7 @@ describe('createConsumer', () => {
     const own = randomUUID()
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
-      publishers: { outside: [], services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } } },
+      publishers: { outside: {}, services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } } },
       file: { unlisted: 'accept', publishers: {} },
       signer,
       signedSince: Date.parse('2026-11-21T09:00:00Z'),

@@ -10,7 +10,7 @@ import { createSigner } from '../../src/trust/trust.ts'
 const service = '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01'
 const legacy = 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b'
 const publishers = {
-  outside: ['orderevents'],
+  outside: { orderevents: ['OrderCreated'] },
   services: {
     [service]: { name: 'a-service', publishes: { orderevents: ['OrderCreated'], ours: ['OrderCancelled'] } },
   },
@@ -160,6 +160,11 @@ describe('readTrust', () => {
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
       [/\/topics\/orderevents: unknown event OrderCraeted; use one of .*OrderCreated/],
     ],
+    [
+      'an event of services alone',
+      { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCancelled'] } } } },
+      [/\/topics\/orderevents: OrderCancelled is an event of ours that outside applications may not publish/],
+    ],
   ]
   for (const [what, content, problems] of wrong) {
     it(`refuses a file with ${what}`, () => {
@@ -174,7 +179,13 @@ describe('readTrust', () => {
     })
   }
 
-  it('names a missing file in the error', () => {
+  it('is not read with a publishers.json of an earlier version, which the error names', () => {
+    const earlier = { ...publishers, outside: ['orderevents'] }
+    writeFileSync(join(folder, 'components/trust/publishers.json'), JSON.stringify(earlier))
+    expect(() => read({ unlisted: 'accept', publishers: {} })).to.throw(/publishers\.json .*: run make generate$/)
+  })
+
+  it('that is not there is refused, and named', () => {
     expect(problemsOf({}, { File: '../nowhere.json' }).join()).to.match(
       /^Trust__File: cannot be read: ENOENT.*nowhere\.json/,
     )

@@ -18,9 +18,9 @@ const [shop, bank, legacy, stranger] = [randomUUID(), randomUUID(), randomUUID()
   string,
 ]
 const publishers = {
-  outside: ['sales', 'returns'],
+  outside: { sales: ['Sold', 'Returned'], returns: [] },
   services: {
-    [shop]: { name: 'shop', publishes: { sales: ['Sold', 'Returned'] } },
+    [shop]: { name: 'shop', publishes: { sales: ['Sold', 'Returned', 'Counted'] } },
     [bank.toUpperCase()]: { name: 'bank', publishes: { payments: ['Paid'], refunds: ['Repaid'] } },
   },
 }
@@ -137,15 +137,17 @@ describe('requireTrusted', () => {
       { ...claims.shop, Name: 'Paid' },
       'does not',
     ],
-    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'but its AppName is not'],
-    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, which has another AppId'],
+    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'and its AppName another'],
+    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, whose AppId is another'],
+    ['a topic that is ours alone', 'payments', { ...claims.legacy, Name: 'Paid' }, 'only bank publishes to payments'],
     [
-      'an event of another application on our own topic',
-      'payments',
-      { ...claims.legacy, Name: 'Paid' },
-      'only bank publishes to payments',
+      'an event that only a service publishes to a topic of others',
+      'sales',
+      { ...claims.legacy, Name: 'Counted' },
+      'Counted is an event of sales that outside applications may not publish (docs/trust.md)',
     ],
-    ['an event on an unknown topic', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
+    ['an event of another topic', 'returns', claims.legacy, 'Sold is an event of sales, not of returns'],
+    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only a service of ours publishes to rumours'],
   ]
   for (const [what, topic, claim, why] of forged) {
     it(`refuses ${what}, with any trust file`, () => {
@@ -165,7 +167,12 @@ describe('requireTrusted', () => {
     expect(why).to.equal('only shop or bank publishes to payments')
   })
 
-  it('accepts or refuses unlisted applications by the file, and explains the fix', () => {
+  it('accepts an unlisted application’s event that the contract does not know', () => {
+    const generous = { file: { ...file, unlisted: 'accept' as const } }
+    expect(whyNot('sales', { ...claims.stranger, Name: 'Rumour' }, generous)).to.equal(undefined)
+  })
+
+  it('takes in who is not listed, or sets him aside, as the file says, with what fixes it', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)
@@ -182,7 +189,9 @@ describe('requireTrusted', () => {
       [{ AppId: legacy, AppName: 'legacy', Name: 'Sold' }, 'other tenants'],
     ]
     for (const [claim, why] of cases) expect(whyNot('sales', claim, generous)).to.contain(why)
-    expect(whyNot('returns', claims.legacy, generous)).to.contain('does not publish Sold to returns')
+    expect(whyNot('returns', { ...claims.legacy, Name: 'Rumour' }, generous)).to.contain(
+      'not publish Rumour to returns',
+    )
     const anywhere = { file: { ...file, publishers: { [legacy]: { name: 'legacy', topics: { sales: ['Sold'] } } } } }
     expect(whyNot('sales', { ...claims.legacy, TenantID: 'east' }, anywhere)).to.equal(undefined)
     const nowhere = {

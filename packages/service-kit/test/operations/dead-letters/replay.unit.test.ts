@@ -159,7 +159,7 @@ describe('replayDeadLetters', () => {
         all.push(replay)
         return { result: 'replayed' as const, as: 'orderevents/0/7' }
       }
-      const publishers = { outside: ['orderevents', 'parcels'], services: {} }
+      const publishers = { outside: { orderevents: [], parcels: [] }, services: {} }
       const file = { unlisted: 'accept' as const, publishers: {} }
       const open = createTrust({ publishers, file, signer: undefined, signedSince: Number.NEGATIVE_INFINITY })
       for await (const outcome of replayEntries(log, collect, await entries(), { trust: open, edited: corrected }))
@@ -338,7 +338,7 @@ describe('replayDeadLetters', () => {
     const trustWith = (changes: Partial<TrustOptions> = {}) =>
       createTrust({
         publishers: {
-          outside: ['orderevents'],
+          outside: { orderevents: ['OrderCreated'] },
           services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
         },
         file: { unlisted: 'reject', publishers: {} },
