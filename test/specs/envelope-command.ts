@@ -16,7 +16,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       return JSON.stringify(createEnvelope({ type: 'OrderCreated@1', app, payload, creationDate: new Date() }))
     }
 
-    async function publish(topic: string, env: NodeJS.ProcessEnv) {
+    async function publish(topic: string, env: NodeJS.ProcessEnv, more: string[] = []) {
       const { plan, certificate } = running()
       const ca = join(plan.folder, 'envelope-command.pem')
       writeFileSync(ca, certificate)
@@ -30,6 +30,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
         publishUser,
         '--ca',
         ca,
+        ...more,
       ]
       const child = spawn(process.execPath, [cli, 'publish', ...options, '-'], { env: { ...process.env, ...env } })
       child.stdin.end(event())
@@ -55,7 +56,8 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       expect(refused.error)
         .to.match(/SASL_AUTHENTICATION_FAILED/)
         .and.not.to.contain('guessed')
-      const denied = await publish('paymentevents', { ENVELOPE_PASSWORD: running().passwords[publishUser] })
+      const password = { ENVELOPE_PASSWORD: running().passwords[publishUser] }
+      const denied = await publish('paymentevents', password, ['--any-topic'])
       expect(denied.error).to.match(/TOPIC_AUTHORIZATION_FAILED/)
     })
   })

@@ -2,7 +2,8 @@ import { decode } from '../envelope/parse.ts'
 import { modes, validateBytes } from '../envelope/verdict.ts'
 import { reasonOf } from '../kafka/address.ts'
 import { openPublisher, type PublishedPosition } from '../kafka/publisher.ts'
-import { keyFields, keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
+import { keyFields, keyOf, type OutgoingRecord, otherTopicOf, traceHeaders } from '../kafka/record.ts'
+import type { Problem } from '../validation/problems.ts'
 import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
 import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
 import { problemLine, verdictLines } from './report.ts'
@@ -14,9 +15,10 @@ Publish each valid envelope in each FILE, with its bytes unchanged, and list the
 are those of \`envelope validate\`.
 
 ${kafkaHelp}
-  --mode publisher          accept only full envelopes (default); receiver: accept what receivers accept
-  --key TEXT                the record's key. Default: the key fields of the topic, from the Payload
-  --key-field NAME          use another field of the Payload as the key
+  --mode publisher          full envelopes alone (default), or receiver: what receivers accept
+  --key TEXT                the record's key; the fields of the Payload that the topic is keyed by, unless given
+  --key-field NAME          another field of the Payload in its place
+  --any-topic               publish an event to another topic of the contract than its own
 
 Exit codes: 0 if all envelopes are published, 1 if some are not, 2 for wrong arguments or an unreadable file.
 `
@@ -37,6 +39,7 @@ export async function publish(args: string[], io: Io): Promise<number> {
     mode: { type: 'string', default: 'publisher' },
     key: { type: 'string' },
     'key-field': { type: 'string' },
+    'any-topic': { type: 'boolean', default: false },
   })
   const mode = oneOf('--mode', values.mode, modes)
   const files = requireFiles(positionals)
@@ -79,6 +82,12 @@ export async function publish(args: string[], io: Io): Promise<number> {
             problems += verdictLines(file, line, verdict)
             if (!verdict.valid) return void count.refused++
             const document = decode(bytes)
+            const other = values['any-topic'] ? undefined : otherTopicOf(document, topic)
+            if (other !== undefined) {
+              count.refused++
+              problems += problemLine(`${file}:${line}`, wrongTopic(other, topic))
+              return
+            }
             const key = values.key ?? keyOf(document, values['key-field'] ?? keyFields(document, topic))
             waiting.push({
               source: `${file}:${line}`,
@@ -103,6 +112,11 @@ export async function publish(args: string[], io: Io): Promise<number> {
   if (io.stderr.isTTY && count.published > 0) await write(io.stderr, '\n')
   await write(io.stdout, `${accountOf(topic, count, last)}\n`)
   return Math.max(code, count.refused > 0 ? 1 : 0)
+}
+
+function wrongTopic(own: string, topic: string): Problem {
+  const hint = `use --topic ${own}, or publish it there with --any-topic`
+  return { pointer: '/Name', message: `is an event of ${own}, not of ${topic}`, hint }
 }
 
 function batchLength(waiting: Waiting[]): number {

@@ -23,11 +23,22 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
 
 /** Returns the key fields of a topic. If services.json does not declare it, the event's Name determines the topic. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
-  topics ??= JSON.parse(readFileSync(new URL('topics.json', contractFolder), 'utf8')) as Record<string, Topic>
-  const declared = topic !== undefined && Object.hasOwn(topics, topic) ? topics[topic] : undefined
+  const own = topicOf(document)
+  const declared = declaredTopics()
+  const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : own
+  return name === undefined ? [] : (declared[name]?.key ?? [])
+}
+
+/** Returns the topic of an event if `topic` is another topic of the contract. Undefined if the contract lacks the event or the topic. */
+export function otherTopicOf(document: unknown, topic: string): string | undefined {
+  const own = topicOf(document)
+  return own !== topic && Object.hasOwn(declaredTopics(), topic) ? own : undefined
+}
+
+/** Returns the topic to which an event belongs by its Name. */
+function topicOf(document: unknown): string | undefined {
   const name = (document as { Name?: unknown } | null)?.Name
-  const own = Object.values(topics).find(({ events }) => events.includes(String(name)))
-  return (declared ?? own)?.key ?? []
+  return Object.entries(declaredTopics()).find(([, { events }]) => events.includes(String(name)))?.[0]
 }
 
 interface Topic {
@@ -39,7 +50,15 @@ interface Topic {
 /** Read when first needed, because `make generate` writes the file. */
 let topics: Record<string, Topic> | undefined
 
-/** Returns the W3C trace headers of a full envelope, or an empty object if the TraceId is missing. */
+function declaredTopics(): Record<string, Topic> {
+  topics ??= JSON.parse(readFileSync(new URL('topics.json', contractFolder), 'utf8')) as Record<string, Topic>
+  return topics
+}
+
+/**
+ * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag that the trace is recorded. An envelope
+ * without a TraceId has no headers.
+ */
 export function traceHeaders(document: unknown): Record<string, string> {
   const id = (document as { TraceId?: unknown } | null)?.TraceId
   if (typeof id !== 'string') return {}

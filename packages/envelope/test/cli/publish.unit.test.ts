@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { publish } from '../../src/cli/publish.ts'
+import { otherTopicOf } from '../../src/kafka/record.ts'
+import { bytesOf, reduced } from '../support/documents.ts'
+import { run } from './run.ts'
+
+describe('envelope publish', () => {
+  it('refuses an event that the contract gives to another topic', async () => {
+    const args = ['--brokers', 'localhost:1', '--topic', 'paymentevents', '--mode', 'receiver', '-']
+    const { code, out, error } = await run(publish, args, { input: [bytesOf(reduced())] })
+    expect({ code, out }).to.deep.equal({
+      code: 1,
+      out: 'published 0 to paymentevents; 1 not published, for they are invalid\n',
+    })
+    expect(error).to.equal(
+      '-:1: /Name is an event of orderevents, not of paymentevents; use --topic orderevents, or publish it there with --any-topic\n',
+    )
+  })
+
+  it('accepts an event for its topic, for a topic that the contract lacks, and an event that the contract lacks', () => {
+    expect(otherTopicOf(reduced(), 'orderevents')).to.equal(undefined)
+    expect(otherTopicOf(reduced(), 'mirror')).to.equal(undefined)
+    expect(otherTopicOf({ Name: 'Rumour' }, 'orderevents')).to.equal(undefined)
+  })
+})
