@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope'
+import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
 import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
-import { outsideRefusal } from '@orderflow/service-kit/application'
+import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
-import { type Addresses, urlOf } from '../kafka/connection.ts'
+import { type Addresses, urlOf, watchUrl } from '../kafka/connection.ts'
 import { CliError } from '../lib/error.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
@@ -24,9 +24,14 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   const event = readEventFile(file, key)
   if (!raw) requireAccepted(event)
   const addresses = await requireRunning(['kafka'])
-  const { partition, offset } = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
+  const at = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
+  const { partition, offset } = at
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
-  print(raw ? 'next: make dead-letters shows the reason if the event is invalid' : nextStep(event, addresses))
+  print(
+    raw
+      ? 'next: make dead-letters tells the reason, if it is not a valid event'
+      : nextStep(event, at, addresses, application.demo),
+  )
 }
 
 /** Reports that Kafka denied the topic to an outside application. */
@@ -38,16 +43,40 @@ function refused(error: Error, { topic }: EventRecord): never {
   })
 }
 
-/** Returns the command that shows the event's effect: requests to the paths of the demo, or the log of a consumer. */
-function nextStep({ topic, key }: EventRecord, addresses: Addresses): string {
-  const { demo } = application
+/**
+ * Returns where the event's effect is to be seen: at the paths of the demo if the topic is keyed by the demo's id, otherwise on the page of
+ * the event. Without a service that shows events, it is the log of a service that consumes the topic.
+ */
+export function nextStep(
+  { topic, value }: EventRecord,
+  { partition, offset }: PublishedPosition,
+  addresses: Addresses,
+  demo: Demo | undefined,
+): string {
+  const envelope = parseObject(value) ?? {}
+  const id = demo && demoIdIn(envelope, demo)
+  if (demo && id !== undefined) {
+    const commands = [demo, ...demo.show].map(({ service, get }) => {
+      const url = `${urlOf(addresses, service)}${withId(get, id)}`
+      return `curl ${url.includes('?') ? `'${url}'` : url}`
+    })
+    return `next: ${commands.join(' and ')}`
+  }
+  if (services.some(({ watches }) => watches)) {
+    const page = typeof envelope.Id === 'string' ? `id/${envelope.Id}` : `e/${topic}/${partition}/${offset}`
+    return `next: ${watchUrl(addresses)}/${page}`
+  }
   const consumer = services.find(({ consumes }) => topic in consumes)
-  if (!key || !demo) return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
-  const commands = [demo, ...demo.show].map(({ service, get }) => {
-    const url = `${urlOf(addresses, service)}${withId(get, key)}`
-    return `curl ${url.includes('?') ? `'${url}'` : url}`
-  })
-  return `next: ${commands.join(' and ')}`
+  return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
+}
+
+/** Returns the id of the demo's thing in an event: the key of its topic if that is one GUID, and the id of the thing by its name. */
+function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
+  const name = eventNames.find((each) => each === envelope.Name)
+  const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []
+  const isId = field.toLowerCase() === `${thing.replaceAll(/\W/g, '')}id`.toLowerCase()
+  const hasId = name && isId && others.length === 0 && payloadFields(name).includes(field) && isGuidField(name, field)
+  return hasId ? keyOf(envelope, field) : undefined
 }
 
 function requireAccepted({ topic, value }: EventRecord): void {

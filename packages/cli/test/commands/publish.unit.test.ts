@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { publish, readEventFile } from '../../src/commands/publish.ts'
+import { nextStep, publish, readEventFile } from '../../src/commands/publish.ts'
 import { CliError } from '../../src/lib/error.ts'
+import { application, ofServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('readEventFile', () => {
@@ -70,5 +71,46 @@ describe('readEventFile', () => {
 
   it('throws an error that names an unreadable file', () => {
     expect(() => readEventFile('/no/such/file.json', undefined)).to.throw('cannot read /no/such/file.json')
+  })
+})
+
+describe('the next step after an event was published', () => {
+  const [Id, OrderId] = [crypto.randomUUID(), crypto.randomUUID()]
+  const addresses = {
+    services: ofServices(({ name, http, https }) => ({
+      url: `http://${name}:${http}`,
+      httpsUrl: `https://${name}:${https}`,
+    })),
+    kafka: { bootstrapBrokers: [] },
+  }
+  const at = { partition: 2, offset: 7n }
+  const recordOf = (envelope: object, key: string = OrderId) => ({
+    topic: 'orderevents',
+    key,
+    value: Buffer.from(JSON.stringify(envelope)),
+  })
+  const next = (envelope: object, { key = OrderId as string, demo = application.demo } = {}) =>
+    nextStep(recordOf(envelope, key), at, addresses, demo)
+  const order = { Id, Name: 'OrderCreated', Payload: { OrderId } }
+
+  it('is the URLs of the demo if the topic is keyed by the id of the demo, whatever the key of the record is', () => {
+    for (const key of [OrderId, 'another'])
+      expect(next(order, { key })).to.equal(
+        `next: curl http://order-service:5000/v1/orders/${OrderId} and curl 'http://payment-service:5003/v1/payments?orderId=${OrderId}'`,
+      )
+  })
+
+  it('is the page of the event by its Id if the topic is keyed by another field, or there is no demo', () => {
+    const page = `next: http://event-monitor:5010/id/${Id}`
+    const { demo } = application
+    if (!demo) throw new Error('services.json has no demo')
+    expect(next(order, { demo: { ...demo, thing: 'booking' } })).to.equal(page)
+    expect(nextStep(recordOf(order), at, addresses, undefined)).to.equal(page)
+    expect(next({ ...order, Payload: {} })).to.equal(page)
+    expect(next({ ...order, Name: 'Rumour' })).to.equal(page)
+  })
+
+  it('is the page of the record if the event has no Id', () => {
+    expect(next({ Name: 'Rumour', Payload: {} })).to.equal('next: http://event-monitor:5010/e/orderevents/2/7')
   })
 })
