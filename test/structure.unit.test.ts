@@ -19,7 +19,7 @@ const rooms: Record<string, Record<string, string[]>> = {
   },
   'packages/service-kit/src': {
     application: [],
-    telemetry: [],
+    telemetry: ['application'],
     auth: [],
     sidecar: ['telemetry'],
     trust: ['application'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { eventNames, eventTypes, payloadFields } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type Application, type ApplicationJson, eventsOf } from './application.ts'
+import { reactionBuckets } from './reaction-buckets.ts'
 
 const schema = JSON.parse(readFileSync(new URL('application.schema.json', import.meta.url), 'utf8')) as object
 // A test validates the schema itself.
@@ -128,13 +129,18 @@ function reactionProblems({ reactions, services }: Application): string[] {
 
 function objectiveProblems({ objective, services }: Application): string[] {
   if (!objective) return []
-  const { after, event, service } = objective
+  const { after, event, service, seconds } = objective
   return [
     ...(services[service] ? [] : [serviceProblem('/objective/service', service, services)]),
     ...(hasSchema(after) ? [] : [`/objective/after: ${unknownEvent(after)}`]),
     ...((eventTypes as readonly string[]).includes(event)
       ? []
-      : [`/objective/event: ${event} has no schema; use one of ${eventTypes.join(', ')}`]),
+      : [`/objective/event: there is no schema of ${event}; use one of ${eventTypes.join(', ')}`]),
+    ...(reactionBuckets.includes(seconds)
+      ? []
+      : [
+          `/objective/seconds: orderflow_reaction_seconds does not count within ${seconds} s; use one of ${reactionBuckets.join(', ')}`,
+        ]),
   ]
 }
 

@@ -9,6 +9,7 @@ import {
   openMetricsContentType,
   Registry,
 } from 'prom-client'
+import { reactionBuckets } from '../application/reaction-buckets.ts'
 
 export interface Metrics {
   request: (request: AnsweredRequest) => void
@@ -254,8 +255,8 @@ export function metricSet() {
 /** Buckets in seconds for durations inside a service. Each bucket is a time series per combination of labels. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Buckets in seconds from one event to another, including outages. */
-const delays = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600]
+/** Buckets in seconds from one event to another. */
+const delays = [...reactionBuckets]
 
 /** Buckets for numbers of items, up to the largest batch. */
 const sizes = [1, 5, 20, 50, 100, 200, 500]
