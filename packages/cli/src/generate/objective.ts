@@ -40,7 +40,8 @@ interface OwnPanels {
 }
 
 function panelsOf(objective: Objective): OwnPanels {
-  const { things, thing, status, service, after, event, seconds, share } = objective
+  const { things, thing, status, service, event, seconds, share } = objective
+  const [name] = event.split('@')
   const queries = queriesOf(labelsOf(objective))
   return {
     share,
@@ -58,7 +59,7 @@ function panelsOf(objective: Objective): OwnPanels {
       8: { title: `${capital(things)} and requests` },
       9: {
         title: `From the ${thing} to ${status}`,
-        description: `The time from ${after} reaching the log until ${service} stored the status ${status.toLowerCase()}.`,
+        description: `From when the event that caused ${name} reached the log until ${service} had stored that it is ${status.toLowerCase()}.`,
         queries: queries.latency,
       },
     },
@@ -107,7 +108,8 @@ const panelsOfAll: OwnPanels = {
 }
 
 function rules(objective: Objective): string {
-  const { things, status, seconds, share } = objective
+  const { things, status, event, seconds, share } = objective
+  const [name] = event.split('@')
   const [labels, record, bucket] = [labelsOf(objective), recordOf(objective), bucketOf(seconds)]
   const alert = `${capital(things)}${status}Late`
   const ratio = (window: string) => `      - record: orderflow:${record}:ratio_${window}
@@ -116,7 +118,8 @@ function rules(objective: Objective): string {
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
   const budget = Number((1 - share).toFixed(6))
-  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s of reaching the log. The records have the share of late ones.
+  return `  # ${percent(share)} % of ${things} are ${status} within ${seconds} s after the event that caused ${name} reached the log. The share of those that were not,
+  # over several windows.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
 ${windows.map(ratio).join('\n')}

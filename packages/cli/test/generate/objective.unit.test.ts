@@ -13,7 +13,6 @@ const bookings: Objective = {
   thing: 'booking',
   things: 'bookings',
   status: 'Confirmed',
-  after: 'RoomBooked',
   event: 'RoomConfirmed@1',
   service: 'booking-service',
   seconds: 2.5,
@@ -50,6 +49,9 @@ describe('the generated parts of alerts and dashboard', () => {
       'Bookings and requests',
       'From the booking to Confirmed',
     ])
+    expect(panel(9).description).to.equal(
+      'From when the event that caused RoomConfirmed reached the log until booking-service had stored that it is confirmed.',
+    )
     expect(panel(2).targets[0].expr).to.equal('1 - orderflow:bookings_confirmed_late:ratio_1h')
     expect(panel(2).fieldConfig.defaults.thresholds.steps.at(-1)).to.deep.equal({ color: 'green', value: 0.99 })
     for (const { expr } of [...panel(3).targets, ...panel(9).targets])

@@ -22,13 +22,12 @@ export interface Reaction {
   about: string
 }
 
-/** The time in which things must have their status, and the share of them. Alerts and the dashboard use it. */
+/** How soon a thing has its status after the event that caused `event`, and which share of them: the alerts and the dashboard follow. */
 export interface Objective {
   thing: string
   things: string
   status: string
-  after: string
-  /** The name and version of the last event, which `service` handles. */
+  /** Name and Version of the event whose handling by `service` ends it. */
   event: string
   service: string
   seconds: number

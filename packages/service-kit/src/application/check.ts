@@ -129,10 +129,9 @@ function reactionProblems({ reactions, services }: Application): string[] {
 
 function objectiveProblems({ objective, services }: Application): string[] {
   if (!objective) return []
-  const { after, event, service, seconds } = objective
+  const { event, service, seconds } = objective
   return [
     ...(services[service] ? [] : [serviceProblem('/objective/service', service, services)]),
-    ...(hasSchema(after) ? [] : [`/objective/after: ${unknownEvent(after)}`]),
     ...((eventTypes as readonly string[]).includes(event)
       ? []
       : [`/objective/event: there is no schema of ${event}; use one of ${eventTypes.join(', ')}`]),

@@ -143,6 +143,11 @@ describe('services.json', () => {
       '/reactions/1/about: PaymentApproved is about OrderId in another reaction; use one field for it',
     ],
     [
+      'an event that begins the objective, because the metric begins at the direct cause',
+      (all) => (all.objective.after = 'OrderCreated'),
+      '/objective/after: no such field; remove it',
+    ],
+    [
       'an objective of seconds that the metric has no bucket for',
       (all) => (all.objective.seconds = 2),
       '/objective/seconds: orderflow_reaction_seconds does not count within 2 s; use one of 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600',
