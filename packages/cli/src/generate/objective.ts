@@ -133,7 +133,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: page, window: 1h }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last hour were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#${alert.toLowerCase()}
+          runbook: docs/observability.md#objectivemissed
 
       - alert: ${alert}
         # 5 % of the budget within six hours.
@@ -143,7 +143,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: page, window: 6h }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last six hours were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#${alert.toLowerCase()}
+          runbook: docs/observability.md#objectivemissed
 
       - alert: ${alert}
         # 10 % of the budget within three days.
@@ -153,7 +153,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: ticket, window: 3d }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last three days were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#${alert.toLowerCase()}
+          runbook: docs/observability.md#objectivemissed
 `
 }
 

@@ -40,7 +40,12 @@ describe('the generated parts of alerts and dashboard', () => {
     }
   })
 
-  it('write the words, the labels and the threshold of the objective into panels', () => {
+  it('have alerts with a runbook that does not depend on the objective', () => {
+    const links = alertsFile(alerts, bookings).match(/runbook: .*#bookings.*|runbook: .*#objectivemissed$/gm)
+    expect(links).to.deep.equal(Array(3).fill('runbook: docs/observability.md#objectivemissed'))
+  })
+
+  it('have panels with the words, the labels and the threshold of the objective', () => {
     const { panels } = JSON.parse(dashboardFile(dashboard, bookings))
     const panel = (wanted: number) => panels.find(({ id }: { id: number }) => id === wanted)
     expect([2, 3, 8, 9].map((id) => panel(id).title)).to.deep.equal([

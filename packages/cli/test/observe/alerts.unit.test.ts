@@ -17,6 +17,8 @@ const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
 }
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)
+/** The alert of the objective in services.json, whose heading must not depend on it. */
+const objectiveAlert = 'OrdersPaidLate'
 const manual = read('docs/observability.md')
 
 describe('alerts.yml', () => {
@@ -25,8 +27,9 @@ describe('alerts.yml', () => {
     for (const { alert = '', labels, annotations } of alerts) {
       expect(labels?.severity, alert).to.match(/^(page|ticket)$/)
       expect(annotations?.summary, alert).to.match(/\w/)
-      expect(annotations?.runbook, alert).to.equal(`docs/observability.md#${alert.toLowerCase()}`)
-      expect(manual, alert).to.contain(`\n### ${alert}\n`)
+      const heading = alert === objectiveAlert ? 'ObjectiveMissed' : alert
+      expect(annotations?.runbook, alert).to.equal(`docs/observability.md#${heading.toLowerCase()}`)
+      expect(manual, alert).to.contain(`\n### ${heading}\n`)
     }
   })
 
