@@ -1,4 +1,4 @@
-import { deadLetterTopic, isGuid } from '@orderflow/envelope'
+import { deadLetterTopic, describeProblem, isGuid, type Problem } from '@orderflow/envelope'
 import { digestOf, unread } from '../../stream/dead-letter.ts'
 import {
   deadLetterHeaders,
@@ -9,6 +9,8 @@ import {
   positionText,
   type RecordPosition,
 } from '../../stream/record.ts'
+import { whileHandling } from '../../telemetry/context.ts'
+import { contractMask } from '../../telemetry/mask.ts'
 import { signatureHeader } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
 
@@ -124,7 +126,16 @@ export interface FailedEvent {
 
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
-export const lost = 'the log has deleted the event, and the dead letter does not contain it'
+/** Returns the problems in a detail: a list without values, or a sentence, which is masked again. */
+export function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
+  try {
+    return (JSON.parse(detail) as Problem[]).map(describeProblem)
+  } catch {
+    return [values ? detail : whileHandling(value, () => contractMask.text(detail))]
+  }
+}
+
+export const lost = 'the dead letter is without the event, and the log has it no more'
 
 /** Returns the event from the failed record, or else from the dead letter. Undefined if the log has neither. */
 export async function readEvent(

@@ -15,7 +15,7 @@ import { idSourceOf, positionText, type RecordPosition, replayedFrom, replayedRe
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
-import { type FailedEvent, lost, readEvent } from './records.ts'
+import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 
 export interface ReplayRecord {
   /** The event's origin, whose topic and partition get the record. */
@@ -62,8 +62,9 @@ export async function makeReplayRecord(
   const value = withKnownIds(bytes, { event, key, origin, positionIdsBefore })
   const signature = headerOf(event, signatureHeader)
   const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
+  const problems = problemsOf(event, false)
   const checked = checkReplay(
-    { topic: origin.topic, value, reason: edited ? undefined : reason, signature, isVouchedFor },
+    { topic: origin.topic, value, reason: edited ? undefined : reason, problems, signature, isVouchedFor },
     trust,
   )
   if ('why' in checked) return checked
@@ -89,7 +90,7 @@ const header = (name: string, text: string): LogRecord['headers'][number] => [Bu
 /** Reasons that the current schemas and trust file decide again. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
-/** Returns true if an event with this reason may be replayed unchanged. With other reasons, it contradicts the service's data. */
+/** Returns whether an event with this reason may be replayed unchanged. Any other reason is a rule of a service, which refuses it again. */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
 interface ReplayedEvent {
@@ -97,6 +98,9 @@ interface ReplayedEvent {
   value: Uint8Array
   /** Undefined for an edited event. */
   reason: string | undefined
+  /** The detail of the dead letter, without personal data. */
+  problems?: string[]
+  /** Signature of the record that failed. */
   signature: string | undefined
   /** True if the operator vouches for the event, so an event of our services gets the operator's signature. */
   isVouchedFor: boolean
@@ -104,14 +108,15 @@ interface ReplayedEvent {
 
 /** Returns the event's signature, or why it would become a dead letter again, one line for each problem. */
 export function checkReplay(
-  { topic, value, reason, signature, isVouchedFor }: ReplayedEvent,
+  { topic, value, reason, problems = [], signature, isVouchedFor }: ReplayedEvent,
   trust: Trust,
 ): { why: string[] } | { signature: string | undefined } {
   try {
     const event = parseEvent(value)
     requireExactFields(event, value)
     if (reason !== undefined && !isReplayable(reason)) {
-      return { why: [`${reason}: the event contradicts the service's data; edit it before you replay it`] }
+      const rule = 'the service refuses the event by a rule, and will again unless it is edited'
+      return { why: [`${reason}: ${[...problems.filter(Boolean), rule].join('; ')}`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature
     trust.requireTrusted(topic, event, { value, signature: signed, appendedAt: Date.now() })

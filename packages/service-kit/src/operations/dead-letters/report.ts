@@ -1,21 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  completeEnvelope,
-  describeProblem,
-  type Envelope,
-  maskedEvent,
-  type Problem,
-  parseEnvelope,
-  type ReceivedEnvelope,
-} from '@orderflow/envelope'
-import { keyFields } from '@orderflow/envelope/kafka'
+import { completeEnvelope, type Envelope, maskedEvent, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { idSourceOf, positionText, type RecordPosition } from '../../stream/record.ts'
-import { mayShowKey } from '../../stream/record-key.ts'
-import { whileHandling } from '../../telemetry/context.ts'
-import { contractMask } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
-import { type FailedEvent, lost } from './records.ts'
+import { type FailedEvent, lost, problemsOf } from './records.ts'
 import type { Outcome } from './replay.ts'
 import { documentIn } from './replay-record.ts'
 
@@ -119,17 +107,8 @@ function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, p
   }
 }
 
-/** Returns the problems in a detail: a list without values, or a sentence, which is masked again. */
-function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
-  try {
-    return (JSON.parse(detail) as Problem[]).map(describeProblem)
-  } catch {
-    return [values ? detail : whileHandling(value, () => contractMask.text(detail))]
-  }
-}
-
-/** Returns a key as text, masked unless it may be shown. */
-function shownKey(key: Buffer, isShown: boolean): string {
+/** Returns a key as text, masked unless it is a GUID. */
+function shownKey(key: Buffer, values: boolean): string {
   const text = isUtf8(key) ? key.toString() : `0x${key.toString('hex')}`
   return isShown ? text : `*** (${text.length} characters)`
 }

@@ -20,7 +20,9 @@ export interface Failed {
   value?: Buffer
   /** True if the topic refused the dead letter with its event. */
   isCut?: boolean
-  /** The record's time of arrival. The default differs for each offset. */
+  /** What the service reports of the failure. */
+  detail?: string
+  /** When the record reached the log; each offset has its own time. */
   arrivedAt?: number
   key?: string
   /** The header with the position of the event's first record. */
@@ -40,6 +42,7 @@ export function fail(
     key = 'k',
     replayedFrom,
     isCut = false,
+    detail = 'd',
     arrivedAt = offset,
   }: Failed = {},
 ): RecordPosition {
@@ -52,7 +55,7 @@ export function fail(
   if (replayedFrom) metadata['replayed-from'] = encodeURIComponent(replayedFrom)
   const delivery = readDelivery({ entryId: '', event: value.toString('base64'), metadata }, topic)
   const make = isCut ? minimalDeadLetter : deadLetterOf
-  return log.append(make(delivery, { code: reason, detail: 'd' }, app, new Date()))
+  return log.append(make(delivery, { code: reason, detail }, app, new Date()))
 }
 
 /** Writes the dead letter of 0.1.0 of the record at an offset (`deadLetterOf` of that version). */

@@ -4,8 +4,8 @@ import { checkReplay } from '../../../src/operations/dead-letters/replay-record.
 import { openTrust } from '../../support/open-trust.ts'
 import { bytesOf, event } from './records.ts'
 
-function refusalOf(value: Uint8Array, reason: string | undefined): string[] {
-  const replay = { topic: 'orderevents', value, reason, signature: undefined, isVouchedFor: false }
+function refusalOf(value: Uint8Array, reason: string | undefined, problems: string[] = []): string[] {
+  const replay = { topic: 'orderevents', value, reason, problems, signature: undefined, isVouchedFor: false }
   const checked = checkReplay(replay, openTrust)
   return 'why' in checked ? checked.why : []
 }
@@ -31,8 +31,13 @@ describe('checkReplay', () => {
     expect(refusalOf(Buffer.from(text), 'invalid-payload').join()).to.match(/\/Payload\/Total .*at most 15 digits/)
   })
 
-  it('refuses an unedited event that contradicts the service’s data', () => {
-    expect(refusalOf(bytesOf(event), 'conflicting-order').join()).to.contain('contradicts')
+  it('when a rule of a service refused the event and it was not edited, in neutral words', () => {
+    expect(refusalOf(bytesOf(event), 'room-taken', [''])).to.deep.equal([
+      'room-taken: the service refuses the event by a rule, and will again unless it is edited',
+    ])
+    expect(refusalOf(bytesOf(event), 'room-taken', ['the room is taken that night'])).to.deep.equal([
+      'room-taken: the room is taken that night; the service refuses the event by a rule, and will again unless it is edited',
+    ])
     expect(refusalOf(bytesOf(event), undefined)).to.deep.equal([])
   })
 })

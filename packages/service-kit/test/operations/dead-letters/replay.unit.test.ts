@@ -64,7 +64,18 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(1)
   })
 
-  it('replays all entries except those of a missing partition, as its dry run reports', async () => {
+  it('are refused with the detail of the dead letter, in which personal data is masked', async () => {
+    fail(log, 'order-service', 1, 'room-taken', { value, detail: 'Ada Lovelace has this room' })
+    for await (const outcome of replayEntries(log, publish, await entries(), { trust }))
+      expect(outcome).to.deep.include({
+        result: 'refused',
+        why: [
+          'room-taken: *** *** has this room; the service refuses the event by a rule, and will again unless it is edited',
+        ],
+      })
+  })
+
+  it('are sent back all but those of a partition that there is not, as a dry run says', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
