@@ -103,7 +103,7 @@ function eventProblems({ topics, services }: Application): string[] {
 }
 
 function reactionProblems({ reactions, services }: Application): string[] {
-  const aboutOf = new Map<string, string>()
+  const firstOf = new Map<string, { at: string; about: string }>()
   return reactions.flatMap(({ after, answers, by, about }, index) => {
     const at = `/reactions/${index}`
     const unknown = [after, ...answers].filter((event) => !hasSchema(event))
@@ -115,13 +115,15 @@ function reactionProblems({ reactions, services }: Application): string[] {
         ? []
         : [`${at}/by: ${by} publishes none of ${answers.join(', ')}; name the service that does`]),
       ...[after, ...answers].flatMap((event) => {
-        const other = aboutOf.get(event) ?? about
-        aboutOf.set(event, other)
+        const first = firstOf.get(event) ?? { at, about }
+        firstOf.set(event, first)
         if (!hasField(event, about))
           return [`${at}/about: ${event} has no field ${about || 'that is a key'}; name a field that all of them have`]
-        return other === about
+        return first.about === about
           ? []
-          : [`${at}/about: ${event} is about ${other} in another reaction; use one field for it`]
+          : [
+              `${first.at}/about, ${at}/about: ${event} is about ${first.about} in the first and ${about} in the second; use one field for it, which is the first field of the key of \`after\` when left out`,
+            ]
       }),
     ]
   })

@@ -140,7 +140,7 @@ describe('services.json', () => {
           within: 5,
           about: 'PaymentId',
         }),
-      '/reactions/1/about: PaymentApproved is about OrderId in another reaction; use one field for it',
+      '/reactions/0/about, /reactions/1/about: PaymentApproved is about OrderId in the first and PaymentId in the second; use one field for it, which is the first field of the key of `after` when left out',
     ],
     [
       'an event that begins the objective, because the metric begins at the direct cause',
