@@ -57,7 +57,7 @@ export function createCommands(
   /** Returns true if the event was saved. Otherwise the reactions save it later, because the log has it. */
   async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
-    await publish(orderEvents, orderId, event).catch((error: unknown) => {
+    await publish(orderEvents, event).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
       throw new UncertainError(`It is not known whether the event reached the log. ${retry}`, {
         details: { orderId },

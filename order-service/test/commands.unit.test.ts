@@ -19,7 +19,7 @@ describe('cancel', () => {
     const store = { find: async () => ({ OrderCreated }), saveFact: async () => true, claim: undefined as never }
     const commands = createCommands(store, {
       app,
-      publish: async (_topic, _key, event) => void published.push(event),
+      publish: async (_topic, event) => void published.push(event),
       now: () => new Date(),
       newId: randomUUID,
       log: undefined as never,

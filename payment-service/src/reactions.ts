@@ -40,7 +40,7 @@ export function createReactions(
     if (state.decision?.source === 'OrderCreated' && state.decision.amount !== amount) {
       throw new PaymentError('conflicting-order', 'this OrderId was charged with another total')
     }
-    await announce(publish, resultOf(app, state), orderId)
+    await announce(publish, resultOf(app, state))
     return changed
   }
 
@@ -50,7 +50,7 @@ export function createReactions(
     const { state, changed } = await saveFact(tenantOf(event).id, orderId, (known) =>
       decide(known, { type: 'cancel', cause }, policy),
     )
-    await announce(publish, refundOf(app, state), orderId)
+    await announce(publish, refundOf(app, state))
     return changed
   }
 

@@ -23,9 +23,8 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
 
 /** Returns the key fields of a topic. If services.json does not declare it, the event's Name determines the topic. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
-  const own = topicOf(document)
   const declared = declaredTopics()
-  const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : own
+  const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : topicOf(document)
   return name === undefined ? [] : (declared[name]?.key ?? [])
 }
 

@@ -84,7 +84,7 @@ export function createDryRun({
     // Created for each record, because a store may remember writes.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
-      publish: async (topic, _key, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
+      publish: async (topic, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
     })
     const handlers = reactions[position.topic]
     if (!handlers) return { result: 'no-effect', why: 'not-handled', publishes }

@@ -1,4 +1,5 @@
 import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope'
+import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import {
@@ -16,8 +17,11 @@ import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 
-/** Publishes an envelope to a topic with a partition key, as `PublishRecord` does. */
-export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
+/**
+ * Publishes an envelope to a topic. The partition key follows from the Payload, by the topic's `key` in services.json. Resolves and throws as
+ * `PublishRecord` does.
+ */
+export type Publish = (topic: string, envelope: Envelope) => Promise<void>
 
 export interface Forwarded {
   envelope: ReceivedEnvelope
@@ -41,8 +45,9 @@ export function createPublish(
   trust: Pick<Trust, 'sign'>,
   tracing: Tracing | undefined,
 ): Publish {
-  return async (topic, key, envelope) => {
+  return async (topic, envelope) => {
     noteIds(envelope)
+    const key = keyOf(envelope, keyFields(envelope, topic))
     await inTrace(topic, key, envelope, tracing, (traceparent) =>
       publish(recordOf(topic, key, envelope, trust, traceparent)),
     )
@@ -145,7 +150,7 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
  */
 export function recordOf(
   topic: string,
-  key: string,
+  key: string | undefined,
   envelope: Envelope,
   trust: Pick<Trust, 'sign'>,
   traceparent?: string,

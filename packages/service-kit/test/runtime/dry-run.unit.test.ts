@@ -53,7 +53,7 @@ describe('a dry run', () => {
             },
           })
           const reaction = { ...event, Name: 'PaymentApproved', Version: 1 } as unknown as Envelope
-          if (isNew) await publish('paymentevents', id, reaction)
+          if (isNew) await publish('paymentevents', reaction)
           return isNew
         },
       },

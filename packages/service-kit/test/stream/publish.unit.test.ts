@@ -1,7 +1,7 @@
 import type { Envelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
-import { createPublisher, recordOf } from '../../src/stream/publish.ts'
+import { createPublish, createPublisher, recordOf } from '../../src/stream/publish.ts'
 import { within } from '../../src/telemetry/context.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { virtualTime } from '../support/virtual-time.ts'
@@ -31,7 +31,16 @@ describe('createPublisher and recordOf', () => {
     for (const unknown of [undefined, Number.NaN]) expect(headersAt(unknown)).to.deep.equal({})
   })
 
-  it('signs the exact bytes of the record', () => {
+  it('writes an event of a service under the key of its topic, and without one if it lacks the field', async () => {
+    const sidecar = new FakeSidecar()
+    const publish = createPublish(createPublisher(sidecar), unsigned, undefined)
+    const created = (Payload: object) => ({ Name: 'OrderCreated', Payload }) as unknown as Envelope
+    await publish('orderevents', created({ OrderId: 'an order', Total: 1 }))
+    await publish('orderevents', created({ Total: 1 }))
+    expect(sidecar.published.map(({ key }) => key)).to.deep.equal(['an order', undefined])
+  })
+
+  it('signs the very bytes that it writes', () => {
     const envelope = { TraceId: '', Name: 'Done', Payload: { Text: 'ü' } } as unknown as Envelope
     const sign = (topic: string, { Name }: { Name: string }, value: Uint8Array) =>
       `${topic} ${Name} ${Buffer.from(value)}`

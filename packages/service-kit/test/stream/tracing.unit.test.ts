@@ -153,7 +153,7 @@ describe('traces of events', () => {
     handle = async ({ TraceId, Payload }) => {
       await documents.read(['a'])
       await documents.change({ key: 'a', bytes: 1, decide: (view) => view.write({ id: Payload.OrderId }) })
-      await publishAs(recorded.tracing)('paymentevents', Payload.OrderId, { ...eventOf(traceId).envelope, TraceId })
+      await publishAs(recorded.tracing)('paymentevents', { ...eventOf(traceId).envelope, TraceId })
     }
     await consume([eventOf(traceId, `00-${traceId}-${spanId}-01`).entry])
     const [event] = named('process orderevents')
@@ -204,7 +204,7 @@ describe('traces of events', () => {
 
   it('unsampled events have no spans, and their reactions forward the decision if one was received', async () => {
     handle = async ({ TraceId }) => {
-      await publishAs(recorded.tracing)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
+      await publishAs(recorded.tracing)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
     }
     const traceId = newTraceId()
     await consume([eventOf(traceId, `00-${traceId}-${spanId}-00`).entry])
@@ -218,7 +218,7 @@ describe('traces of events', () => {
 
   it('an event of another trace than the request’s begins that trace, and links to the request', async () => {
     const traceId = newTraceId()
-    handle = () => publishAs(recorded.tracing)('paymentevents', 'k', eventOf(traceId).envelope)
+    handle = () => publishAs(recorded.tracing)('paymentevents', eventOf(traceId).envelope)
     await consume([eventOf(newTraceId()).entry])
     const [sent] = named('send paymentevents')
     expect(sent).to.include({ traceId, parent: undefined })
@@ -228,8 +228,8 @@ describe('traces of events', () => {
   it('a service without a collector only forwards a received trace', async () => {
     const traceId = newTraceId()
     handle = async ({ TraceId }) => {
-      await publishAs(undefined)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
-      await publishAs(undefined)('paymentevents', 'k', eventOf(newTraceId()).envelope)
+      await publishAs(undefined)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
+      await publishAs(undefined)('paymentevents', eventOf(newTraceId()).envelope)
     }
     const header = `00-${traceId}-${spanId}-01`
     await consume([eventOf(traceId, header).entry], { ...options(), tracing: undefined })
@@ -240,8 +240,11 @@ describe('traces of events', () => {
 
   it('spans contain no text that a person may have written', async () => {
     const traceId = newTraceId()
-    handle = ({ TraceId }) =>
-      publishAs(recorded.tracing)('paymentevents', personal, { ...eventOf(newTraceId()).envelope, TraceId })
+    handle = ({ TraceId }) => {
+      const { envelope } = eventOf(newTraceId())
+      const Payload = { ...envelope.Payload, OrderId: personal }
+      return publishAs(recorded.tracing)('paymentevents', { ...envelope, TraceId, Payload })
+    }
     const odd = { ...eventOf(traceId).envelope, Name: personal, AppName: personal }
     await consume([eventOf(traceId, undefined, personal).entry, entryOf(JSON.stringify(odd), undefined, personal)])
     expect(recorded.spans()).to.have.lengthOf.above(3)
