@@ -7,13 +7,18 @@ bin := $(run) node_modules/.bin
 .DEFAULT_GOAL := help
 .PHONY: help
 
-# A line that begins with ##@ names a group. NAME is the name of a service.
-help: ## List the targets, the most important first
+# An application of its own lacks tools/ (docs/own-domain.md).
+ifneq ($(wildcard tools/Makefile),)
+maintenance := , and make -C tools help the targets of maintainers
+endif
+
+# A line that begins with ##@ names a group. NAME stands for each service.
+help: ## List the targets, those that a newcomer wants first
 	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'NAME is one of: $(released)'
 	@echo
-	@echo './orderflow help lists all commands, and make -C tools help the targets of maintainers.'
+	@echo './orderflow help lists all commands$(maintenance).'
 
 ##@ Run it
 .PHONY: up demo observe status logs down

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { commandGroups, repository, services } from '@orderflow/cli'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
@@ -134,6 +135,17 @@ describe('make help', () => {
       expect(silent).to.deep.equal([])
     })
   }
+
+  it('names tools/ only where it exists: an application of its own lacks it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'make-help-'))
+    copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
+    const shown = execFileSync('make', ['-C', folder, 'help'], { encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect(shown)
+      .to.contain('./orderflow help lists all commands.')
+      .and.not.to.match(/\btools\b/)
+    expect(make('.', 'help')).to.contain('lists all commands, and make -C tools help')
+  })
 
   it('shows at most 16 targets of the application', () => {
     expect(shownBy('.')).to.have.length.within(10, 16)

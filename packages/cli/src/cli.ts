@@ -1,4 +1,4 @@
-import { commandGroups } from './command-groups.ts'
+import { commandGroups, hiddenGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
 import { CliError } from './lib/error.ts'
 import { diskFullError, isDiskFull } from './lib/files.ts'
@@ -33,7 +33,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1)
 })
 try {
-  process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print)
+  process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print, hiddenGroups)
 } catch (failure) {
   const error = commandError(failure)
   if (!(error instanceof CliError)) throw error

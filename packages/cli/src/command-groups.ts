@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
@@ -44,6 +45,12 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
   return { [name]: { summary, parameters, options, more, run } }
 }
 
+const maintenance = 'Maintain this project'
+
+/** Titles of the groups that the help leaves out: an application of its own has no tools/ (docs/own-domain.md). */
+export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
+
+/** The commands of ./orderflow. */
 export const commandGroups: CommandGroups = {
   'Run it': {
     up: {
@@ -242,7 +249,7 @@ export const commandGroups: CommandGroups = {
       },
     }),
   },
-  'Maintain this project': {
+  [maintenance]: {
     lint: {
       summary: 'Lint shell scripts, Dockerfiles and workflows, as make check does',
       run: async ({ signal }) => (await import('./commands/lint.ts')).lint(process.env, signal()),

@@ -40,6 +40,7 @@ export type CommandGroups = Record<string, Record<string, Command>>
 
 /**
  * Runs one command line and returns the exit code.
+ * @param hidden titles of groups that the help leaves out
  * @throws {CliError} `usage` for an unknown command or a wrong option
  */
 export async function runCommandLine(
@@ -47,10 +48,11 @@ export async function runCommandLine(
   [name, ...args]: string[],
   signal: () => AbortSignal,
   print: (text: string) => void,
+  hidden: readonly string[] = [],
 ): Promise<number> {
   if (name === undefined || isHelp(name)) {
     const [asked] = args
-    print(asked === undefined || isHelp(asked) ? overview(groups) : helpOf(asked, find(groups, asked)))
+    print(asked === undefined || isHelp(asked) ? overview(groups, hidden) : helpOf(asked, find(groups, asked)))
     return 0
   }
   const command = find(groups, name)
@@ -74,9 +76,11 @@ function find(groups: CommandGroups, name: string): Command {
   throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
-function overview(groups: CommandGroups): string {
-  const width = longest(Object.values(groups).flatMap((commands) => Object.keys(commands)))
-  const listed = Object.entries(groups).map(([title, commands]) => {
+/** One line for each command, by group. */
+function overview(groups: CommandGroups, hidden: readonly string[]): string {
+  const shown = Object.entries(groups).filter(([title]) => !hidden.includes(title))
+  const width = longest(shown.flatMap(([, commands]) => Object.keys(commands)))
+  const listed = shown.map(([title, commands]) => {
     const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
     return [`${title}:`, ...lines].join('\n')
   })

@@ -47,6 +47,14 @@ describe('./orderflow command lines', () => {
     expect(given).to.deep.equal([])
   })
 
+  it('leaves hidden groups out of the help, and runs their commands', async () => {
+    const print = (text: string) => void printed.push(text)
+    const signal = () => new AbortController().signal
+    await runCommandLine(groups, ['help'], signal, print, ['Operate it'])
+    expect(printed[0]).to.contain('Run it:\n  up  Start everything\n').and.not.to.contain('Operate it')
+    expect(await runCommandLine(groups, ['rebuild', 'a'], signal, print, ['Operate it'])).to.equal(3)
+  })
+
   it('prints the options of a command and runs nothing', async () => {
     await run('rebuild', '--help')
     await run('help', 'rebuild')
