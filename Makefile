@@ -12,8 +12,8 @@ ifneq ($(wildcard tools/Makefile),)
 maintenance := , and make -C tools help the targets of maintainers
 endif
 
-# A line that begins with ##@ names a group. NAME stands for each service.
-help: ## List the targets, those that a newcomer wants first
+# A line that begins with ##@ names a group. NAME is the name of a service.
+help: ## List the targets, the most important first
 	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'NAME is one of: $(released)'

@@ -136,14 +136,12 @@ describe('make help', () => {
     })
   }
 
-  it('names tools/ only where it exists: an application of its own lacks it', () => {
+  it('names tools/ only if the folder exists', () => {
     const folder = mkdtempSync(join(tmpdir(), 'make-help-'))
     copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
     const shown = execFileSync('make', ['-C', folder, 'help'], { encoding: 'utf8' })
     rmSync(folder, { recursive: true })
-    expect(shown)
-      .to.contain('./orderflow help lists all commands.')
-      .and.not.to.match(/\btools\b/)
+    expect(shown).to.contain('./orderflow help lists all commands.').and.not.to.contain('make -C tools')
     expect(make('.', 'help')).to.contain('lists all commands, and make -C tools help')
   })
 

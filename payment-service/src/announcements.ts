@@ -91,7 +91,6 @@ const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
   deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))
 
-/** Publishes an announcement; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined): Promise<void> {
   if (event) await publish(paymentEvents, event)
 }

@@ -56,7 +56,7 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // Announcing what another request decided is harmless, and heals one that died before it could.
+      // Announcing another request's decision again is harmless, and completes a request that died before.
       await announce(publish, resultOf(app, state)).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'

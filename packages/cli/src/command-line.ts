@@ -76,7 +76,6 @@ function find(groups: CommandGroups, name: string): Command {
   throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
-/** One line for each command, by group. */
 function overview(groups: CommandGroups, hidden: readonly string[]): string {
   const shown = Object.entries(groups).filter(([title]) => !hidden.includes(title))
   const width = longest(shown.flatMap(([, commands]) => Object.keys(commands)))

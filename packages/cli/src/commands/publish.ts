@@ -29,7 +29,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(
     raw
-      ? 'next: make dead-letters tells the reason, if it is not a valid event'
+      ? 'next: make dead-letters shows the reason if the event is invalid'
       : nextStep(event, at, addresses, application.demo),
   )
 }
@@ -44,8 +44,8 @@ function refused(error: Error, { topic }: EventRecord): never {
 }
 
 /**
- * Returns where the event's effect is to be seen: at the paths of the demo if the topic is keyed by the demo's id, otherwise on the page of
- * the event. Without a service that shows events, it is the log of a service that consumes the topic.
+ * Returns the command or address that shows the event's effect. These are the paths of the demo if the topic's key is the demo's id, and
+ * otherwise the page of the event in the monitor. Without a monitor it is the log of a consumer.
  */
 export function nextStep(
   { topic, value }: EventRecord,
@@ -70,7 +70,7 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the id of the demo's thing in an event: the key of its topic if that is one GUID, and the id of the thing by its name. */
+/** Returns the demo's id in an event: the key of its topic, if that is one GUID with the name of the demo's thing. */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []

@@ -199,10 +199,7 @@ scopes:
 `
 }
 
-/**
- * components/trust/publishers.json: what each service publishes, by the AppId in its settings, and which events others may write, by topic. A
- * service has no other way to know the AppIds of the others: an image has the settings of one service.
- */
+/** Returns components/trust/publishers.json: the events of each service by its AppId, and the events of outside publishers by topic. */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {

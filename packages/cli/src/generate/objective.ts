@@ -59,7 +59,7 @@ function panelsOf(objective: Objective): OwnPanels {
       8: { title: `${capital(things)} and requests` },
       9: {
         title: `From the ${thing} to ${status}`,
-        description: `From when the event that caused ${name} reached the log until ${service} had stored that it is ${status.toLowerCase()}.`,
+        description: `The time from the cause of ${name} reaching the log until ${service} stored the status ${status.toLowerCase()}.`,
         queries: queries.latency,
       },
     },
@@ -118,8 +118,8 @@ function rules(objective: Objective): string {
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
   const budget = Number((1 - share).toFixed(6))
-  return `  # ${percent(share)} % of ${things} are ${status} within ${seconds} s after the event that caused ${name} reached the log. The share of those that were not,
-  # over several windows.
+  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. The records have the
+  # share of late ones.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
 ${windows.map(ratio).join('\n')}

@@ -56,7 +56,7 @@ export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
 
-/** Returns the topic of an event; for an event of no topic the first one that outside applications may write. Undefined without one. */
+/** Returns the topic of an event. For an unknown event it returns the first topic of outside publishers, or undefined. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)

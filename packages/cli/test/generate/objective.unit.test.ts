@@ -40,12 +40,12 @@ describe('the generated parts of alerts and dashboard', () => {
     }
   })
 
-  it('have alerts with a runbook that does not depend on the objective', () => {
+  it('link the alerts to a runbook that does not depend on the objective', () => {
     const links = alertsFile(alerts, bookings).match(/runbook: .*#bookings.*|runbook: .*#objectivemissed$/gm)
     expect(links).to.deep.equal(Array(3).fill('runbook: docs/observability.md#objectivemissed'))
   })
 
-  it('have panels with the words, the labels and the threshold of the objective', () => {
+  it('contain panels with the words, the labels and the threshold of the objective', () => {
     const { panels } = JSON.parse(dashboardFile(dashboard, bookings))
     const panel = (wanted: number) => panels.find(({ id }: { id: number }) => id === wanted)
     expect([2, 3, 8, 9].map((id) => panel(id).title)).to.deep.equal([
@@ -55,7 +55,7 @@ describe('the generated parts of alerts and dashboard', () => {
       'From the booking to Confirmed',
     ])
     expect(panel(9).description).to.equal(
-      'From when the event that caused RoomConfirmed reached the log until booking-service had stored that it is confirmed.',
+      'The time from the cause of RoomConfirmed reaching the log until booking-service stored the status confirmed.',
     )
     expect(panel(2).targets[0].expr).to.equal('1 - orderflow:bookings_confirmed_late:ratio_1h')
     expect(panel(2).fieldConfig.defaults.thresholds.steps.at(-1)).to.deep.equal({ color: 'green', value: 0.99 })

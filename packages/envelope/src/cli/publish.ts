@@ -15,10 +15,10 @@ Publish each valid envelope in each FILE, with its bytes unchanged, and list the
 are those of \`envelope validate\`.
 
 ${kafkaHelp}
-  --mode publisher          full envelopes alone (default), or receiver: what receivers accept
-  --key TEXT                the record's key; the fields of the Payload that the topic is keyed by, unless given
-  --key-field NAME          another field of the Payload in its place
-  --any-topic               publish an event to another topic of the contract than its own
+  --mode publisher          accept only full envelopes (default); receiver: accept what receivers accept
+  --key TEXT                the record's key. Default: the key fields of the topic, from the Payload
+  --key-field NAME          use another field of the Payload as the key
+  --any-topic               allow events that belong to another topic of the contract
 
 Exit codes: 0 if all envelopes are published, 1 if some are not, 2 for wrong arguments or an unreadable file.
 `

@@ -54,10 +54,7 @@ function declaredTopics(): Record<string, Topic> {
   return topics
 }
 
-/**
- * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag that the trace is recorded. An envelope
- * without a TraceId has no headers.
- */
+/** Returns the W3C trace headers of a full envelope, or an empty object if the TraceId is missing. */
 export function traceHeaders(document: unknown): Record<string, string> {
   const id = (document as { TraceId?: unknown } | null)?.TraceId
   if (typeof id !== 'string') return {}

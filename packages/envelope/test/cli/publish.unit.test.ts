@@ -10,7 +10,7 @@ describe('envelope publish', () => {
     const { code, out, error } = await run(publish, args, { input: [bytesOf(reduced())] })
     expect({ code, out }).to.deep.equal({
       code: 1,
-      out: 'published 0 to paymentevents; 1 not published, for they are invalid\n',
+      out: 'published 0 to paymentevents; 1 invalid, not published\n',
     })
     expect(error).to.equal(
       '-:1: /Name is an event of orderevents, not of paymentevents; use --topic orderevents, or publish it there with --any-topic\n',

@@ -22,12 +22,12 @@ export interface Reaction {
   about: string
 }
 
-/** How soon a thing has its status after the event that caused `event`, and which share of them: the alerts and the dashboard follow. */
+/** The time in which things must have their status, from the cause of `event` on, and the share of them. Alerts and the dashboard use it. */
 export interface Objective {
   thing: string
   things: string
   status: string
-  /** Name and Version of the event whose handling by `service` ends it. */
+  /** The name and version of the last event, which `service` handles. */
   event: string
   service: string
   seconds: number

@@ -122,7 +122,7 @@ function reactionProblems({ reactions, services }: Application): string[] {
         return first.about === about
           ? []
           : [
-              `${first.at}/about, ${at}/about: ${event} is about ${first.about} in the first and ${about} in the second; use one field for it, which is the first field of the key of \`after\` when left out`,
+              `${first.at}/about, ${at}/about: ${event} is about ${first.about} in the first and ${about} in the second; use one field for it (default: the first key field of the topic of \`after\`)`,
             ]
       }),
     ]
@@ -136,11 +136,11 @@ function objectiveProblems({ objective, services }: Application): string[] {
     ...(services[service] ? [] : [serviceProblem('/objective/service', service, services)]),
     ...((eventTypes as readonly string[]).includes(event)
       ? []
-      : [`/objective/event: there is no schema of ${event}; use one of ${eventTypes.join(', ')}`]),
+      : [`/objective/event: ${event} has no schema; use one of ${eventTypes.join(', ')}`]),
     ...(reactionBuckets.includes(seconds)
       ? []
       : [
-          `/objective/seconds: orderflow_reaction_seconds does not count within ${seconds} s; use one of ${reactionBuckets.join(', ')}`,
+          `/objective/seconds: the metric orderflow_reaction_seconds has no bucket of ${seconds} s; use one of ${reactionBuckets.join(', ')}`,
         ]),
   ]
 }

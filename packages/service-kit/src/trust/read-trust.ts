@@ -55,7 +55,7 @@ function readPublishers(root: URL, generated: string): Publishers {
   const file = new URL(generated, root)
   const publishers = JSON.parse(readFileSync(file, 'utf8')) as Publishers
   if (!Array.isArray(publishers.outside)) return publishers
-  throw new Error(`${file.pathname} is of an earlier version, without the events of each topic: run make generate`)
+  throw new Error(`${file.pathname} has an outdated form: run make generate`)
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
@@ -93,7 +93,6 @@ function read(file: URL): unknown {
   }
 }
 
-/** Returns what a schema cannot check: which services, topics and events exist. */
 function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): string[] {
   const { services } = publishers
   const outside = outsideRefusals(publishers)
@@ -107,16 +106,18 @@ function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): 
     return [
       ...(own ? [`${at}: is ${own}, one of our own services; declare its events in services.json`] : []),
       ...(isTwice ? [`${at}: is listed twice`] : []),
-      ...([...names.values()].includes(name) && !own ? [`${at}/name: is that of a service of ours`] : []),
+      ...([...names.values()].includes(name) && !own ? [`${at}/name: is the name of one of our services`] : []),
       ...Object.entries(topics).flatMap(([topic, said]) => {
         const refusals = outside.get(topic)
         if (!refusals) {
           const open = [...outside.keys()].join(', ')
-          return [`${at}/topics/${topic}: is not for others to write (outside, in services.json): ${open}`]
+          return [
+            `${at}/topics/${topic}: outside applications may not write this topic; services.json allows (outside): ${open}`,
+          ]
         }
         return said.flatMap((event) => {
           if (!events.has(event))
-            return [`${at}/topics/${topic}: ${event} is no event; there are ${[...events].join(', ')}`]
+            return [`${at}/topics/${topic}: unknown event ${event}; use one of ${[...events].join(', ')}`]
           const refusal = refusals.get(event)
           return refusal === undefined ? [] : [`${at}/topics/${topic}: ${event} ${refusal}`]
         })

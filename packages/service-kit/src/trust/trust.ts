@@ -4,7 +4,7 @@ import { outsideRefusal } from '../application/application.ts'
 
 type Topics = Record<string, string[]>
 
-/** components/trust/publishers.json: what our own services publish, by AppId, and the events that others may write, by topic. */
+/** The content of components/trust/publishers.json: the events of our services, by AppId, and the events of others, by topic. */
 export interface Publishers {
   outside: Topics
   services: Record<string, { name: string; publishes: Topics }>
@@ -98,7 +98,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
     if (!service) {
-      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, whose AppId is another`)
+      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, which has another AppId`)
       const refusals = outside.get(topic)
       if (!refusals) throw new UntrustedError(`only ${ownersOf(topic)} publishes to ${topic}`)
       const refusal = refusals.get(Name)
@@ -199,7 +199,6 @@ export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<
   return new Map(Object.keys(outside).map((topic) => [topic, new Map(refusals(topic))]))
 }
 
-/** Of an event that came without a signature, now. */
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
 const remedyOnStream = 'to accept it, change that, restart the services and replay its dead letter'

@@ -140,17 +140,17 @@ describe('services.json', () => {
           within: 5,
           about: 'PaymentId',
         }),
-      '/reactions/0/about, /reactions/1/about: PaymentApproved is about OrderId in the first and PaymentId in the second; use one field for it, which is the first field of the key of `after` when left out',
+      '/reactions/0/about, /reactions/1/about: PaymentApproved is about OrderId in the first and PaymentId in the second; use one field for it (default: the first key field of the topic of `after`)',
     ],
     [
-      'an event that begins the objective, because the metric begins at the direct cause',
+      'an objective with the field after',
       (all) => (all.objective.after = 'OrderCreated'),
       '/objective/after: no such field; remove it',
     ],
     [
       'an objective of seconds that the metric has no bucket for',
       (all) => (all.objective.seconds = 2),
-      '/objective/seconds: orderflow_reaction_seconds does not count within 2 s; use one of 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600',
+      '/objective/seconds: the metric orderflow_reaction_seconds has no bucket of 2 s; use one of 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600',
     ],
     [
       'a demo of an unknown service',

@@ -179,13 +179,13 @@ describe('readTrust', () => {
     })
   }
 
-  it('is not read with a publishers.json of an earlier version, which the error names', () => {
+  it('rejects a publishers.json of an earlier version, and names the file', () => {
     const earlier = { ...publishers, outside: ['orderevents'] }
     writeFileSync(join(folder, 'components/trust/publishers.json'), JSON.stringify(earlier))
     expect(() => read({ unlisted: 'accept', publishers: {} })).to.throw(/publishers\.json .*: run make generate$/)
   })
 
-  it('that is not there is refused, and named', () => {
+  it('names a missing file in the error', () => {
     expect(problemsOf({}, { File: '../nowhere.json' }).join()).to.match(
       /^Trust__File: cannot be read: ENOENT.*nowhere\.json/,
     )

@@ -137,9 +137,14 @@ describe('requireTrusted', () => {
       { ...claims.shop, Name: 'Paid' },
       'does not',
     ],
-    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'and its AppName another'],
-    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, whose AppId is another'],
-    ['a topic that is ours alone', 'payments', { ...claims.legacy, Name: 'Paid' }, 'only bank publishes to payments'],
+    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'but its AppName is not'],
+    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, which has another AppId'],
+    [
+      'an event of another application on our own topic',
+      'payments',
+      { ...claims.legacy, Name: 'Paid' },
+      'only bank publishes to payments',
+    ],
     [
       'an event that only a service publishes to a topic of others',
       'sales',
@@ -147,7 +152,7 @@ describe('requireTrusted', () => {
       'Counted is an event of sales that outside applications may not publish (docs/trust.md)',
     ],
     ['an event of another topic', 'returns', claims.legacy, 'Sold is an event of sales, not of returns'],
-    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only a service of ours publishes to rumours'],
+    ['an event on an unknown topic', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
   ]
   for (const [what, topic, claim, why] of forged) {
     it(`refuses ${what}, with any trust file`, () => {
@@ -172,7 +177,7 @@ describe('requireTrusted', () => {
     expect(whyNot('sales', { ...claims.stranger, Name: 'Rumour' }, generous)).to.equal(undefined)
   })
 
-  it('takes in who is not listed, or sets him aside, as the file says, with what fixes it', () => {
+  it('accepts or refuses unlisted applications by the file, and explains the fix', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)

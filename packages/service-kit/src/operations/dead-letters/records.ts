@@ -135,7 +135,7 @@ export function problemsOf({ detail, value }: FailedEvent, values: boolean): str
   }
 }
 
-export const lost = 'the dead letter is without the event, and the log has it no more'
+export const lost = 'the log has deleted the event, and the dead letter does not contain it'
 
 /** Returns the event from the failed record, or else from the dead letter. Undefined if the log has neither. */
 export async function readEvent(

@@ -90,7 +90,7 @@ const header = (name: string, text: string): LogRecord['headers'][number] => [Bu
 /** Reasons that the current schemas and trust file decide again. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
-/** Returns whether an event with this reason may be replayed unchanged. Any other reason is a rule of a service, which refuses it again. */
+/** Returns true if an event with this reason may be replayed unchanged. Other reasons are rules of services, which refuse it again. */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
 interface ReplayedEvent {
@@ -115,7 +115,7 @@ export function checkReplay(
     const event = parseEvent(value)
     requireExactFields(event, value)
     if (reason !== undefined && !isReplayable(reason)) {
-      const rule = 'the service refuses the event by a rule, and will again unless it is edited'
+      const rule = 'a rule of the service refuses the event; edit it before you replay it'
       return { why: [`${reason}: ${[...problems.filter(Boolean), rule].join('; ')}`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature

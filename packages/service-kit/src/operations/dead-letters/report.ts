@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { completeEnvelope, type Envelope, maskedEvent, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
+import { keyFields } from '@orderflow/envelope/kafka'
 import { idSourceOf, positionText, type RecordPosition } from '../../stream/record.ts'
+import { mayShowKey } from '../../stream/record-key.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
 import { type FailedEvent, lost, problemsOf } from './records.ts'
@@ -107,8 +109,7 @@ function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, p
   }
 }
 
-/** Returns a key as text, masked unless it is a GUID. */
-function shownKey(key: Buffer, values: boolean): string {
+function shownKey(key: Buffer, isShown: boolean): string {
   const text = isUtf8(key) ? key.toString() : `0x${key.toString('hex')}`
   return isShown ? text : `*** (${text.length} characters)`
 }

@@ -20,9 +20,8 @@ export interface Failed {
   value?: Buffer
   /** True if the topic refused the dead letter with its event. */
   isCut?: boolean
-  /** What the service reports of the failure. */
   detail?: string
-  /** When the record reached the log; each offset has its own time. */
+  /** The record's time of arrival. The default differs for each offset. */
   arrivedAt?: number
   key?: string
   /** The header with the position of the event's first record. */

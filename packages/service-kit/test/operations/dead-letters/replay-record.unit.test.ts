@@ -31,12 +31,12 @@ describe('checkReplay', () => {
     expect(refusalOf(Buffer.from(text), 'invalid-payload').join()).to.match(/\/Payload\/Total .*at most 15 digits/)
   })
 
-  it('when a rule of a service refused the event and it was not edited, in neutral words', () => {
+  it('refuses an unedited event that a rule of a service rejected', () => {
     expect(refusalOf(bytesOf(event), 'room-taken', [''])).to.deep.equal([
-      'room-taken: the service refuses the event by a rule, and will again unless it is edited',
+      'room-taken: a rule of the service refuses the event; edit it before you replay it',
     ])
     expect(refusalOf(bytesOf(event), 'room-taken', ['the room is taken that night'])).to.deep.equal([
-      'room-taken: the room is taken that night; the service refuses the event by a rule, and will again unless it is edited',
+      'room-taken: the room is taken that night; a rule of the service refuses the event; edit it before you replay it',
     ])
     expect(refusalOf(bytesOf(event), undefined)).to.deep.equal([])
   })

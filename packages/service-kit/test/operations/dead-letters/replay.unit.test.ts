@@ -64,18 +64,18 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(1)
   })
 
-  it('are refused with the detail of the dead letter, in which personal data is masked', async () => {
+  it('refuses an entry with the detail of its dead letter, in which personal data is masked', async () => {
     fail(log, 'order-service', 1, 'room-taken', { value, detail: 'Ada Lovelace has this room' })
     for await (const outcome of replayEntries(log, publish, await entries(), { trust }))
       expect(outcome).to.deep.include({
         result: 'refused',
         why: [
-          'room-taken: *** *** has this room; the service refuses the event by a rule, and will again unless it is edited',
+          'room-taken: *** *** has this room; a rule of the service refuses the event; edit it before you replay it',
         ],
       })
   })
 
-  it('are sent back all but those of a partition that there is not, as a dry run says', async () => {
+  it('replays all entries except those of a missing partition, as its dry run reports', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
