@@ -64,7 +64,7 @@ check: ## Run linters, check types and language, and compare schemas with the la
 	@$(orderflow) lint
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
 ifneq ($(wildcard tools/language),)
-	@$(run) tools/language/main.ts --converted
+	@$(run) tools/language/main.ts --check
 endif
 
 # An own application lacks tools/ and the tests of this repository (docs/own-domain.md).

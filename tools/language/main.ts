@@ -1,8 +1,8 @@
 /**
  * Checks the language of the repository's texts by the rules of docs/style.md.
- * Without arguments it counts problems by rule and folder. PATHS lists the problems of folders or files. `--converted` checks the folders in
- * converted.json, and the subjects of commits.
- * Usage: `node tools/language/main.ts [PATHS... | --converted]`
+ * Without arguments it counts problems by rule and folder. PATHS lists the problems of folders or files. `--check` lists all problems, and those
+ * in the subjects of commits.
+ * Usage: `node tools/language/main.ts [PATHS... | --check]`
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,17 +12,16 @@ import { wrongSubjects } from './subjects.ts'
 import { filesWithTexts, repository } from './texts/files.ts'
 
 const args = process.argv.slice(2)
-process.exitCode = args.includes('--converted')
-  ? await checkConverted()
+process.exitCode = args.includes('--check')
+  ? await check()
   : args.length > 0
     ? await list(args)
     : await overview()
 
-async function checkConverted(): Promise<number> {
-  const folders: string[] = JSON.parse(readFileSync(new URL('converted.json', import.meta.url), 'utf8'))
+async function check(): Promise<number> {
   const subjects = await wrongSubjects()
   for (const line of subjects) console.error(line)
-  return (await list(folders, false)) + subjects.length > 0 ? 1 : 0
+  return (await list([''], false)) + subjects.length > 0 ? 1 : 0
 }
 
 /** Prints the problems below paths and returns 1 if there are any. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S bash -p
-# Publishes events by event-gateway, over HTTP: ./publish.sh event.json
-# The file holds an envelope, a list of envelopes, or one envelope a line (its name ends in .ndjson then).
+# Publishes events over HTTP, through event-gateway: ./publish.sh event.json
+# The file contains an envelope or a list of envelopes. A file *.ndjson has one envelope in each line.
 set -euo pipefail
 
 if [ $# -ne 1 ]; then
@@ -13,10 +13,10 @@ if [ ! -r "$1" ]; then
 fi
 type=application/json
 case $1 in *.ndjson) type=application/x-ndjson ;; esac
-# The key goes by a pipe: every program of the machine sees arguments, and older versions of bash write a here-string to a file.
+# Passes the key through a pipe: every program of the machine can read arguments, and older versions of bash write a here-string to a file.
 header=''
 if [ -n "${API_KEY-}" ]; then header="header = \"X-API-Key: $API_KEY\""; fi
-# The gateway validates; its answer says what became of each event: 202 when all are published, 207 when some are.
+# The gateway validates the events and returns the result of each: 202 if all are published, 207 if only some are.
 answer=$(curl --silent --show-error --config - --header "Content-Type: $type" --data-binary "@$1" --write-out '\n%{http_code}' \
   "${GATEWAY:-http://localhost:5020}/v1/events/orderevents" < <(printf '%s\n' "$header"))
 printf '%s\n' "${answer%$'\n'*}"

@@ -25,7 +25,7 @@ const (
 	maxLevels = 64
 )
 
-// Contract holds the rules of the envelope: JSON Schemas, and what no schema can say in every language
+// Contract has the rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language
 // (envelope-schema/fixtures/README.md).
 type Contract struct {
 	envelopes map[string]*jsonschema.Schema
@@ -81,7 +81,7 @@ func LoadContract(folder string) (*Contract, error) {
 	return contract, nil
 }
 
-// Check returns the code of the first rule that is broken ("ok" if none is), and the JSON pointers of all that is wrong.
+// Check returns the code of the first broken rule, or "ok", and the JSON pointers of all problems.
 func (c *Contract) Check(value []byte, variant string) (string, []string) {
 	if !utf8.Valid(value) {
 		return "not-utf8", []string{""}
@@ -149,7 +149,7 @@ func (c *Contract) checkPayload(object map[string]any, wrong map[string]bool) st
 	return "ok"
 }
 
-// problems collects the pointers at which a schema is broken.
+// problems collects the pointers of values that break a schema.
 func problems(err error, at string, wrong map[string]bool) {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
@@ -173,8 +173,8 @@ func problems(err error, at string, wrong map[string]bool) {
 
 var escape = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
 
-// parse leaves numbers as they are written. Lone surrogates, which encoding/json would replace, become U+0000: both are
-// refused alike.
+// parse keeps the text of numbers. Lone surrogates, which encoding/json would replace, become U+0000, because both are
+// refused.
 func parse(value []byte) (any, error) {
 	value = escape.ReplaceAllFunc(value, func(found []byte) []byte {
 		if len(found) == 6 {
@@ -199,7 +199,7 @@ func withDoubles(value any) any {
 	switch value := value.(type) {
 	case json.Number:
 		double, _ := strconv.ParseFloat(value.String(), 64)
-		return max(-math.MaxFloat64, min(double, math.MaxFloat64)) // the schema library takes no infinity
+		return max(-math.MaxFloat64, min(double, math.MaxFloat64)) // the schema library does not accept infinity
 	case []any:
 		for index, item := range value {
 			value[index] = withDoubles(item)
@@ -212,7 +212,7 @@ func withDoubles(value any) any {
 	return value
 }
 
-// levels says how deep objects and lists nest, without a parser, which would have a limit of its own.
+// levels returns the depth of objects and lists. It works without a parser, because a parser has its own limit.
 func levels(value []byte) int {
 	deepest, level, inText := 0, 0, false
 	for at := 0; at < len(value); at++ {
@@ -259,7 +259,7 @@ func beyondLimits(path []string, value any, wrong map[string]bool) {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
-// pointerOf goes at most two fields deep, and not beyond a key that is not made like a name.
+// pointerOf returns a pointer with at most two parts. It ends before a key that cannot be a name.
 func pointerOf(path []string) string {
 	pointer := ""
 	for index, key := range path {

@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// publish says where the record went.
+// publish returns the position of the record.
 func publish(ctx context.Context, value []byte) (string, error) {
 	var event struct {
 		Payload struct{ OrderId string }
@@ -41,7 +41,7 @@ func publish(ctx context.Context, value []byte) (string, error) {
 	return fmt.Sprintf("%s, partition %d, offset %d", sent.Topic, sent.Partition, sent.Offset), nil
 }
 
-// connection is to a Kafka that asks nobody who he is, unless KAFKA_USER is set.
+// connection returns the settings. If KAFKA_USER is unset, Kafka needs no user.
 func connection() ([]kgo.Opt, error) {
 	options := []kgo.Opt{kgo.SeedBrokers(strings.Split(setting("KAFKA_BROKERS", "localhost:9092"), ",")...)}
 	user := os.Getenv("KAFKA_USER")

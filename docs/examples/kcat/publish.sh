@@ -15,22 +15,22 @@ if ! "$root/packages/cli/node" "$root/packages/envelope/src/cli/main.ts" validat
   echo 'not published' >&2
   exit 1
 fi
-# Without KAFKA_USER, Kafka is one that asks nobody: that of make up STACK=local.
+# KAFKA_USER is unset for a Kafka without users, as after make up STACK=local.
 settings=(-b "${KAFKA_BROKERS:-localhost:9092}" -X message.timeout.ms=10000)
 if [ -n "${KAFKA_USER-}" ]; then
-  # confluentinc/librdkafka#4895: older ones send a nonce that Kafka 4 refuses, and do not say why.
+  # confluentinc/librdkafka#4895: older versions send a nonce that Kafka 4 refuses, and report no reason.
   library=$(kcat -V | sed -n 's/.*librdkafka \([0-9.]*[0-9]\).*/\1/p')
   if [ "$(printf '%s\n' 2.6.1 "$library" | sort -V | head -n 1)" != 2.6.1 ]; then
-    echo "not published: this kcat has librdkafka $library, and a user and password take 2.6.1 or newer" >&2
+    echo "not published: this kcat has librdkafka $library, but a user and password need 2.6.1 or newer" >&2
     exit 1
   fi
-  # By a pipe: every program of the machine sees arguments, and a file would stay when this is killed.
+  # Uses a pipe, because every program of the machine can read arguments, and a file would stay if this script is killed.
   : "${KAFKA_PASSWORD:?is not set}"
   exec 3< <(printf 'sasl.username=%s\nsasl.password=%s\n' "$KAFKA_USER" "$KAFKA_PASSWORD")
   settings+=(-F /dev/fd/3 -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512)
   settings+=(-X "ssl.ca.location=${KAFKA_CA:?is not set}")
 fi
-# A file that is named is one record; standard input would be one for each line.
+# kcat sends a named file as one record, but standard input as one record for each line.
 if ! kcat "${settings[@]}" -q -P -t orderevents "$1"; then
   echo 'not published' >&2
   exit 1

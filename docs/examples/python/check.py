@@ -1,4 +1,4 @@
-"""For the conformance test: reads lines {"check": "full", "base64": "..."}, writes a line {"code", "pointers"} for each."""
+"""Serves the conformance test: reads lines {"check": "full", "base64": "..."}, writes a line {"code", "pointers"} for each."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The rules of the envelope: JSON Schemas, and what no schema can say in every language (envelope-schema/fixtures/README.md)."""
+"""The rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language (envelope-schema/fixtures/README.md)."""
 
 import datetime
 import json
@@ -26,7 +26,7 @@ def _is_day(value: object) -> bool:
 
 @_formats.checks("date-time", raises=ValueError)
 def _is_date(value: object) -> bool:
-    """The pattern in the schema says all but which days there are."""
+    """Checks that the day exists. The pattern in the schema checks the rest."""
     return not isinstance(value, str) or datetime.date.fromisoformat(value[:10]) is not None
 
 
@@ -43,7 +43,7 @@ for _schema in _schemas:
 
 
 def check(value: bytes, variant: str = "received") -> tuple[str, list[str]]:
-    """The code of the first rule that is broken ("ok" if none is), and the JSON pointers of all that is wrong."""
+    """Returns the code of the first broken rule, or "ok", and the JSON pointers of all problems."""
     try:
         text = value.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -93,7 +93,7 @@ def _refuse(constant: str):
 
 
 def _levels(text: str) -> int:
-    """How deep objects and lists nest, found without a parser, which would have a limit of its own."""
+    """Returns the depth of objects and lists. Works without a parser, because a parser has its own limit."""
     deepest = level = 0
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
         if token[0] in "[{":
@@ -105,7 +105,7 @@ def _levels(text: str) -> int:
 
 
 def _beyond_limits(document: object):
-    """Numbers that no 64-bit double holds, and texts and keys with U+0000 or a lone surrogate: the pointer of each."""
+    """Returns the pointers of numbers beyond 64-bit doubles, and of texts and keys with U+0000 or a lone surrogate."""
     waiting = [((), document)]
     while waiting:
         path, value = waiting.pop()
@@ -123,7 +123,7 @@ def _not_portable(text: str) -> bool:
 
 
 def _pointer(path: tuple) -> str:
-    """At most two fields deep, and not beyond a key that is not made like a name."""
+    """Returns the pointer of a field, with at most two parts. It ends before a key that cannot be a name."""
     pointer = ""
     for key in path[:2]:
         if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", key):

@@ -10,7 +10,7 @@ from envelope import check
 
 
 def settings() -> dict:
-    """Without KAFKA_USER, Kafka is one that asks nobody: that of make up STACK=local."""
+    """Returns the settings. KAFKA_USER is unset for a Kafka without users, as after make up STACK=local."""
     brokers = {"bootstrap.servers": os.environ.get("KAFKA_BROKERS", "localhost:9092"), "message.timeout.ms": 10_000}
     user = os.environ.get("KAFKA_USER")
     if not user:
@@ -25,7 +25,7 @@ def settings() -> dict:
 
 
 def publish(value: bytes) -> str:
-    """Where the record went. Raises KafkaException when it did not get there."""
+    """Returns the position of the record. Raises KafkaException if Kafka did not store it."""
     errors, places = [], []
 
     def delivered(error, message):
@@ -42,7 +42,7 @@ def publish(value: bytes) -> str:
 
 
 class _Quiet:
-    """librdkafka logs each attempt; the first problem is told at the end."""
+    """Ignores log lines: librdkafka logs each attempt, and the first problem is printed at the end."""
 
     def log(self, *_):
         pass

@@ -24,9 +24,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The rules of the envelope: JSON Schemas, and what no schema can say in every language (envelope-schema/fixtures/README.md). */
+/** The rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language (envelope-schema/fixtures/README.md). */
 final class Envelope {
-    /** The first rule that is broken ("ok" if none is), and the JSON pointers of all that is wrong. */
+    /** The first broken rule, or "ok", and the JSON pointers of all problems. */
     record Verdict(String code, List<String> pointers) {}
 
     private static final String BASE = "https://orderflow.example/schemas/";
@@ -133,16 +133,16 @@ final class Envelope {
     private static final Pattern ESCAPE = Pattern.compile(
         "\\\\(?:u[dD][89abAB]\\p{XDigit}{2}\\\\u[dD][c-fC-F]\\p{XDigit}{2}|(u[dD][89a-fA-F]\\p{XDigit}{2})|.)");
 
-    /** As U+0000, which is refused alike: Jackson takes none in a key. */
+    /** Replaces lone surrogates by U+0000, which is refused, too. Jackson rejects a lone surrogate in a key. */
     private static String withoutLoneSurrogates(String text) {
         return ESCAPE.matcher(text)
             .replaceAll(found -> found.group(1) == null ? Matcher.quoteReplacement(found.group()) : "\\\\u0000");
     }
 
-    /** Beyond every limit of the schemas, and within a long: the schema library throws at larger numbers. */
+    /** A number beyond every limit of the schemas that fits into a long. The schema library throws at larger numbers. */
     private static final double LARGE = 1e18;
 
-    /** Numbers as every receiver reads them: as 64-bit doubles. */
+    /** Returns numbers as every receiver reads them: as 64-bit doubles. */
     private static JsonNode withDoubles(JsonNode node) {
         var nodes = JSON.getNodeFactory();
         if (node.isNumber()) {
@@ -162,7 +162,7 @@ final class Envelope {
         return node;
     }
 
-    /** How deep objects and lists nest, found without a parser, which would have a limit of its own. */
+    /** Returns the depth of objects and lists. Works without a parser, because a parser has its own limit. */
     private static int levels(String text) {
         int deepest = 0;
         int level = 0;
@@ -178,7 +178,7 @@ final class Envelope {
         return deepest;
     }
 
-    /** Numbers that no double holds, and texts and keys with U+0000 a lone surrogate. */
+    /** Returns numbers beyond doubles, and texts and keys with U+0000 or a lone surrogate. */
     private static void beyondLimits(List<String> path, JsonNode node, TreeSet<String> wrong) {
         boolean isTooLarge = node.isNumber() && Double.isInfinite(node.numberValue().doubleValue());
         if (isTooLarge || (node.isString() && isNotPortable(node.stringValue()))) wrong.add(pointerOf(path));
@@ -203,7 +203,7 @@ final class Envelope {
         return longer;
     }
 
-    /** At most two fields deep, and not beyond a key that is not made like a name. */
+    /** Returns a pointer with at most two parts. It ends before a key that cannot be a name. */
     private static String pointerOf(List<String> path) {
         var pointer = new StringBuilder();
         for (String key : path.subList(0, Math.min(2, path.size()))) {
