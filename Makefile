@@ -68,7 +68,7 @@ ifneq ($(wildcard tools/language),)
 endif
 
 # An own application lacks tools/ and the tests of this repository (docs/own-domain.md).
-test: ## Install the tools of tests and run all tests, before a merge (8 minutes; first run 20)
+test: ## Install the tools of tests and run all tests, before a merge (9 minutes; first run 20)
 ifneq ($(wildcard tools/Makefile),)
 	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers
 else
