@@ -50,7 +50,7 @@ const cases: Record<string, BadRequest> = {
   'a replay of an unknown dead letter': {
     ...post('/v1/replays', { entries: [id] }),
     status: 404,
-    tells: new RegExp(`unknown dead letter ${id}`),
+    tells: new RegExp(`no dead letter ${id}`),
   },
   'an edit without its attempt': {
     ...post('/v1/replays', { entries: [id], edited: { text: '{}' } }),

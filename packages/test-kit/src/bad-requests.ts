@@ -59,7 +59,7 @@ const bodyOf = ({ inputs }: Operation) =>
 
 function refusedByAny(operation: Operation): Cases {
   const path = pathOf(operation)
-  const isRefused = { status: 405, tells: /no (PUT|DELETE) \/v1/ }
+  const isRefused = { status: 405, tells: /no operation (PUT|DELETE) \/v1/ }
   return {
     [`PUT ${operation.path}`]: { path, init: { method: 'PUT' }, ...isRefused },
     [`DELETE ${operation.path} with a slash at the end`]: {
