@@ -68,7 +68,9 @@ export function localCommands(running: () => StartedCheckout): void {
 
     it('./orderflow publisher reports that this Kafka has no authentication, and rejects a reserved name', async () => {
       const printed = succeeded(await running().orderflow(['publisher', 'legacy']))
-      expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} runs as a process and does not authenticate clients`)
+      expect(printed).to.contain(
+        `Kafka at ${running().kafka.bootstrapBrokers[0]} runs as a process and does not authenticate clients`,
+      )
       expect(orderflowFailed(await running().orderflow(['publisher', 'order-service']))).to.match(
         /^error: .*services\nnext: /m,
       )

@@ -12,11 +12,7 @@ import { wrongSubjects } from './subjects.ts'
 import { filesWithTexts, repository } from './texts/files.ts'
 
 const args = process.argv.slice(2)
-process.exitCode = args.includes('--check')
-  ? await check()
-  : args.length > 0
-    ? await list(args)
-    : await overview()
+process.exitCode = args.includes('--check') ? await check() : args.length > 0 ? await list(args) : await overview()
 
 async function check(): Promise<number> {
   const subjects = await wrongSubjects()
