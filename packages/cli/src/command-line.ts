@@ -5,20 +5,19 @@ import { CliError } from './lib/error.ts'
 /** An option of a command. Without `value` it is a flag. */
 export interface Option {
   summary: string
-  /** The placeholder of the option's value in the help, for example `DAYS`. */
+  /** The placeholder of the value in the help, for example `DAYS`. */
   value?: string
 }
 
 export interface Given {
-  /** The arguments without options. */
   args: string[]
   /** All arguments and options, unparsed. */
   all: string[]
-  /** Returns the value of an option, or undefined if it is missing or empty. */
+  /** Returns undefined for a missing or empty option. */
   text: (option: string) => string | undefined
-  /** Returns the value of a flag, or undefined if it is missing. */
+  /** Returns undefined for a missing flag. */
   flag: (option: string) => boolean | undefined
-  /** Returns a signal that Ctrl-C aborts. */
+  /** Ctrl-C aborts the signal. */
   signal: () => AbortSignal
 }
 
@@ -29,9 +28,9 @@ export interface Command {
   options?: Record<string, Option>
   /** Lines of help after the options. */
   more?: string
-  /** Set for a program that parses its own arguments and prints its own help. */
+  /** True if the program parses its own arguments and prints its own help. */
   hasOwnHelp?: true
-  /** Returns the exit code. Undefined means 0. */
+  /** Returns the exit code, by default 0. */
   run: (given: Given) => Promise<number | undefined> | Promise<void>
 }
 
@@ -39,7 +38,7 @@ export interface Command {
 export type CommandGroups = Record<string, Record<string, Command>>
 
 /**
- * Runs one command line and returns the exit code.
+ * Runs a command line and returns the exit code.
  * @param hidden titles of groups that the help leaves out
  * @throws {CliError} `usage` for an unknown command or a wrong option
  */
@@ -129,7 +128,7 @@ function parse(name: string, { parameters = '', options = {} }: Command, args: s
 
 const typeOf = (value: string | undefined) => (value ? 'string' : 'boolean')
 
-/** Returns the value of a flag. A Makefile passes the value of its variable, for example `--dry-run=0`. */
+/** A Makefile passes the value of its variable, for example `--dry-run=0`. */
 function readFlag(wrong: (message: string) => Error, option: string, word: string | undefined): boolean {
   const isMeant = word === undefined ? true : meansYes(word)
   if (isMeant === undefined) throw wrong(`${option}=${word} is neither yes nor no`)

@@ -3,14 +3,12 @@ import type { Addresses } from './kafka/connection.ts'
 import type { Service, Surroundings } from './lib/services.ts'
 import type { LogOptions } from './lib/terminal.ts'
 
-/** The store of a stack: one file for each service, or a server. */
 export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
-/** The addresses of a stack on this machine, and the ports of its observers. */
 export interface Reached extends Addresses {
-  /** The connection of an outside publisher to Kafka. */
+  /** The Kafka connection of an outside publisher. */
   publisher: KafkaConnection
-  /** The ports of the pages of `make observe`. Grafana has a port only if it runs. */
+  /** The ports of the pages. Undefined if Grafana does not run. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
 }
 
@@ -21,14 +19,14 @@ export interface ProgressOptions {
 
 export interface UpOptions extends ProgressOptions {
   store: Store
-  /** True to also start the observers: traces, metrics and alerts. */
+  /** True to start traces, metrics and alerts, too. */
   observed: boolean
 }
 
 export interface StackStatus {
   /** A header, and a line for each part of the stack. */
   lines: readonly { text: string; colour: 'bold' | 'green' | 'red' | 'dim' }[]
-  /** The failed parts, such as `kafka (crashed)`. Undefined if the whole stack is stopped. */
+  /** The failed parts, such as `kafka (crashed)`. Undefined for a stopped stack. */
   unwell: string[] | undefined
   /** The command that starts the parts in `unwell`. */
   nextStep: string
@@ -41,54 +39,53 @@ export interface Readiness {
   redelivered?: { topic: string; partition: number; offset: string; deliveries: number }[]
 }
 
-/** A running service with its name in `make status` and `make logs`. */
 export interface ServiceProbe {
   name: string
   ask: () => Promise<Readiness>
 }
 
-/** Runs the stack of this checkout, in containers or as processes. Commands are the same for both. */
+/** Runs the stack of this checkout, in containers or as processes. */
 export interface Runner {
   /** The value of STACK that selects this runner. */
   name: string
   /** The runner in messages, such as `in containers`. */
   title: string
-  /** The supported values of STORE. The first one is the default. */
+  /** The supported stores. The first one is the default. */
   stores: readonly Store[]
   /** Selects the number of partitions and replicas of topics. */
   surroundings: Surroundings
 
-  /** Returns the reason why this machine cannot run the stack with this runner, or undefined if it can. May download images. */
+  /** Returns the reason why this machine cannot use this runner, otherwise undefined. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
-  /** Returns `stopped` if all parts of the stack are stopped, and `absent` if it has no parts. */
+  /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   lastStore: () => Store
-  /** Returns the location of the data in the store of the last start, or undefined without data. */
+  /** Returns the location of the data of the last start. */
   dataOf: (store: Store) => Promise<string | undefined>
 
   /** Starts all stopped parts and waits until all services consume. */
   up: (options: UpOptions) => Promise<Reached>
-  /** Stops everything; data stays. Returns false if nothing ran. */
+  /** Stops all parts; data stays. Returns false if nothing ran. */
   down: (onProgress: (line: string) => void) => Promise<boolean>
-  /** Removes the data of a stopped stack and returns the names of the removed folders or volumes. */
+  /** Returns the names of the removed folders or volumes. The stack must be stopped. */
   clean: () => Promise<string[]>
   /** Restarts a service and its sidecar, one replica after the other. */
   restart: (service: Service, options: ProgressOptions) => Promise<void>
-  /** Runs `count` replicas of a service. Undefined if the runner supports only one. */
+  /** Undefined if the runner supports only one replica. */
   scale?: (service: string, count: number, options: ProgressOptions) => Promise<void>
 
   status: () => Promise<StackStatus>
   runningServices: () => Promise<ServiceProbe[]>
   logNames: () => Promise<readonly string[]>
-  /** Shows the end of logs. With `follow` it also shows new lines, until it is interrupted or its output is closed. */
+  /** Shows the end of logs. `follow` also shows new lines, until it is interrupted or its output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>
 
   /** Returns the addresses of the stack, even if it does not run. */
   reach: () => Reached
   /** @throws {CliError} `not-running` if one of these parts is stopped; checks all parts by default */
   requireRunning: (parts?: readonly string[]) => Promise<void>
-  /** Runs an operator's command with the settings of a service and the store of its sidecar. Returns the exit code. */
+  /** Runs an operator's command with a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /** Returns the variables that an operator's command on this machine needs for the stream, in addition to those of processes. */
+  /** Returns additional variables of the stream for an operator's command on this machine. */
   streamVariables: () => Promise<Record<string, string>>
 }

@@ -21,8 +21,8 @@ interface Thing {
 const timeoutMs = 15_000
 
 /**
- * Runs `make demo`, which services.json declares as `demo`. Sends a request, and shows events and status until the declared status. Services with
- * authentication need the caller's key in `API_KEY`.
+ * Runs `make demo` of services.json. Sends a request, and shows events and status until the declared status. Authentication needs the caller's key in
+ * `API_KEY`.
  */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
@@ -69,11 +69,11 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
 
 export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
 
-/** Returns the length of the longest name for the alignment of the output. */
+/** Returns the longest name's length, for alignment. */
 const width = ({ thing, show }: Demo) =>
   show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
 
-/** Polls the thing until it has its status and all its events have arrived. */
+/** Waits for the status of the thing and all its events. */
 async function untilDone(
   { thing: what, until }: Demo,
   {
@@ -129,7 +129,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
 }
 
-/** The fields of an event that the demo shows. They are undefined for an invalid envelope. */
+/** The shown fields. They are undefined for an invalid envelope. */
 interface DemoEvent {
   topic: string
   partition: number
@@ -137,10 +137,7 @@ interface DemoEvent {
   envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: object }
 }
 
-/**
- * Shows every new event.
- * @returns a function that stops watching and removes the group
- */
+/** @returns a function that stops watching and removes the group */
 export async function watchEvents(
   kafka: KafkaConnection,
   topics: string[],
@@ -157,7 +154,7 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Mode `latest` finds the ends of topics only after it has returned, and would miss events that are published meanwhile.
+  // Mode `latest` finds the ends only after it has returned, and would miss events that are published meanwhile.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),
@@ -182,7 +179,7 @@ function parseEnvelope(value: string): DemoEvent['envelope'] {
 
 const isPersonal = meansOneOf(personalNames)
 
-/** Returns JSON text with masked personal fields of the contract. Their names are case-insensitive. */
+/** Masks personal fields of the contract. Their names are case-insensitive. */
 export function stringifyMasked(value: unknown): string {
   return JSON.stringify(value, (key, inner) => (isPersonal(key) ? '***' : inner))
 }

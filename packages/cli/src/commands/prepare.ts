@@ -33,19 +33,15 @@ import {
 } from '../provision/tools.ts'
 import { runningRunner } from './runners.ts'
 
-/** A use of the project, and the tools that it needs. */
 interface Use {
   title: string
   tools: Tool[]
 }
 
-/** The required space in GB: the disk for downloads and builds of `make up` and `make test`, and the memory for building daprd. */
+/** The required GB: disk for downloads and builds of `make up` and `make test`, memory for building daprd. */
 const needed = { disk: 8, memory: 4 }
 
-/**
- * Runs `./orderflow doctor`: prints missing tools by use, with the commands that install them. `install` first installs the tools of tests, except
- * Docker and Go. Returns the exit code: 1 if `make up` cannot run.
- */
+/** Runs `./orderflow doctor`. `install` first installs the tools of tests, except Docker and Go. Returns 1 if `make up` cannot run. */
 export async function doctor(asked: { install: boolean }, signal: AbortSignal): Promise<number> {
   if (asked.install) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
@@ -94,13 +90,13 @@ async function install(signal: AbortSignal): Promise<void> {
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
 
-/** Returns the text for a missing tool. An engine may be installed, but not running. */
+/** An engine may be installed, but not running. */
 const absence = (tool: Tool) => (tool === engine ? 'does not answer' : 'not found')
 const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? absence(tool)]
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** Returns a line for a use, and the commands that install missing tools. */
+/** Includes the commands that install missing tools. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -108,7 +104,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Returns a line for each used port of `make up`, unless the stack runs. Only containers publish MongoDB's port. */
+/** Returns a line for each used port of a stopped stack. Only containers publish MongoDB's port. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()
@@ -128,7 +124,7 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Returns the text with free disk and memory. It is always shown, because errors of a build may not name them. */
+/** Shows free disk and memory always, because errors of a build may not name them. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))
@@ -143,7 +139,7 @@ export function describeSpace(disk: number, memory: number): string {
   return `free disk: ${told(disk, needed.disk)}; memory: ${told(memory, needed.memory)}`
 }
 
-/** Runs `./orderflow engine`: makes sure that a Docker engine and Compose work. */
+/** Runs `./orderflow engine`. */
 export async function prepareEngine(signal: AbortSignal): Promise<void> {
   const options = { onProgress: timed(), signal }
   await ensureEngine(options)

@@ -18,7 +18,7 @@ interface PublishOptions {
   raw: boolean
 }
 
-/** Runs `./orderflow publish`: an outside publisher, which is a Kafka client without Dapr. */
+/** Runs `./orderflow publish`, a Kafka client without Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
   if (!file) throw new CliError('usage', 'the file is missing', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
@@ -34,7 +34,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   )
 }
 
-/** Reports that Kafka denied the topic to an outside application. */
+/** Reports that Kafka denied the topic. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
   throw new CliError('denied', `outside publishers may not write ${topic}, only ${outsideTopics.join()}`, {
@@ -44,8 +44,8 @@ function refused(error: Error, { topic }: EventRecord): never {
 }
 
 /**
- * Returns the command or address that shows the event's effect. These are the paths of the demo if the topic's key is the demo's id, and
- * otherwise the page of the event in the monitor. Without a monitor it is the log of a consumer.
+ * Returns the command or address that shows the event's effect. With the demo's id as key, these are the paths of the demo, otherwise the event's
+ * page in the monitor. Without a monitor it is the log of a consumer.
  */
 export function nextStep(
   { topic, value }: EventRecord,
@@ -70,7 +70,7 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the demo's id in an event: the key of its topic, if that is one GUID with the name of the demo's thing. */
+/** Returns the demo's id: the key of the topic, if that is one GUID with the name of the demo's thing. */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []
@@ -114,10 +114,7 @@ interface EventRecord {
 
 type Json = Record<string, unknown>
 
-/**
- * Returns the record of an event file, which has an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first
- * topic for outside publishers.
- */
+/** Returns the record of an envelope or a fixture (envelope-schema/fixtures). The first topic for outside publishers gets invalid JSON. */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes
@@ -134,7 +131,7 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
-/** Returns the document of a fixture (envelope-schema/fixtures/README.md), or undefined for another file. */
+/** Returns the document of a fixture (envelope-schema/fixtures/README.md). */
 function fixtureIn(content: Json = {}): Buffer | undefined {
   const { Name, inputBase64, inputText, input, envelope } = content
   if (Name !== undefined) return undefined

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** All runners. The preferred one is the last, because checks of processes need no Docker engine. */
+/** The preferred one is the last, because checks of processes need no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
@@ -11,7 +11,7 @@ export async function runningRunner(): Promise<Runner | undefined> {
   return undefined
 }
 
-/** Returns the runner of the current stack: the running one, else one with stopped parts, else that of processes. */
+/** Returns the running runner, else one with stopped parts, else that of processes. */
 export async function currentRunner(): Promise<Runner> {
   const running = await runningRunner()
   if (running) return running
@@ -19,7 +19,7 @@ export async function currentRunner(): Promise<Runner> {
   return processRunner
 }
 
-/** Stops the stack of any runner. Returns false if nothing ran. */
+/** Returns false if nothing ran. */
 export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
   let isAny = false
   for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
@@ -27,7 +27,7 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
 }
 
 /**
- * Removes the data of the stopped stack of any runner. Returns the names of removed folders and volumes.
+ * Returns the names of removed folders and volumes.
  * @throws {CliError} `still-running` if parts of the stack remain
  */
 export async function cleanAll(): Promise<string[]> {
@@ -38,13 +38,13 @@ export async function cleanAll(): Promise<string[]> {
   return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
 }
 
-/** Returns the runner whose stack runs, else that of processes, which then reports that nothing runs. */
+/** Returns the running runner, else that of processes, which reports that nothing runs. */
 export async function activeRunner(): Promise<Runner> {
   return (await runningRunner()) ?? processRunner
 }
 
 /**
- * Returns the addresses of the stack if these parts run, by default all parts.
+ * Returns the addresses of the stack. All parts must run by default.
  * @throws {CliError} `not-running` with the names of stopped parts
  */
 export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
@@ -54,8 +54,8 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 }
 
 /**
- * Returns the runner that `STACK` names. The default is the runner whose stack runs, else the preferred one that this machine supports.
- * @throws {CliError} `usage` for another value, `still-running` if the stack runs with another runner
+ * Returns the runner of `STACK`. The default is the running one, else the preferred one that this machine supports.
+ * @throws {CliError} `usage` for another value, `still-running` if another runner runs
  */
 export async function chooseRunner(
   { STACK: asked, STORE }: NodeJS.ProcessEnv,
@@ -90,8 +90,8 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names, by default that of the last start. Reports the location of another store's data.
- * @throws {CliError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
+ * Returns the store of `STORE`, by default that of the last start. Reports the location of another store's data.
+ * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another one
  */
 export async function chooseStore(
   runner: Runner,
@@ -114,10 +114,7 @@ export async function chooseStore(
   return store
 }
 
-/**
- * Returns the store with this name.
- * @throws {CliError} `usage` for an unsupported store of the runner, or of all runners
- */
+/** @throws {CliError} `usage` for an unsupported store of the runner, or of all runners */
 export function requireStore(asked: string, runner?: Runner): Store {
   const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)
   if (store) return store

@@ -6,7 +6,7 @@ import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { hashes } from '../provision/build.ts'
 
-/** Runs `./orderflow sbom`: writes the components of the system, and the licenses of the packages in its images. */
+/** Runs `./orderflow sbom`. */
 export function writeSbom(): void {
   const files = { 'orderflow.cdx.json': `${JSON.stringify(sbom(), null, 2)}\n`, 'NOTICES.txt': `${notices()}\n` }
   mkdirSync(join(repository, 'dist'), { recursive: true })
@@ -16,7 +16,7 @@ export function writeSbom(): void {
   }
 }
 
-/** Returns a CycloneDX bill of materials: npm packages in our images, external images, and programs that run as processes. */
+/** Returns a CycloneDX bill of materials: npm packages, external images, and programs. */
 export function sbom(): object {
   const components = [
     ...shippedPackages(readLock()).map(npmComponent),
@@ -67,7 +67,7 @@ const head = `Packages of others in the images of orderflow, and their licenses.
 license it names holds: https://spdx.org/licenses/`
 const rule = '-'.repeat(80)
 
-/** Returns the licenses of the packages in our images. External images contain their own. */
+/** Returns the licenses of packages in our images. External images contain their own. */
 function notices(): string {
   const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
   return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
@@ -75,7 +75,7 @@ function notices(): string {
 
 function noticeOf(each: LockedPackage): string {
   const folder = join(repository, each.path)
-  // A package for another platform is not installed.
+  // Packages for other platforms are not installed.
   const files = existsSync(folder)
     ? readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
     : []
@@ -83,7 +83,7 @@ function noticeOf(each: LockedPackage): string {
   return [`${each.name} ${each.version} (${licenseOf(each)})`, ...texts].join('\n\n')
 }
 
-/** Licenses that require only their notice. A person must read a license before it is added. */
+/** Licenses that require only their notice. Read a license before you add it. */
 const accepted = [
   '0BSD',
   'Apache-2.0',
@@ -99,18 +99,18 @@ const accepted = [
   'Zlib',
 ]
 
-/** Licenses of packages that only tests use. Their conditions concern changed or distributed packages. */
+/** Packages that only tests use. Their conditions concern changed or distributed packages. */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
-/** Licenses of packages that package-lock.json does not include. */
+/** Licenses that package-lock.json lacks. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
-/** Returns the package's SPDX expression, with SPDX's spelling for accepted licenses. Undefined without a license. */
+/** Returns the package's SPDX expression, with SPDX's spelling for accepted licenses. */
 function licenseOf({ name, license = saidElsewhere[name] }: LockedPackage): string | undefined {
   return accepted.find((id) => id.toLowerCase() === license?.toLowerCase()) ?? license
 }
 
-/** Returns a line for each package without an accepted license. If a package has several licenses, all must be accepted. */
+/** Returns a line for each package with an unaccepted license. If it has several, all must be accepted. */
 export function refusedLicenses(packages: LockedPackage[]): string[] {
   return packages.flatMap((each) => {
     const license = licenseOf(each)
@@ -125,7 +125,7 @@ interface LockEntry {
   version?: string
   license?: string
   integrity?: string
-  /** True for a workspace. Its folder is `resolved`. */
+  /** True for a workspace, with its folder in `resolved`. */
   link?: boolean
   resolved?: string
   dependencies?: Record<string, string>
@@ -134,13 +134,13 @@ interface LockEntry {
 }
 
 export interface LockedPackage {
-  /** The folder of the package, relative to the repository. */
+  /** Relative to the repository. */
   path: string
   name: string
   version: string
-  /** The package's SPDX expression. */
+  /** An SPDX expression. */
   license: string | undefined
-  /** The hash: `sha512-` and base64. */
+  /** `sha512-` and base64. */
   integrity: string
 }
 
@@ -151,12 +151,12 @@ export function readLock(): Lock {
   return (JSON.parse(text) as { packages: Lock }).packages
 }
 
-/** Returns all external packages, including those that only tests need. */
+/** Includes packages that only tests need. */
 export function lockedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
 }
 
-/** Returns the packages in our images, which services and setup need at run time. */
+/** Returns the packages that services and setup need at run time. */
 export function shippedPackages(lock: Lock): LockedPackage[] {
   const reached = new Set<string>()
   const visit = (path: string) => {
@@ -173,7 +173,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
   return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
 }
 
-/** Returns the folder of a package that the package at `from` imports. Undefined for an optional package that is not installed. */
+/** Returns the folder of a package that `from` imports. Undefined for an optional package that is not installed. */
 function resolve(lock: Lock, from: string, name: string): string | undefined {
   const folders = from.split('/').map((_part, index, parts) => parts.slice(0, parts.length - index).join('/'))
   const candidates = [...folders, ''].map((folder) => join(folder, 'node_modules', name))

@@ -21,7 +21,7 @@ import {
   stopAll,
 } from './runners.ts'
 
-/** Runs `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`. */
+/** Runs `make up`. See `chooseRunner` for `STACK` and `chooseStore` for `STORE`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -33,7 +33,7 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
 
 export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (demo ? 'make demo' : 'make status')
 
-/** Runs `make observe`: starts the stack with its observers. Restarts services and sidecars that run without traces. */
+/** Runs `make observe`. Restarts services and sidecars that run without traces. */
 export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { observers } = await start(env, { observed: true, signal })
   const prometheus = `http://localhost:${observers.prometheus}`
@@ -57,7 +57,7 @@ async function start(
   const options = { onProgress, signal }
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
-  // Creates the file for services with authentication, before a Docker engine creates its folder as root.
+  // A Docker engine would create its folder as root.
   ensureApiKeys()
   const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
@@ -65,14 +65,12 @@ async function start(
   return reached
 }
 
-/** Runs `make down`: stops the stack of any runner. */
+/** Runs `make down` for any runner. */
 export async function down(): Promise<void> {
   print((await stopAll(timed())) ? 'down' : 'nothing was running')
 }
 
-/**
- * Runs `make status`: shows the state of each part. Returns the exit code, which is 1 if a part of a started stack has failed.
- */
+/** Runs `make status`. Returns exit code 1 if a part of a started stack has failed. */
 export async function status(): Promise<number> {
   const runner = await currentRunner()
   const { lines, unwell, nextStep } = await runner.status()
@@ -93,7 +91,7 @@ export async function status(): Promise<number> {
   return 1
 }
 
-/** Returns a line for each problem of a running service: missing parts, and records that it cannot handle. */
+/** Returns a line for each missing part of a service, and for records that it cannot handle. */
 export async function troublesOf(running: readonly ServiceProbe[]): Promise<string[]> {
   const all = await Promise.all(
     running.map(async ({ name, ask }) => {
@@ -114,7 +112,7 @@ function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): s
   ]
 }
 
-/** Returns a line for each Kafka setting that differs from the required value. The list is empty if Kafka does not answer. */
+/** Returns a line for each wrong setting of Kafka. The list is empty if Kafka does not answer. */
 export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   const checks = [
     topicDifferences(kafka, specs),
@@ -124,7 +122,7 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 }
 
 /**
- * Runs `make logs`: shows all logs or one log. Only on a terminal it follows the logs of a running stack.
+ * Runs `make logs`. On a terminal it follows the logs of a running stack.
  * @param shouldFollow replaces this default
  * @throws {CliError} `usage` for an unknown name
  */
@@ -142,7 +140,7 @@ export async function logs(
   await runner.logs(name ? [name] : names, { follow, signal })
 }
 
-/** Runs `./orderflow clean`: removes the data and logs of a stopped stack. Its certificate and secrets stay. */
+/** Runs `./orderflow clean`. Certificate and secrets stay. */
 export async function clean(): Promise<void> {
   const removed = await cleanAll()
   for (const each of removed) print(`removed ${each}`)
@@ -150,7 +148,7 @@ export async function clean(): Promise<void> {
 }
 
 /**
- * Runs `./orderflow restart`: restarts a service and its sidecar, one replica after the other.
+ * Runs `./orderflow restart`, one replica after the other.
  * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
@@ -160,8 +158,8 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
 }
 
 /**
- * Runs `./orderflow scale`: runs `times` replicas of a service, if the runner supports that.
- * @throws {CliError} `usage` for an unknown service or another number, `not-running`
+ * Runs `./orderflow scale`.
+ * @throws {CliError} `usage` for an unknown service, another number or an unsupported runner, `not-running`
  */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()

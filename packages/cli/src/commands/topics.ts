@@ -9,8 +9,8 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * Runs `./orderflow partitions`: adds missing partitions of services.json to topics. In the running stack it waits until all services consume them.
- * It can also change the Kafka in the environment.
+ * Runs `./orderflow partitions`, in the running stack or the Kafka in the environment. In the stack it waits until all services consume the new
+ * partitions.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
@@ -28,12 +28,11 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   await untilAllConsume(kafka, tell)
 }
 
-/** The largest number of days. A larger one is probably a mistake. */
+/** A larger number of days is probably a mistake. */
 const maxDays = 36_500
 
 /**
- * Runs `./orderflow retention`: shows the retention of events and dead letters, and first changes it if `days` is set. Uses the running stack, or the
- * Kafka in the environment.
+ * Runs `./orderflow retention`, in the running stack or the Kafka in the environment. Shows the retention, and first changes it if `days` is set.
  * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
@@ -55,17 +54,17 @@ export function retentionOf(days: string): Retention {
   })
 }
 
-/** The number of days for which Kafka keeps events, or `forever`. */
+/** A number of days. */
 type Retention = number | 'forever'
 
 const dayMs = 24 * 60 * 60 * 1_000
-/** Kafka's code of topics as resources with settings. */
+/** Kafka's code for topics. */
 const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /**
- * Sets the retention of topics, and waits until all brokers report it. Segments of one day, instead of a week, let the broker delete events at most
- * one day late.
+ * Sets the retention, and waits until all brokers report it. Segments of one day, instead of a week, let the broker delete events at most one day
+ * late.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const keptMs = kept === 'forever' ? -1 : kept * dayMs
@@ -80,7 +79,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(isSet, 'the brokers to report the new retention')
 }
 
-/** Returns the retention of topics, in milliseconds. -1 means for ever. */
+/** Returns milliseconds. -1 means for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,

@@ -21,7 +21,7 @@ function dockerd(): string | undefined {
   return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 }
 
-/** Returns the reason why no Docker engine can be used, or undefined if one answers. */
+/** Returns the reason why no Docker engine can be used, otherwise undefined. */
 export async function engineMissing(): Promise<string | undefined> {
   try {
     await docker('version', '--format', '{{.Server.Version}}')
@@ -51,7 +51,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (!dockerd() || missing === notInstalled) {
     onProgress('docker: installing with apt-get')
     await aptGetInstall(['docker.io'], signal)
-    // Some distributions have the command line in a separate package, which the engine only recommends.
+    // Some distributions have the command line in a separate, recommended package.
     if ((await engineMissing()) === notInstalled) await aptGetInstall(['docker-cli'], signal)
   }
   if (!(await engineMissing())) return
@@ -66,7 +66,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (left) throw noEngine(left)
 }
 
-/** Starts the engine without systemd, as a daemon that continues after this process. */
+/** Works without systemd. The daemon continues after this process. */
 async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
   mkdirSync('/var/log', { recursive: true })
   const log = openSync(logFile, 'a')
@@ -93,7 +93,7 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * Makes sure that `docker compose` works. Builds the plugin and links it into this user's plugins.
+ * Makes sure that `docker compose` works. Builds the plugin and links it.
  * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
@@ -106,7 +106,7 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-/** Returns the reason why `docker compose` cannot be used, or undefined if it works. */
+/** Returns the reason why `docker compose` cannot be used, otherwise undefined. */
 export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
     () => undefined,
@@ -117,7 +117,7 @@ export function composeMissing(): Promise<string | undefined> {
 const composeName = `docker compose ${versions.compose}`
 const aboutCompose = `${composeName}: building from source: ${buildTime(5)}`
 
-/** Docker Compose v2, which Debian 12 does not have. */
+/** Debian 12 lacks Docker Compose v2. */
 function composeTool(): Provisioned {
   return {
     folder: join(cacheFolder(), `compose-${versions.compose}`),
@@ -146,7 +146,7 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Links the plugin. Replaces only a link whose target is missing, never a plugin. */
+/** Replaces only a link whose target is missing. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {

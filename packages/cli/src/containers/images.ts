@@ -17,9 +17,9 @@ const lockTimeoutMs = 60 * 60 * 1000
 
 interface PresentImage {
   name: string
-  /** `registry` if it was pulled, `recipe` if it was built here from packages/cli/src/offline/images. */
+  /** `recipe` if it was built here from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'
-  /** The substitute for the real program, if the image has one. */
+  /** The substitute for the real program, if any. */
   standIn: string | undefined
 }
 
@@ -58,7 +58,7 @@ function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Pr
   return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
 }
 
-/** Pulls missing images of the stack. Returns the reason if one is still missing or is a stand-in, otherwise undefined. */
+/** Pulls missing images of the stack. Returns a reason if one is still missing or is a stand-in. */
 export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -71,7 +71,6 @@ export async function pullStackImages(options: ProvisionOptions, store?: Compose
   return failed && `${failed.name} cannot be pulled: ${failed.reason}`
 }
 
-/** Returns a line for each image of the stack that is missing or a stand-in. */
 export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -82,13 +81,13 @@ export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   })
 }
 
-/** Returns the missing and outdated images. Each follows its base images. */
+/** Returns missing and outdated images, each after its base images. */
 async function missingOf(names: string[]): Promise<string[]> {
   const present = await inspect(names)
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Pulls images in parallel and returns the failed ones in the same order. */
+/** Returns the failed images in the same order. */
 async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
   const failures = await Promise.all(names.map((name) => pull(name, options)))
   return names.flatMap((name, index) => {
@@ -106,7 +105,7 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
     const [before] = (await inspect([name])).values()
     const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
     await buildImage(name, recipe, labels, options)
-    // The previous image has no name now and only uses disk space. Docker keeps it if a container uses it.
+    // The previous image now only uses disk space. Docker keeps it if a container uses it.
     if (before?.origin === 'recipe') await docker('image', 'rm', before.id).catch(() => {})
   }
 }
@@ -142,10 +141,10 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** The longest time without output of a pull. An engine without access to the registry may try for minutes. */
+/** The longest silence of a pull. An engine without access to the registry may try for minutes. */
 const silenceMs = 20_000
 
-/** Pulls an image. Returns the reason for a failure in one line, or undefined after success. */
+/** Returns the reason for a failure in one line. */
 export async function pull(image: string, { onProgress, signal }: ProvisionOptions): Promise<string | undefined> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(), silenceMs)
@@ -173,7 +172,7 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   }
 }
 
-/** Pulls an image by its digest if one is known, and adds its tag. */
+/** Pulls by digest if one is known, and adds the tag. */
 async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
   const digest = imageDigests[image]
   const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
@@ -182,16 +181,16 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /**
- * The digests of external images. An empty one accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only
- * tags, because an image that was built here has another digest.
+ * The digests of external images; an empty one accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only tags,
+ * because an image that was built here has another digest.
  */
 export const imageDigests = JSON.parse(
   readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
 ) as Record<string, string>
 
 /**
- * Builds the images of the services. Uses a lock, because all checkouts share the image names.
- * @throws {CliError} `provision-failed` with the last lines of the build's output
+ * Builds the images of the services. Takes a lock, because all checkouts share the image names.
+ * @throws {CliError} `provision-failed` with the last lines of output
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
   onProgress('services: building their images')
@@ -202,7 +201,7 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-/** Returns placeholders for the secrets that Compose requires to read its file. Images have no secrets. */
+/** Compose requires secrets to read its file. Images have no secrets. */
 function placeholders(): Record<string, string> {
   const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
   return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))

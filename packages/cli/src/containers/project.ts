@@ -13,22 +13,22 @@ import { defaultPorts } from '../lib/ports.ts'
 import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
-/** The Compose project of `.env`: its name and store, and the addresses of its containers on this machine. */
+/** The Compose project of `.env`. */
 export interface Project extends Reached {
   name: string
   store: ComposeStore
-  /** Profiles of docker-compose.yml whose containers also run. */
+  /** Active profiles of docker-compose.yml. */
   profiles: readonly string[]
 }
 
-/** Grafana's default port. It runs only in containers. */
+/** Grafana runs only in containers. */
 const grafanaPort = 3000
 
 const envFile = (folder: string) => join(folder, '.env')
 
 /**
- * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true if
- * it changed the file.
+ * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true after a
+ * change.
  */
 export async function ensureEnvFile(folder = repository): Promise<boolean> {
   removeUnfinished(folder)
@@ -40,7 +40,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // The passwords in a volume stay those of its creation. A random name keeps the volumes of other checkouts separate.
+  // The passwords in a volume are those of its creation. A random name keeps other checkouts' volumes separate.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
@@ -51,7 +51,7 @@ function newText(): string {
   )
 }
 
-/** The time during which services of version 0.1.0 may still run together with those of this version. */
+/** The longest time during which services of version 0.1.0 and this version run together. */
 const upgradeMs = 15 * 60_000
 
 function withSecrets(text: string): string {
@@ -69,7 +69,7 @@ function withSecrets(text: string): string {
   })
 }
 
-/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts the containers that use it. */
+/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts its users. */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -77,7 +77,7 @@ async function withCertificate(text: string): Promise<string> {
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-/** Returns a text with these variables at its end. They replace variables of the same names. */
+/** Replaces variables of the same names. */
 function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
@@ -88,23 +88,21 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
-/** The file that Compose also reads if the store is PostgreSQL. */
+/** Compose also reads this file for PostgreSQL. */
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
-/** Writes the Compose files of the store into `.env`, so that plain `docker compose` also reads them. */
+/** Writes the store's Compose files into `.env`, for plain `docker compose`. */
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
   const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
   replaceFile(envFile(folder), `${others.trimEnd()}\n${line}`, 0o600)
 }
 
-/** Matches the lines that `recordObservers` writes. */
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes the profiles of the observers into `.env`, so that plain `docker compose` also starts them. Also writes the address for traces, unless the
- * file names another collector.
- * @param profiles those of docker-compose.yml; none switches the observers off
+ * Writes the observers' profiles into `.env`, for plain `docker compose`, and the address for traces, unless the file names another collector.
+ * @param profiles an empty list switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(observersPart, '')
@@ -122,7 +120,7 @@ export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }
 
-/** Returns the project of this checkout. Undefined without `.env`, before the first start. */
+/** Undefined without `.env`, before the first start. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
@@ -155,14 +153,14 @@ export function readProject(folder = repository): Project | undefined {
   }
 }
 
-/** Returns the name of a service's variable in `.env` and docker-compose.yml: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */
+/** Returns a name such as `ORDER_HTTP_PORT`. */
 export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariable): string {
   return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The variables with the passwords of the stack's Kafka users, by user. */
+/** The variables with the passwords of Kafka users, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

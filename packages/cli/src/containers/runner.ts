@@ -77,23 +77,23 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Returns the containers of this checkout, including stopped ones. The list is empty without a Docker engine. */
+/** Includes stopped containers. The list is empty without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-/** Removes the containers. Volumes stay, with all data. */
+/** Volumes stay, with all data. */
 async function down(): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
-  // A file of an earlier version may lack variables that Compose requires.
+  // An earlier version's file may lack variables that Compose requires.
   await ensureEnvFile()
   await compose(composeFiles(), ['down', '--remove-orphans'])
   recordObservers([])
   return true
 }
 
-/** Removes the volumes of a project without containers, and resets its store and numbers of replicas. Returns the volumes. */
+/** Removes the volumes, and resets store and numbers of replicas. Returns the volumes. */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
@@ -110,7 +110,7 @@ async function logs(names: readonly string[], { follow, signal }: LogOptions): P
   })
 }
 
-/** Returns true if standard output still has a reader (make logs | head). */
+/** Returns false after `make logs | head`. */
 function hasReader(): boolean {
   try {
     writeSync(1, '\n')
@@ -120,7 +120,7 @@ function hasReader(): boolean {
   }
 }
 
-/** Runs `count` replicas of a service, each with its own sidecar, and reports the members of their consumer group. */
+/** Runs `count` replicas, each with its own sidecar, and reports the members of their consumer group. */
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
@@ -132,7 +132,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts the replicas of a service one after the other. Waits until each one is ready and consumes.
+ * Restarts one replica after the other. Waits until each one is ready and consumes.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
@@ -142,7 +142,7 @@ async function restart(service: Service, { onProgress }: ProgressOptions): Promi
     const [, sidecar, own] = podOf(service, number)
     const containers = await containersOf(project.name)
     const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]
-    // The service stops first, because its last requests need the sidecar.
+    // The service's last requests need the sidecar.
     for (const id of [ownId, sidecarId]) await docker('stop', id)
     for (const id of [sidecarId, ownId]) await docker('start', id)
     await untilNothingMissing(own, () => replicaMissing(project, service, own))
@@ -166,7 +166,7 @@ function containerNamed(name: string, containers: Container[]): Container {
   throw new CliError('not-running', `container ${name} does not exist`, { nextStep: 'make up' })
 }
 
-/** Returns probes that call each service inside its container, because only the first replica has a published port. */
+/** Calls each service inside its container, because only the first replica has a published port. */
 async function runningServices(): Promise<ServiceProbe[]> {
   const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running')
   return running.flatMap((container) => {
@@ -183,15 +183,15 @@ function isReplicaOf(container: string, service: Service): boolean {
   return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
 }
 
-/** Runs a command in the service's container, which has the settings and shares the sidecar's network. */
+/** Uses the service's container, which has the settings and the sidecar's network. */
 async function operate(service: Service, args: string[]): Promise<number> {
   const { Id } = requireRunningContainer(await containersOfCheckout(), service.name)
   return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])
 }
 
-/** Returns the variables with the signing keys of the services in containers. */
+/** Returns the signing keys of services in containers. */
 async function trustVariables(): Promise<Record<string, string>> {
-  // All services with a store have the same variables.
+  // All services with a store have these variables.
   const { Config } = requireRunningContainer(await containersOfCheckout(), storedServices[0]?.name ?? '')
   const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
   return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Trust__')))

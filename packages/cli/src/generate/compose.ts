@@ -9,7 +9,7 @@ import { podsOf } from '../observe/config.ts'
 import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated, replacePart } from './text.ts'
 
-/** Returns docker-compose.yml with new generated parts. A generated part is between `# from NAME` and `# to here`. */
+/** A generated part is between `# from NAME` and `# to here`. */
 export function composeFile(text: string): string {
   const parts = {
     'packages/cli/src/kafka/broker.ts': brokerPart(),
@@ -22,7 +22,7 @@ export function composeFile(text: string): string {
   )
 }
 
-/** The broker's listeners: for containers, for programs on this machine, and on its own loopback. */
+/** The broker's listeners: for containers, this machine, and its own loopback. */
 const listeners = {
   clients: { INSIDE: ':19092', HOST: ':9092' },
   broker: 'localhost:9094',
@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // These variables are required where other containers use them.
+    // Other containers require these variables.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
@@ -45,7 +45,7 @@ function brokerPart(): string {
   return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
 }
 
-/** Returns a value as a YAML string. Compose requires strings, and YAML reads some unquoted words as other types. */
+/** Compose requires strings, and YAML reads some unquoted words as other types. */
 function scalar(value: string | number | boolean): string {
   if (typeof value === 'boolean') return `"${value}"`
   return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
@@ -57,7 +57,7 @@ function passwordsPart(): string {
     .join('')
 }
 
-/** Returns a reference to a variable of `.env` that Compose requires. */
+/** Returns a required variable of `.env`. */
 const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
@@ -125,14 +125,14 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Returns the address of the monitor's page: that of `.env`, or on this machine. */
+/** Returns the monitor's address of `.env`, or on this machine. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
   return `\${Telemetry__MonitorPage-${usual}}`
 }
 
-/** Returns the settings of a service that watches the others: their addresses, the tokens for their dry runs and a volume for its files. */
+/** Returns a monitor's settings: services' addresses, tokens for dry runs and a volume. */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
   const dryRuns = storedServices.map((one) => {
@@ -148,12 +148,12 @@ function watchPart(): string {
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
 }
 
-/** Returns true if a service signs events or verifies signatures. Only these services get keys. */
+/** Only services that sign or verify events get keys. */
 function isKnownBySignature(service: Service): boolean {
   return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
-/** Returns the lines of a sidecar's command. Its metrics port is open to the Prometheus container, but not published. */
+/** The metrics port is open to the Prometheus container, but not published. */
 function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)

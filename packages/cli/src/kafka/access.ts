@@ -14,11 +14,9 @@ import {
 } from './rights.ts'
 import { withAdmin } from './topics.ts'
 
-// Users and rights of a Kafka with authentication.
-
 /** The code of SCRAM-SHA-512 in Kafka's requests. */
 const scramSha512 = 2
-/** Kafka's smallest number. The passwords of the stack are random, so more iterations would not protect them better. */
+/** Kafka's minimum. The passwords are random, so more iterations would not protect them better. */
 const iterations = 4096
 
 interface AccessChanges {
@@ -27,8 +25,8 @@ interface AccessChanges {
 }
 
 /**
- * Creates the stack's users with their passwords, and gives them exactly the rights that follow from services.json. Removes the users of removed
- * services, and denies transactions to all users. Outside publishers stay unchanged.
+ * Creates the stack's users, and gives them exactly the rights of services.json. Removes the users of removed services, and denies transactions to
+ * all. Outside publishers stay unchanged.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
@@ -47,7 +45,7 @@ export async function readPublishers(kafka: KafkaConnection): Promise<string[]> 
   return (await withAdmin(kafka, userNames)).filter((user) => !isServiceUser(user) && !stackUsers.includes(user)).sort()
 }
 
-/** Creates the user of an outside publisher, or changes its password. Gives it exactly the rights of a publisher. */
+/** Creates an outside publisher or changes its password. Gives it exactly a publisher's rights. */
 export async function setPublisher(kafka: KafkaConnection, user: string, password: string): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     await alterUsers(admin, { set: { [user]: password } })
@@ -55,7 +53,7 @@ export async function setPublisher(kafka: KafkaConnection, user: string, passwor
   })
 }
 
-/** Removes the user of an outside publisher. Its open connections stay open without rights. */
+/** Removes an outside publisher. Its open connections stay open without rights. */
 export async function removePublisher(kafka: KafkaConnection, user: string): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     await replaceAcls(admin, { wanted: [], found: await readAcls(admin, user) })
@@ -79,14 +77,14 @@ async function alterUsers(admin: Admin, { set = {}, remove = [] }: UserChanges):
   await requestOf(admin, 'AlterUserScramCredentials', deletions, upserts)
 }
 
-/** Returns the credential that the broker stores for a password (RFC 5802). Clients cannot log in with it. */
+/** Returns the credential that the broker stores (RFC 5802). Clients cannot log in with it. */
 async function credentialOf(name: string, password: string) {
   const salt = randomBytes(32)
   const saltedPassword = await promisify(pbkdf2)(password, salt, iterations, 64, 'sha512')
   return { name, mechanism: scramSha512, iterations, salt, saltedPassword }
 }
 
-/** Adds missing rights before it removes others, so kept rights are valid at all times. */
+/** Adds rights before it removes others, so kept rights are always valid. */
 async function replaceAcls(admin: Admin, { wanted, found }: Record<'wanted' | 'found', Acl[]>): Promise<AccessChanges> {
   const [wantedKeys, foundKeys] = [wanted, found].map((acls) => new Set(acls.map(keyOf)))
   const missing = wanted.filter((acl) => !foundKeys?.has(keyOf(acl)))
@@ -141,10 +139,9 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   }))
 }
 
-// Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions
-// (docs/adr/0033-refuse-kafka-transactions.md).
+// Dapr 1.18 also delivers records of open and aborted transactions, so Kafka refuses them (docs/adr/0033-refuse-kafka-transactions.md).
 
-/** Returns the rule that denies transactions to every user except super users. A denial precedes all other rules. */
+/** Returns the denial of transactions for every user except super users. It precedes all other rules. */
 export async function transactionDenial(): Promise<Acl> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   return {
@@ -153,7 +150,7 @@ export async function transactionDenial(): Promise<Acl> {
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: 'User:*',
     host: '*',
-    // Includes the right to describe, so that the first request fails, before the broker creates its topic for transactions.
+    // Also denies to describe, so that the first request fails, before the broker creates its topic for transactions.
     operation: AclOperations.ALL,
     permissionType: AclPermissionTypes.DENY,
   }
@@ -162,7 +159,7 @@ export async function transactionDenial(): Promise<Acl> {
 /** The same rule as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Adds the rule to Kafka. Can be repeated. */
+/** Can be repeated. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
@@ -171,8 +168,8 @@ export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
 const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
 
 /**
- * Returns a warning if publishers may begin transactions, otherwise undefined. Reads Kafka's rules if this user may describe the cluster. Otherwise
- * it tests whether this user may begin a transaction.
+ * Returns a warning if publishers may begin transactions. Reads Kafka's rules if this user may describe the cluster, or else tries to begin a
+ * transaction.
  */
 export async function transactionsWarning(kafka: KafkaConnection): Promise<string | undefined> {
   return await withAdmin(kafka, async (admin) => {
@@ -191,7 +188,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/** Returns the rules for transactions, `none` for a Kafka without authorizer, or `unreadable` if Kafka hides them from this user. */
+/** Returns the rules for transactions. `none` is a Kafka without authorizer. `unreadable` means that Kafka hides them from this user. */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {
@@ -221,7 +218,7 @@ const operationNames = {
   describeConfigs: 'DescribeConfigs',
 } as const
 
-/** Returns the commands of kafka-acls.sh that grant rights, one for each user, resource and name. */
+/** Returns one command of kafka-acls.sh for each user, resource and name. */
 export function aclCommands(rights: readonly Right[]): string[] {
   const byTarget = Map.groupBy(
     rights,

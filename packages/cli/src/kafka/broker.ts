@@ -1,18 +1,18 @@
 import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
-/** The settings of every broker: as a process (processes/kafka.ts), in docker-compose.yml (by make generate), and in a rehearsal of a release. */
+/** The settings of every broker: as a process, in docker-compose.yml, and in a rehearsal of a release. */
 export const brokerSettings = {
-  // Only the stack creates topics, with their partitions and limits. A misspelt name does not.
+  // Only the stack creates topics, with their partitions and limits.
   'auto.create.topics.enable': false,
   'log.retention.ms': -1,
-  // Allows the sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
+  // The sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
   'group.min.session.timeout.ms': 2000,
   'group.initial.rebalance.delay.ms': 0,
-  // A killed broker can register again only after the end of its last session. The default is 9 s.
+  // A killed broker can register again only after its last session. The default is 9 s.
   'broker.session.timeout.ms': 1500,
   'broker.heartbeat.interval.ms': 300,
-  // A single broker cannot replicate. The default of 50 partitions for offsets would slow its start.
+  // A single broker cannot replicate. The default of 50 partitions slows its start.
   'offsets.topic.replication.factor': 1,
   'offsets.topic.num.partitions': 1,
   'transaction.state.log.replication.factor': 1,
@@ -20,34 +20,34 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/** Settings of a broker without authentication that still applies rules. It allows everything except the rule of kafka/access.ts. */
+/** A broker without authentication allows everything except the rule of kafka/access.ts. */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** The measured heap for a broker of this size. Kafka's default is 1 GB. */
+/** Measured. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/** Java's options for a broker on one machine. A second compiler and a parallel collector would slow the other processes in the first minutes. */
+/** A second compiler and a parallel collector would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
-/** Returns the variable of a setting in Kafka's image. Three underscores replace a dash. */
+/** Returns the variable for Kafka's image. Three underscores replace a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
 
 interface BrokerListeners {
-  /** Listeners for clients, with TLS and a user with a password, such as `{ HOST: ':9092' }`. */
+  /** Listeners with TLS and passwords, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
-  /** The listener for the broker itself and for setup. It has no TLS, so it is only on loopback. */
+  /** The loopback listener for the broker and setup, without TLS. */
   broker: string
   controller: string
 }
 
 interface BrokerSecrets {
   password: string
-  /** The body of a PEM file: base64 without line breaks. */
+  /** Base64 without line breaks. */
   certificate: string
   key: string
 }
@@ -56,8 +56,8 @@ const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
 /**
- * Returns the additional settings of a broker with authentication and rules. Without a rule, access is denied. Users are in the broker's metadata
- * (SCRAM-SHA-512). The user `broker` creates the first of them.
+ * Returns the settings of a broker with authentication. Without a rule, access is denied. Users are in the broker's metadata (SCRAM-SHA-512). The
+ * user `broker` creates the first of them.
  */
 export function brokerSecurity(
   listeners: BrokerListeners,

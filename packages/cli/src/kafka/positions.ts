@@ -6,7 +6,7 @@ interface Partition {
   partition: number
 }
 
-/** The offsets of a partition: that of its first stored record, and that of the next new record. Offsets between them may have no record. */
+/** The offsets of the first stored record and of the next new record. Offsets between them may be empty. */
 export interface Extent extends Partition {
   first: bigint
   end: bigint
@@ -14,13 +14,13 @@ export interface Extent extends Partition {
 
 export interface Position extends Partition {
   group: string
-  /** The offset at which the group continues. It may have no record. */
+  /** The offset at which the group continues. It may be empty. */
   next: bigint
   /** The offset of the next new record. */
   end: bigint
-  /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
+  /** The unhandled records. 0 is exact; a large number is an upper bound. */
   lag: number
-  /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970. Undefined without such a record. */
+  /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970. */
   oldest: number | undefined
 }
 
@@ -30,7 +30,7 @@ const latest = -1n
 
 const keyOf = ({ topic, partition }: Partition) => `${topic}/${partition}`
 
-/** Returns the extents of topics, by partition. Requires the right to describe them. */
+/** Requires the right to describe the topics. */
 export async function extentsOf(admin: Admin, topics: readonly string[]): Promise<Extent[]> {
   const { topics: found } = await admin.metadata({ topics: [...topics], forceUpdate: true })
   const partitions = [...found].flatMap(([topic, { partitionsCount }]) =>
@@ -48,13 +48,13 @@ export async function extentsOf(admin: Admin, topics: readonly string[]): Promis
 }
 
 /**
- * Returns the positions of groups in the topics that they consume. A new group begins with the oldest record (components/kafka.yaml). Requires the
- * rights to describe the groups and to read the topics.
+ * Returns the positions of groups. A new group begins with the oldest record (components/kafka.yaml). Requires the rights to describe the groups and
+ * to read the topics.
  * @param consumed the topics of each group
  */
 export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, readonly string[]>): Promise<Position[]> {
   const groups = await admin.listConsumerGroupOffsets({ groups: [...consumed.keys()] })
-  // Reads the ends last, so that they include the effects of events that are handled meanwhile.
+  // Reads the ends last, to include the effects of events that are handled meanwhile.
   const extents = await extentsOf(admin, [...new Set([...consumed.values()].flat())])
   const stretches = [...consumed].flatMap(([group, topics]) => {
     const committed = groups.find(({ groupId }) => groupId === group)?.topics ?? []

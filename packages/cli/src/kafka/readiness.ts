@@ -6,12 +6,12 @@ import { doesConsume, serviceNamed, services } from '../lib/services.ts'
 import { extentsOf } from './positions.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
-/** The condition that is not met yet. Undefined if everything is ready. */
+/** The condition that is not met yet. */
 export type Missing = string | undefined
 
 /**
- * Checks that Kafka and the leader of every partition answer. A broker that has just started reports its previous leaders and refuses records for a
- * while, longer with a slow disk.
+ * Checks that the leader of every partition answers. A new broker reports its previous leaders and refuses records for a while, longer with a slow
+ * disk.
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -27,7 +27,7 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   }
 }
 
-/** Checks that a service answers 200 to GET /readyz on its public port. */
+/** Checks that GET /readyz returns 200. */
 export function serviceMissing(name: string, port: number): Promise<Missing> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {
@@ -48,7 +48,7 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * Checks that a consumer group is stable, and that live members have every partition of its topics. A sidecar's own health ignores its group.
+ * Checks that a consumer group is stable, and live members have every partition. A sidecar's own health ignores its group.
  * @param stale members of killed sidecars, which keep their partitions until their session ends
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
@@ -65,7 +65,6 @@ export async function groupMissing(kafka: KafkaConnection, name: string, stale: 
   }
 }
 
-/** @param partitions the partitions of the topics according to the broker */
 function unassigned(
   name: string,
   group: Group | undefined,
@@ -85,10 +84,7 @@ function unassigned(
   return undefined
 }
 
-/**
- * Waits until all conditions of a probe are met.
- * @throws {CliError} `not-ready` with the missing condition after a minute
- */
+/** @throws {CliError} `not-ready` with the missing condition after a minute */
 export async function untilNothingMissing(what: string, probe: () => Promise<Missing>): Promise<void> {
   await withRetries(what, async () => {
     const missing = await probe()
@@ -96,7 +92,6 @@ export async function untilNothingMissing(what: string, probe: () => Promise<Mis
   })
 }
 
-/** Waits until every consumer group has all partitions of its topics. */
 export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<void> {
   for (const { name } of services.filter(doesConsume)) {
     await untilNothingMissing(name, () => groupMissing(kafka, name, new Set()))
@@ -104,9 +99,9 @@ export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line:
   }
 }
 
-/** Checks what `groupMissing` checks, and that the group has exactly this number of members. */
+/** Checks `groupMissing`, and the number of members. */
 export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
-  // A group has no coordinator before its first member joins, so the request fails.
+  // The request fails before the first member joins.
   const members = await groupMembers(kafka, [name]).catch(() => new Set())
   if (members.size !== count) return `consumer group ${name} has ${members.size} of ${count} members`
   return await groupMissing(kafka, name, new Set())

@@ -1,18 +1,18 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
 
-// The users of a Kafka with authentication: each service by its name, and these.
+// The users of a Kafka with authentication: each service, and these.
 
-/** The user of the broker itself, which creates the other users over loopback. */
+/** The broker, which creates the other users over loopback. */
 export const brokerUser = 'broker'
-/** The administrator of the stack. The user has all rights. */
+/** The administrator of the stack, with all rights. */
 export const operatorUser = 'operator'
 /** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
-/** The user of the exporter (packages/cli/src/observe/exporter.ts), which reports the lag of consumer groups. It reads their topics. */
+/** The exporter of the lag of consumer groups (packages/cli/src/observe/exporter.ts). */
 export const exporterUser = 'exporter'
 
-/** The users that the stack creates with the rights that follow from services.json. */
+/** The users that the stack creates. */
 export const stackUsers: readonly string[] = [
   operatorUser,
   publishUser,
@@ -20,18 +20,18 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The ending of services' names. Outside publishers cannot have it. */
+/** Outside publishers cannot have this ending. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Returns true if a user belongs to a service, including a removed one. */
+/** Includes removed services. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxLength = 40
 
-/** Returns the reason why an outside publisher cannot have a name, or undefined for a valid name. */
+/** Returns the reason why an outside publisher cannot have a name, otherwise undefined. */
 export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
     return `a name has at most ${maxLength} characters: words of lower-case letters and digits, joined by hyphens`
@@ -40,7 +40,7 @@ export function nameProblem(name: string): string | undefined {
   return [brokerUser, ...stackUsers].includes(name) ? 'the stack has its own user of this name' : undefined
 }
 
-/** A right of a user of Kafka. The rights to read and to write a topic include the right to describe it. */
+/** The rights to read and to write a topic include the right to describe it. */
 export interface Right {
   user: string
   resource: 'topic' | 'group'
@@ -49,8 +49,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights that follow from a service's entry in services.json. The service writes the topics that it produces, and the dead letters of the
- * topics that it consumes. A consumer also reads all of these topics: a rebuild needs its own events, and leaves out its dead letters.
+ * Returns the rights of a service by services.json. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also
+ * reads all of these: a rebuild needs its own events, and leaves out its dead letters.
  */
 export function serviceRights({
   name: user,
@@ -68,13 +68,13 @@ export function serviceRights({
   ]
 }
 
-/** Returns the rights of an outside publisher: to write the topics that are open to outside publishers. */
+/** Returns the rights to write the topics that are open to outside publishers. */
 export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
 /**
- * Returns the rights of the exporter: to describe all topics and groups, and to read consumed topics. It counts unhandled records by reading them
+ * Returns the rights to describe all topics and groups, and to read consumed topics. The exporter counts unhandled records by reading them
  * (packages/service-kit/src/operations/unread.ts).
  */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
@@ -93,10 +93,7 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
   ]
 }
 
-/**
- * Returns the rights of a service that watches the others. It reads all topics, their settings and the positions of groups. It writes the topics for
- * replayed events and dead letters.
- */
+/** Returns the rights of a monitor. It reads all topics, their settings and the positions of groups. It writes replayed events and dead letters. */
 export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const names = [...new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
   const groups = all.filter(doesConsume)
@@ -119,7 +116,7 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
   operation,
 })
 
-/** The rights of all users that the stack creates, except the operator, who may do everything. */
+/** The rights of all users of the stack, except the operator, who may do everything. */
 export const stackRights: readonly Right[] = [
   ...services.flatMap(serviceRights),
   ...services.filter(({ watches }) => watches).flatMap(({ name }) => watcherRights(name, services)),

@@ -18,7 +18,7 @@ export interface TopicSpec {
   configs: TopicSettings
 }
 
-/** The topics that services consume or produce, and their dead-letter topics. */
+/** The topics of services, and their dead-letter topics. */
 export const topics: Record<Surroundings, TopicSpec[]> = {
   processes: createTopics(partitions.processes),
   containers: createTopics(partitions.containers),
@@ -37,9 +37,7 @@ export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
   services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),
 )
 
-/**
- * Runs `work` with an admin client without automatic retries. Loads the client's modules on demand, because that takes half a second.
- */
+/** Runs `work` with an admin client without retries. Loads the client on demand, because that takes half a second. */
 export async function withAdmin<Result>(
   kafka: KafkaConnection,
   work: (admin: Admin) => Promise<Result>,
@@ -60,8 +58,7 @@ export async function withAdmin<Result>(
 }
 
 /**
- * Creates missing topics. Returns a warning for each difference in existing topics, which stay unchanged. Waits until every partition has a leader
- * that clients can find.
+ * Creates missing topics and returns a warning for each difference in existing ones. Waits until every partition has a leader that clients can find.
  */
 export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -77,7 +74,7 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
   })
 }
 
-/** Returns a line for each topic setting that differs from the required value, with the command that corrects it. */
+/** Returns a line for each wrong setting, with the command that corrects it. */
 export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
 }
@@ -97,12 +94,12 @@ function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, read
   })
 }
 
-/** Kafka's timestamp for the end of a partition. Only the leader of the partition answers this request. */
+/** The end of a partition. Only the partition's leader answers this request. */
 const latest = -1n
 
 /**
- * Adds missing partitions to topics. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts records for the new
- * partitions, and returns a line for each changed topic.
+ * Adds missing partitions. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts new records, and returns a
+ * line for each changed topic.
  */
 export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -121,7 +118,7 @@ export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]):
 
 const namesOf = (specs: TopicSpec[]) => specs.map(({ name }) => name)
 
-/** Returns the number of partitions of topics. A broker reports a new topic with a delay. */
+/** Retries, because a broker reports a new topic with a delay. */
 export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {
   const read = async () => {
     const { topics: found } = await admin.metadata({ topics: names, forceUpdate: true })

@@ -8,23 +8,23 @@ export interface CertificateFiles {
   key: string
 }
 
-/** PEM texts. A client that trusts the certificate trusts every server with its key. */
+/** PEM texts. Clients of the certificate trust every server with its key. */
 interface Certificate {
   certificate: string
   key: string
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** The lifetime of a certificate. Apple accepts at most 825 days for certificates that users trust by hand. */
+/** Apple accepts at most 825 days for certificates that users trust by hand. */
 const validDays = 820
 
-/** Returns the stack's certificate for localhost, 127.0.0.1 and ::1. Creates it if it is missing or expires within a week. */
+/** Returns the certificate for localhost, 127.0.0.1 and ::1. Renews it in its last week. */
 export async function localCertificate(folder: string): Promise<CertificateFiles> {
   removeUnfinished(folder)
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     const made = await makeCertificate()
-    // Writes the key first, so that a certificate file always has its key.
+    // A certificate file always has its key.
     replaceFile(files.key, made.key, 0o600)
     replaceFile(files.certificate, made.certificate, 0o600)
   }
@@ -35,16 +35,16 @@ function isUsable({ certificate, key }: CertificateFiles): boolean {
   return existsSync(certificate) && existsSync(key) && isLasting(readFileSync(certificate, 'utf8'))
 }
 
-/** Returns true if a certificate (PEM) is valid for at least another week. */
+/** Returns true if a PEM certificate is valid for at least another week. */
 export function isLasting(certificate: string): boolean {
   return Date.parse(new X509Certificate(certificate).validTo) > Date.now() + 7 * dayMs
 }
 
-/** Returns a new self-signed certificate for localhost, the loopback addresses and the hosts of `names`. */
+/** Returns a self-signed certificate for localhost, the loopback addresses and `names`. */
 export async function makeCertificate(names: string[] = []): Promise<Certificate> {
   const hosts = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
   const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
-  // Loaded on demand, because certificates are rarely created.
+  // Certificates are rarely created.
   const { generate } = await import('selfsigned')
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
@@ -62,23 +62,23 @@ export async function makeCertificate(names: string[] = []): Promise<Certificate
 
 type Label = 'CERTIFICATE' | 'PRIVATE KEY'
 
-/** Returns the body of a PEM text, in base64 and on one line, for a variable. */
+/** Returns the base64 of a PEM text, on one line for a variable. */
 export function bodyOf(pem: string): string {
   return pem.replaceAll(/-----[^-]+-----|\s/g, '')
 }
 
-/** Returns the PEM text of a body, in lines of 64 characters (RFC 7468). */
+/** Returns a PEM text in lines of 64 characters (RFC 7468). */
 export function pemOf(label: Label, body: string): string {
   const lines = body.match(/.{1,64}/g) ?? []
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
 }
 
-/** Returns a PEM text on one line for Kafka's settings. The body may be a reference to a variable. */
+/** Returns a PEM text on one line for Kafka. The body may be a reference to a variable. */
 export function pemLine(label: Label, body: string): string {
   return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
 }
 
-/** Returns a random secret of 32 letters, digits, - and _. These need no escape in a URI or a shell. */
+/** Returns 32 letters, digits, - and _, which need no escape in a URI or a shell. */
 export function newSecret(): string {
   return randomBytes(24).toString('base64url')
 }

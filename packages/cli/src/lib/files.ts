@@ -13,13 +13,12 @@ import { dirname, join } from 'node:path'
 import { CliError } from './error.ts'
 
 /**
- * Writes a file atomically. Readers always find the old or the new content. A private file gets a private folder, and is safe even if the machine
- * fails. The next call for the folder removes temporary files of killed processes.
- * @param mode the file's permissions, such as 0o600
+ * Writes a file atomically. A private file gets a private folder, and is safe even if the machine fails. Removes temporary files of killed processes.
+ * @param mode such as 0o600
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
-  // Keeps a symbolic link and writes its target.
+  // Keeps a symbolic link.
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.new`
   const isPrivate = mode === 0o600
@@ -34,10 +33,10 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   }
 }
 
-/** The age from which a temporary file is left over, because no write takes so long. */
+/** The age from which a temporary file is abandoned. */
 const longestWriteMs = 60_000
 
-/** Removes the temporary files of killed processes from a folder. They may have secrets. */
+/** Temporary files of killed processes may have secrets. */
 export function removeUnfinished(folder: string): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
@@ -47,7 +46,7 @@ export function removeUnfinished(folder: string): void {
   }
 }
 
-/** Returns true for a recent file of a live process. In containers, a process often has the pid of a killed one. */
+/** Checks the age, too, because in containers a process often has the pid of a killed one. */
 function isBeingWritten(file: string, pid: number): boolean {
   const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return pid !== process.pid && age < longestWriteMs && isProcess(pid)
@@ -58,12 +57,12 @@ function isProcess(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: the process belongs to another user.
+    // The process of another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** Returns true if a system call failed because the disk or the quota of this user is full. */
+/** Returns true if the disk or the user's quota is full. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
@@ -75,10 +74,10 @@ export function diskFullError(path: string, cause: unknown): CliError {
   })
 }
 
-/** The least space that is useful. Kafka and SQLite write more at a time. */
+/** Kafka and SQLite write more at a time. */
 const leastBytes = 256 * 1024
 
-/** Returns true if the disk of a path is full, and false for a missing path. */
+/** Returns false for a missing path. */
 export function hasNoSpace(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)

@@ -6,7 +6,7 @@ import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
 import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
-/** Reserves unused ports for a test's stack, which can then run at the same time as `make up`. The reservation lasts until this process ends. */
+/** Reserves unused ports for a test's stack until this process ends. It can run next to `make up`. */
 export async function freePorts(): Promise<StackPorts> {
   const stack = {
     kafka: await freePort(),
@@ -35,7 +35,7 @@ export async function freeServicePorts(): Promise<ServicePorts> {
   }
 }
 
-/** The ports to reserve. They are below the ephemeral range of every system, because outgoing connections use that range. */
+/** Below the ephemeral range of every system, which outgoing connections use. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
 let reserved: number[] = []
 
@@ -47,7 +47,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Reserves a block of ports by listening on its first port. The reservation ends with this process. */
+/** Reserves a block by listening on its first port. */
 async function reserveBlock(): Promise<number[]> {
   const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
   const server = await listen(first)
@@ -56,7 +56,7 @@ async function reserveBlock(): Promise<number[]> {
   return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
-/** Returns true if this process can listen on each loopback address and nothing answers there. macOS needs the second check. */
+/** Tests if this process can listen on each loopback address and nothing answers. macOS needs the second check. */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
     const server = await listen(port, host)
@@ -67,7 +67,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Listens on a port. Returns undefined if that fails. */
+/** Returns undefined after a failure. */
 function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -91,7 +91,7 @@ function answers(host: string, port: number): Promise<boolean> {
 
 interface PortUse {
   port: number
-  /** The program and use of the port: `a-service http`. */
+  /** A text such as `a-service http`. */
   use: string
 }
 
@@ -100,7 +100,7 @@ export const portUses = ({ name, ports }: { name: string; ports: Record<string, 
 
 /**
  * Checks that all ports are unused.
- * @throws {CliError} `port-in-use` with a line for each used port, which names the process if the system shows it
+ * @throws {CliError} `port-in-use` with the lines of `takenPorts`
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
@@ -120,10 +120,10 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   })
 }
 
-/** Returns the message for a used port: `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
+/** Returns a message such as `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
-  // On a machine with a large ephemeral range, an outgoing connection may use a port of the stack.
+  // The ephemeral range of some machines includes ports of the stack.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
   // AirPlay of macOS uses port 5000.
   const isAirPlay = owner?.command.startsWith('ControlCenter')
@@ -133,11 +133,11 @@ export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { c
 
 interface PortOwner {
   pid: number
-  /** False if the port is only the local port of an outgoing connection. */
+  /** False for the local port of an outgoing connection. */
   listens: boolean
 }
 
-/** Returns the process that holds a TCP port, if the system shows it. */
+/** Returns undefined if the system does not show the process. */
 function portOwner(port: number): PortOwner | undefined {
   for (const listens of [true, false]) {
     const pid = process.platform === 'linux' ? fromProc(port, listens) : fromLsof(port, listens)
@@ -154,8 +154,8 @@ function fromProc(port: number, listens: boolean): number | undefined {
 }
 
 /**
- * Returns the inodes of the sockets on a port from /proc/net/tcp. The second column is the local address as HEX:PORT, the fourth the state (0A is
- * LISTEN), and the tenth the inode.
+ * Returns the inodes of sockets from /proc/net/tcp. Column 2 is the local address as HEX:PORT, column 4 the state (0A is LISTEN), and column 10 the
+ * inode.
  */
 function socketsOn(table: string, port: number, listens: boolean): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
@@ -178,7 +178,7 @@ function socketInodes(pid: number): string[] {
   }
 }
 
-/** Returns the inode of a socket, and an empty string for other or closed descriptors. */
+/** Returns an empty string for other or closed descriptors. */
 function socketInode(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''

@@ -3,16 +3,16 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The repository's folder, without a trailing slash. */
+/** Has no trailing slash. */
 export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 
-/** The folder with the state of `make up`. Git ignores it. */
+/** The state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
 
-/** The file with the hashes of this checkout's API keys, which services read. */
+/** The hashes of this checkout's API keys. */
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
-/** Returns the folder of a suite's stack. Logs stay there after a run. */
+/** Logs of a suite's stack stay in its folder after a run. */
 export function testFolder(name: string): string {
   return join(localFolder, 'test', name)
 }
@@ -24,33 +24,27 @@ interface Versions {
   kafka: string
   compose: string
   actionlint: string
-  /** A scanner for secrets in Git repositories. */
   gitleaks: string
-  /** The version of the Go module: 0.315.0 for Prometheus 3.15.0. */
+  /** The Go module: 0.315.0 for Prometheus 3.15.0. */
   prometheus: string
   /** The builder of Prometheus' pages. Version 11 and later are not on npm. */
   pnpm: string
   grafana: string
-  /** Testcontainers' reaper. The npm package testcontainers requires this version. */
+  /** Testcontainers' reaper, in the version that the npm package testcontainers requires. */
   ryuk: string
-  /** The model checker of TLA+. */
   tlc: string
-  /** A collector of traces. */
   jaeger: string
 }
 
-/** The pinned versions. `packages/cli/node` reads this file with sed. */
+/** `packages/cli/node` reads this file with sed. */
 export const versions = JSON.parse(readFileSync(join(repository, 'packages/cli/versions.json'), 'utf8')) as Versions
 
-/**
- * Returns the folder of provisioned tools, which all checkouts share. Each tool and version has a subfolder. `packages/cli/node` uses the same
- * folder.
- */
+/** Returns the folder of provisioned tools for all checkouts. `packages/cli/node` uses it, too. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
 
-/** The folder with Node's compiled code of this checkout. `packages/cli/node` uses the same folder. */
+/** Node's compiled code. `packages/cli/node` uses this folder, too. */
 export const compileCacheFolder = join(localFolder, 'compile-cache')
 
 export function daprdFile(): string {
@@ -61,7 +55,7 @@ export function kafkaJarsFolder(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
 }
 
-/** Returns the archive of the broker's classes, which Java has loaded and verified. */
+/** Returns the archive of broker classes that Java has loaded and verified. */
 export function classArchiveFile(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
 }

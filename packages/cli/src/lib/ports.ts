@@ -18,7 +18,7 @@ export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
-  /** A port of `make observe`: receives traces. */
+  /** Receives traces of `make observe`. */
   otlp: number
   jaeger: number
   prometheus: number
@@ -26,7 +26,7 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
-/** Returns the ports of a sidecar and of its service's metrics. `index` is that of the service in services.json, from 0. */
+/** Returns the ports of a sidecar and of its service's metrics, by index in services.json. */
 export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
     daprHttp: 3500 + index,
@@ -38,9 +38,8 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 }
 
 /**
- * The default ports, which services.json, the services' appsettings.json and the documentation also have. The ports of a sidecar follow from the
- * index of its service in services.json. All ports are below the ephemeral range of every system. They avoid the default ports of other programs, and
- * are low enough for an offset.
+ * The default ports, which services.json, appsettings.json and the documentation also have. All are below the ephemeral range of every system, avoid
+ * the defaults of other programs, and are low enough for an offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
@@ -53,11 +52,11 @@ export const defaultPorts: StackPorts = {
   services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
 }
 
-/** The largest offset that keeps all ports below 65536. */
+/** Keeps all ports below 65536. */
 const largestOffset = 50_000
 
 /**
- * Returns the ports of `make up` as processes: the default ports plus `PORT_OFFSET`.
+ * Returns the default ports plus `PORT_OFFSET`.
  * @throws {CliError} `usage` for an invalid offset
  */
 export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
@@ -70,7 +69,7 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env
   return moved(defaultPorts, offset)
 }
 
-/** Adds an offset to all ports of a record and of its nested records. */
+/** Includes nested records. */
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   const pairs = Object.entries(ports).map(([name, port]) => [
     name,
@@ -79,11 +78,11 @@ function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   return Object.fromEntries(pairs) as Ports
 }
 
-/** Returns the loopback addresses of this machine: 127.0.0.1, and ::1 if it has IPv6. A program may use either for `localhost`. */
+/** Returns 127.0.0.1, and ::1 if this machine has IPv6. A program may use either for `localhost`. */
 export function loopbacks(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
   return ['127.0.0.1', ...(own.includes('::1') ? ['::1'] : [])]
 }
 
-/** Returns an address in the form that a port can follow: with brackets for IPv6. */
+/** Encloses IPv6 addresses in brackets, so that a port can follow. */
 export const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address)

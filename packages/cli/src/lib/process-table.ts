@@ -4,17 +4,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface ProcessEntry {
   pid: number
   group: number
-  /** Distinguishes two processes with the same pid: boot and clock ticks on Linux, start time elsewhere. */
+  /** Distinguishes processes with the same pid: boot and clock ticks on Linux, start time elsewhere. */
   startId: string
 }
 
-/** Returns all live processes by pid. Leaves out zombies, because the first process of some containers never reaps them. */
+/** Returns live processes by pid. Leaves out zombies, because pid 1 of some containers never reaps them. */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const entries = process.platform === 'linux' ? readProc() : readPs()
   return new Map(entries.map((entry) => [entry.pid, entry]))
 }
 
-/** Returns the resident memory of a process in bytes, or 0 after its end. */
+/** Returns bytes, or 0 after the end of the process. */
 export function residentBytes(pid: number): number {
   try {
     const kilobytes =
@@ -27,7 +27,7 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** Returns a process's shortened command line for messages, without its folder. */
+/** Returns a shortened command line for messages. */
 export function commandOf(pid: number): string {
   try {
     const words =
@@ -52,8 +52,8 @@ function readProc(): ProcessEntry[] {
 }
 
 /**
- * Parses /proc/PID/stat. The fields after the command's closing parenthesis are state, ppid and pgrp; the 18th is the number of threads, the 20th the
- * start time. A killed process with several threads is a zombie that keeps its ports until all threads have ended.
+ * Parses /proc/PID/stat. After the command's closing parenthesis, the first fields are state, ppid and pgrp. Field 18 is the number of threads, field
+ * 20 the start time. A killed process with several threads is a zombie that keeps its ports until all threads have ended.
  */
 function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   try {
@@ -66,7 +66,7 @@ function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   }
 }
 
-/** Reads the processes from `ps` on systems without /proc, such as macOS. Zombies have the state Z. */
+/** Reads `ps` on systems without /proc, such as macOS. Zombies have the state Z. */
 export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): ProcessEntry[] {
   return printed.split('\n').flatMap((line) => {
     const [pid, group, state, ...start] = line.trim().split(/\s+/)
@@ -75,7 +75,7 @@ export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): Pr
   })
 }
 
-/** Runs `ps` with a fixed language and time zone, so that the same start always has the same text. */
+/** Fixes language and time zone, so that a start time always has the same text. */
 function ps(...args: string[]): string {
   return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } })
 }

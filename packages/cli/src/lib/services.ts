@@ -5,19 +5,17 @@ import { repository } from './paths.ts'
 
 export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 
-/**
- * A service of `services.json`. Its name is also its App.Name, its Dapr app-id and the name of its consumer group.
- */
+/** A service of `services.json`. Its name is also its App.Name, its Dapr app-id and its consumer group. */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
-  /** The path in the repository: the folder with the service's name, or the package of services.json. */
+  /** The path in the repository: the service's name, or the package of services.json. */
   folder: string
-  /** The name without `-service`. Sidecar, pod, variables and database file have names with it. */
+  /** The name without `-service`, for sidecar, pod, variables and database file. */
   role: string
   produces: string[]
-  /** Names of the service's own events, by topic. Empty for a service that only forwards events of others. */
+  /** Names of the service's own events, by topic. Empty for a service that only forwards events. */
   publishes: Record<string, string[]>
-  /** True for a service that consumes a topic, because a store is a view of consumed events (docs/adr/0001). */
+  /** True for a consumer, because a store is a view of consumed events (docs/adr/0001). */
   hasStore: boolean
   /** True for a monitor, which reads all topics without a consumer group and replays dead letters. */
   watches: boolean
@@ -25,7 +23,7 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
 
 export const application = readApplication(join(repository, 'services.json'))
 
-/** All services, in the order of their start. */
+/** Services in the order of their start. */
 export const services: readonly Service[] = Object.entries(application.services).map(([name, service]) => ({
   ...service,
   name,
@@ -43,20 +41,20 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
-/** The number of partitions of each topic, and the number of Kafka components that share the partitions of a replica. */
+/** `consumersPerReplica` Kafka components share the partitions of a replica. */
 export const { partitions, consumersPerReplica } = application
 
-/** The topics that outside publishers may write, within the limits of components/trust/trust.json. Only services write the others. */
+/** The topics that outside publishers may write (components/trust/trust.json). */
 export const outsideTopics: readonly string[] = application.topics
   .filter(({ outside }) => outside.length > 0)
   .map(({ name }) => name)
 
-/** Names of the events that outside applications may write, by topic. */
+/** The events that outside publishers may write, by topic. */
 export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
 
-/** Returns the topic of an event. For an unknown event it returns the first topic of outside publishers, or undefined. */
+/** Returns the first topic of outside publishers for an unknown event. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)
@@ -92,11 +90,11 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of a sidecar's group members: one for each component with a subscription. */
+/** Returns one member for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)
 }
 
-/** The program in each service's folder that runs operators' commands. */
+/** Runs operators' commands, in each service's folder. */
 export const operateProgram = 'src/operate.ts'

@@ -11,7 +11,7 @@ import { print } from '../lib/terminal.ts'
 import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
 
 /**
- * Runs `make new-service`: writes a service that reacts to an event, its entry in services.json, and the files that follow from it.
+ * Runs `make new-service`: writes a service that reacts to an event, its entry in services.json, and generated files.
  * @param event by default the first answer of the first reaction in services.json
  * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
@@ -33,7 +33,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   }
   writeFileSync(registry, registered)
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
-  // Runs in a new process, because this one has read the old services.json.
+  // This process has read the old services.json.
   await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
   await link(name, undo)
 
@@ -62,8 +62,8 @@ export const changed = [
 ]
 
 /**
- * Returns a command that restores the current state of the files that a new service changes, and removes the service. `git stash create` saves
- * uncommitted work in a commit. Undefined without a Git repository.
+ * Returns a command that restores changed files and removes the service. `git stash create` saves uncommitted work in a commit. Undefined without a
+ * Git repository.
  */
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
@@ -77,7 +77,7 @@ export function undoCommand(folder: string, name: string): string | undefined {
   }
 }
 
-/** Makes the new folder a workspace. All packages are installed, so npm works offline. */
+/** Makes the folder a workspace. All packages are installed, so npm works offline. */
 async function link(name: string, undo: string | undefined): Promise<void> {
   try {
     await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
@@ -91,7 +91,7 @@ async function link(name: string, undo: string | undefined): Promise<void> {
       },
     )
   }
-  // packages/cli/node compares this copy with the lock file to find out that the packages are installed.
+  // packages/cli/node compares this copy with the lock file.
   copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
 }
 
@@ -105,7 +105,7 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * Returns services.json with an entry for a new service at the end. Keeps the layout of other entries.
+ * Adds a service at the end of services.json. Keeps the layout of other entries.
  * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(

@@ -28,21 +28,20 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** The recipe of an image with the same name and contract, for machines that cannot pull the real one. */
+/** The recipe of an image with the same name and contract, for machines that cannot pull it. */
 export interface Recipe {
-  /** The folder with a Dockerfile or a script `build NAME LABEL...`, and the files that these use. */
+  /** The folder with a Dockerfile or a script `build NAME LABEL...`. */
   folder: string
   from: string[]
-  /** The arguments of the Dockerfile. */
   args: Record<string, string>
   /** Other content that the image depends on. */
   content: string[]
-  /** The substitute for the real program, which all messages about the image show. */
+  /** The substitute for the real program, for messages. */
   standIn?: string
   needs: Tool[]
-  /** Tools of the cache that the Dockerfile copies. */
+  /** Tools that the Dockerfile copies. */
   parts: Provisioned[]
-  /** Adds the files that the Dockerfile copies to the build context. */
+  /** Adds copied files to the build context. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 
@@ -50,7 +49,7 @@ const recipesFolder = join(repository, 'packages/cli/src/offline/images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
-/** Returns this machine's trusted certificates for the base image. The text is empty if this machine has none. */
+/** Returns this machine's trusted certificates, or an empty text. */
 function trusted(): string {
   const file = '/etc/ssl/certs/ca-certificates.crt'
   return existsSync(file) ? read(file) : ''
@@ -58,7 +57,7 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Returns the recipe for an image with a tool of the cache. Its Dockerfile copies the tool by name. */
+/** Returns the recipe of a Dockerfile that copies one tool by name. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
@@ -114,9 +113,8 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
 }
 
 /**
- * Returns a hash of all sources of an image, including those of its base images.
+ * Returns 16 hex digits, from all sources of an image and its base images.
  * @param recipeOf returns the recipe of a base image
- * @returns 16 hex digits
  */
 export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe): string {
   const hash = createHash('sha256')
@@ -140,7 +138,7 @@ function filesOf(folder: string): string[] {
     .sort()
 }
 
-/** Builds an image with labels from its recipe, in a temporary folder. Unchanged layers come from Docker's cache. */
+/** Builds in a temporary folder. Unchanged layers come from Docker's cache. */
 export async function buildImage(
   image: string,
   recipe: Recipe,

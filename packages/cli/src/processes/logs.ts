@@ -6,10 +6,10 @@ import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { dataFolder, logFile } from './plan.ts'
 
-/** The number of bytes at the end of a log that are read. They have enough lines for every caller. */
+/** Enough lines for every caller. */
 const tailBytes = 64 * 1024
 
-/** Returns the last lines of a process's log, or a note if it is missing. */
+/** Returns a note for a missing log. */
 export function logTail(folder: string, name: string, lines: number): string {
   try {
     const file = openSync(logFile(folder, name), 'r')
@@ -26,7 +26,7 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/** Prints the end of logs, with the process's name before each line. Then it prints new lines until `signal` aborts or the output is closed. */
+/** Prints the end of logs, with names before lines. Then prints new lines until `signal` aborts or the output is closed. */
 export async function showLogs(
   folder: string,
   names: readonly string[],
@@ -42,7 +42,7 @@ export async function showLogs(
   else for (const name of names) await show(name)
 }
 
-/** The colours of process names. Red is for errors. */
+/** Red is for errors. */
 const colours = [
   'cyan',
   'yellow',
@@ -55,7 +55,7 @@ const colours = [
   'magentaBright',
 ] as const
 
-/** Prints a file and follows it by name (-F), because `./orderflow clean` removes it and `make up` creates it again. The file may be missing. */
+/** Follows a file by name (-F), because `./orderflow clean` removes it and `make up` creates it again. */
 async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]
@@ -67,10 +67,10 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   await once(tail, 'close')
 }
 
-/** The number of lines to search. A server prints stack traces after the reason. */
+/** A server prints stack traces after the reason. */
 const lastLines = 60
 
-/** Returns the full disk that ended a process, or undefined for another reason. A full disk may cut the log, so it also checks the disks. */
+/** Returns the full disk that ended a process. It also checks the disks, because a full disk may cut the log. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

@@ -8,13 +8,12 @@ import { type Service, services, sidecarOf } from '../lib/services.ts'
 /** `kafka`, `postgresql`, a service or its sidecar. */
 export type ProcessName = string
 
-/** The name of the process that receives traces. It is not part of the stack. */
+/** Receives traces. It is not part of the stack. */
 export const jaeger = 'jaeger'
 
-/** The stores of a stack of processes: one file for each service, or a server. */
 export type LocalStore = 'sqlite' | 'postgresql'
 
-/** The processes of every stack, in the order of their start. */
+/** Processes in the order of their start. */
 export const processNames: readonly ProcessName[] = [
   'kafka',
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),
@@ -24,7 +23,7 @@ export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
 
-/** The parts of one stack. Its folder has run/, logs/, data/, certificates/ and secrets.json. */
+/** A folder has run/, logs/, data/, certificates/ and secrets.json. */
 export interface Plan {
   folder: string
   store: LocalStore
@@ -33,7 +32,7 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/** Returns the plan of a stack and creates its missing secrets. The default store is that of the last start. */
+/** Creates missing secrets. The default store is that of the last start. */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -47,7 +46,7 @@ export function dataFolder(folder: string): string {
   return join(folder, 'data')
 }
 
-/** Returns the store of the last start in a folder, or SQLite before the first start. */
+/** Returns the store of the last start, or SQLite. */
 export function storeOf(folder: string): LocalStore {
   return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
 }
@@ -78,7 +77,7 @@ export interface ServiceTokens {
 
 export type StackTokens = Record<string, ServiceTokens>
 
-/** Returns the stack's tokens. Creates them once, in a file for its owner only. Processes get them in variables, never in arguments. */
+/** Creates tokens once, in a file for its owner only. Processes get them in variables, never in arguments. */
 export function stackTokens(folder: string): StackTokens {
   removeUnfinished(folder)
   const file = join(folder, 'secrets.json')
@@ -91,7 +90,7 @@ export function stackTokens(folder: string): StackTokens {
   return tokens
 }
 
-/** Returns a password of the stack by its purpose. Creates it once, like the tokens. */
+/** Returns a password by its purpose. Creates it once, like the tokens. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)

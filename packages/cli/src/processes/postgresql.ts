@@ -13,11 +13,11 @@ import type { ProcessSpec } from './process-control.ts'
 import { startProcess, stopProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
-/** The user that Debian's package creates. PostgreSQL refuses to run as root. */
+/** Debian's package creates this user. PostgreSQL refuses to run as root. */
 const serverUser = 'postgres'
 const isRoot = process.getuid?.() === 0
 
-/** Returns the command of a folder's server. It listens on loopback, without a Unix socket. */
+/** Returns the command of a server on loopback, without a Unix socket. */
 export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
   const settings = { listen_addresses: loopbacks().join(), port, unix_socket_directories: '', ...postgresqlSettings }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -33,19 +33,19 @@ const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
-  // Lets the server pass through folders of root, in case the checkout is in one.
+  // The checkout may be in a folder of root.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
 
-/** Returns true if a folder above a path is closed to other users. */
+/** Returns true if other users cannot enter a parent folder. */
 function isClosed(path: string): boolean {
   const above = dirname(path)
   return above !== path && ((existsSync(above) && (statSync(above).mode & 0o001) === 0) || isClosed(above))
 }
 
 /**
- * Creates a folder's databases once, and waits until a killed server has released them.
+ * Creates databases once, and waits until a killed server has released them.
  * @throws {CliError} `process-died` with the output of initdb
  */
 export async function preparePostgresql(folder: string): Promise<void> {
@@ -54,10 +54,10 @@ export async function preparePostgresql(folder: string): Promise<void> {
   else await makeDatabases(folder, data)
 }
 
-/** The longest time that the first process of a machine needs to reap a dead process. */
+/** The longest time in which pid 1 of a machine reaps a dead process. */
 const dyingTimeoutMs = 30_000
 
-/** Returns true if the last server is dead, but its pid is still listed. The next server would treat it as alive. */
+/** Returns true for a dead server whose pid is still listed. The next server would treat it as alive. */
 function isDying(data: string): boolean {
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return false
@@ -65,7 +65,7 @@ function isDying(data: string): boolean {
   return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
-/** Creates the databases in a temporary folder, so that an interrupted run leaves nothing. */
+/** Works in a temporary folder, so an interrupted run leaves nothing. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
   rmSync(temporary, { recursive: true, force: true })
@@ -78,13 +78,13 @@ async function makeDatabases(folder: string, data: string): Promise<void> {
 async function initialize(data: string, secret: string): Promise<void> {
   const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin']
   const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
-  // cat copies the secret into a pipe of the server's user, because that user may not open ours.
+  // The server's user may not open our pipe, so cat copies the secret.
   const piped: [string, ...string[]] = ['sh', '-c', 'cat | "$@"', 'sh', program('initdb'), ...options]
   const [command, ...args] = asServerUser(data, piped)
   try {
-    // The server's user may enter this folder.
+    // A folder that the server's user may enter.
     const running = promisify(execFile)(command, args, { cwd: '/' })
-    // Passes the secret through a pipe, because a file would stay if this process is killed. initdb prints its own errors.
+    // A file with the secret would stay if this process is killed. initdb prints its own errors.
     running.child.stdin?.on('error', () => {}).end(secret)
     await running
   } catch (cause) {
@@ -96,7 +96,7 @@ async function initialize(data: string, secret: string): Promise<void> {
   }
 }
 
-/** Gives a path in a folder to the server's user. The user may pass through the parent folders, but not list them. */
+/** Gives a path to the server's user, who may pass through the parent folders, but not list them. */
 function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
   chownSync(path, id('-u'), id('-g'))
@@ -104,9 +104,9 @@ function letServerUserIn(folder: string, path: string): void {
 }
 
 export interface PostgresqlServer {
-  /** The URI with user and password, without a database, as in a sidecar's `State__ConnectionString`. */
+  /** Has user and password, but no database, as `State__ConnectionString`. */
   uri: string
-  /** Stops the server in order. The data stays for the next start. */
+  /** Data stays for the next start. */
   stop: () => Promise<void>
 }
 
@@ -114,7 +114,7 @@ const startTimeoutMs = 60_000
 const stopGraceMs = 20_000
 
 /**
- * Starts the PostgreSQL server of a stack's folder on loopback, creates missing databases, and waits until it answers.
+ * Starts the server of a stack's folder, creates missing databases, and waits until it answers.
  * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
  */
 export async function startPostgresql(
@@ -134,7 +134,7 @@ export async function startPostgresql(
   }
 }
 
-/** Waits until the server of a folder answers and has these databases. */
+/** Waits until the server answers and has these databases. */
 export async function postgresqlAnswers(
   folder: string,
   port: number,

@@ -13,12 +13,12 @@ export interface ProcessSpec {
   name: ProcessName
   command: string
   args: string[]
-  /** Variables in addition to the inherited ones (`inheritedEnvironment`). */
+  /** Variables in addition to `inheritedEnvironment`. */
   env: Record<string, string>
   ports: Record<string, number>
 }
 
-/** The pid file of a process. Its pid is that of the group leader, `packages/cli/launch`. */
+/** The pid file of a process. The pid is that of the group leader, `packages/cli/launch`. */
 interface RunRecord {
   pid: number
   startId: string
@@ -33,7 +33,6 @@ type ProcessState =
 
 const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
 
-/** Returns the file with the exit status that `packages/cli/launch` writes. */
 const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
 function writeRecord(folder: string, name: string, pid: number): void {
@@ -45,7 +44,7 @@ function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
 }
 
-/** Returns the names of all recorded processes, including observers. */
+/** Includes observers. */
 export function recordedNames(folder: string): string[] {
   const run = join(folder, 'run')
   if (!existsSync(run)) return []
@@ -53,12 +52,12 @@ export function recordedNames(folder: string): string[] {
   return records.map((file) => file.slice(0, -'.json'.length))
 }
 
-/** Returns the state of a process of the stack. A later process with the same pid is a different one. */
+/** Compares the start id, because a pid may be reused. */
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
   const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
-  // The file is empty shortly before the launcher writes it.
+  // The launcher creates the file shortly before its content.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
@@ -67,8 +66,8 @@ export function processState(folder: string, name: string, table = readProcessTa
 }
 
 /**
- * Returns the group's live members. If the leader has another start id, the pid was reused. A missing leader is fine, because the system does not reuse
- * the id of a group with members.
+ * Returns the group's live members. A leader with another start id is a new process. A missing leader is fine, because the id of a group with members
+ * is not reused.
  */
 function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
   const leader = table.get(group)
@@ -80,7 +79,7 @@ function isGroupAlive(group: number): boolean {
   return [...readProcessTable().values()].some((entry) => entry.group === group)
 }
 
-/** Returns an exit status as text. A shell reports signal n as 128 + n. */
+/** A shell reports signal n as 128 + n. */
 function describeExit(status: string | undefined): string {
   const code = Number(status?.trim())
   if (!status) return 'killed'
@@ -97,7 +96,7 @@ function readText(file: string): string | undefined {
 
 const launcher = join(repository, 'packages/cli/launch')
 
-/** Starts a process in its own group, which continues after this process. Appends its output to its log. Returns the group's id. */
+/** Starts a process in its own group, which continues after this process. Returns the group's id. */
 export function startProcess(folder: string, spec: ProcessSpec): number {
   for (const name of ['logs', 'run']) mkdirSync(join(folder, name), { recursive: true })
   rmSync(exitFile(folder, spec.name), { force: true })
@@ -114,21 +113,18 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   try {
     writeRecord(folder, spec.name, child.pid)
   } catch (error) {
-    // Commands stop only recorded processes.
+    // Commands can stop only recorded processes.
     signalGroup(child.pid, 'SIGKILL')
     throw error
   }
   return child.pid
 }
 
-/** The signals that replace SIGTERM. PostgreSQL would wait for its last client. Jaeger has nothing to save, and would need 18 seconds. */
+/** PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
-/**
- * Stops a process of the stack with SIGTERM or its own signal, and with SIGKILL after `graceMs`. Waits until its group has ended. Returns false if it
- * does not run.
- */
+/** Stops a process and waits until its group has ended. Sends SIGKILL after `graceMs`. Returns false if it does not run. */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
   const state = processState(folder, name)
   if (state.state === 'running') {
@@ -142,7 +138,7 @@ export async function stopProcess(folder: string, name: string, graceMs: number)
   return state.state === 'running'
 }
 
-/** Sends a signal to a group. Ignores a group that has ended. */
+/** Ignores a group that has ended. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal)
@@ -151,22 +147,19 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until a group has no live member. Returns false after `timeoutMs`. */
+/** Returns false after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
-/**
- * The variables of the shell that a process of the stack inherits: those of the machine and documented settings. Other variables could change a program
- * by accident, for example `PORT` a service.
- */
+/** The inherited variables: those of the machine and documented settings. Others could change a program by accident, for example `PORT` a service. */
 const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
   /^(HTTPS?|ALL|NO)_PROXY$/i,
   // The destination of traces (components/configuration.yaml).
   /^OTEL_\w+$/,
-  // The sidecar's address on a machine without a network.
+  // The sidecar's address without a network.
   /^DAPR_HOST_IP$/,
   // Settings of appsettings.json as Section__Key.
   /^[A-Z][A-Za-z]*__\w+$/,
@@ -180,7 +173,7 @@ const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
 const servers = ['kafka', 'postgresql', jaeger]
 
-/** Runs `work` with the lock of a stack's folder, so that only one command starts or stops the stack. */
+/** Allows only one command to start or stop the stack. */
 export function withStackLock<Result>(
   folder: string,
   onProgress: (line: string) => void,
@@ -190,15 +183,13 @@ export function withStackLock<Result>(
   return withLock(join(folder, 'run/lock'), { timeoutMs: 180_000, onWait }, work)
 }
 
-/**
- * Stops the recorded processes of a stack's folder: first services and sidecars, then servers. Returns the names of the stopped processes.
- */
+/** Stops the recorded processes: first services and sidecars, then servers. Returns their names. */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
   if (!existsSync(join(folder, 'run'))) return []
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 
-/** Stops some processes like `stopStack`. The caller has the lock. */
+/** Stops some processes. The caller has the lock. */
 export async function stopProcesses(
   folder: string,
   names: readonly string[],

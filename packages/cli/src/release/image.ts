@@ -13,7 +13,7 @@ interface ImageFacts {
   Architecture: string
   Size: number
   Config: { User?: string }
-  /** Set only by engines with the containerd image store. */
+  /** Only engines with the containerd image store set it. */
   Descriptor?: { mediaType: string }
 }
 
@@ -30,7 +30,7 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
       nextStep: 'start the Docker engine, and check that you may use it',
     })
   })
-  // Without a terminal, this checks the stored credentials.
+  // Checks the stored credentials.
   await docker(['login', registry], { signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
     throw new CliError('docker', `docker is not logged in to ${registry}`, {
@@ -42,8 +42,8 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
 }
 
 /**
- * Builds a service's release image without attestations, which the platform's registry refuses.
- * @returns the image's id, because another image may get its name at any time
+ * Builds a release image without attestations, which the platform's registry refuses.
+ * @returns the image's id, because another image may get its name
  */
 export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<string> {
   const args = ['--platform', 'linux/amd64', '--build-arg', `SERVICE=${service.folder}`, '--target', 'release']
@@ -59,8 +59,8 @@ export async function buildImage(service: Service, image: string, { onLine, sign
 }
 
 /**
- * Checks before a push that the platform accepts an image.
- * @returns the image's size in bytes
+ * Checks that the platform accepts an image.
+ * @returns the size in bytes
  * @throws {CliError} `image`
  */
 export async function requireAcceptable(image: string): Promise<number> {
@@ -83,10 +83,6 @@ export async function requireAcceptable(image: string): Promise<number> {
   return facts.Size
 }
 
-/**
- * Pushes the image with this id under this name.
- * @throws {CliError} `registry`
- */
 export async function pushImage(id: string, image: string, { onLine, signal }: Watch): Promise<void> {
   await docker(['tag', id, image], { signal })
   await docker(['push', image], { onLine, signal }).catch((error: CliError) => {
@@ -97,24 +93,24 @@ export async function pushImage(id: string, image: string, { onLine, signal }: W
   })
 }
 
-/** The time after which the platform stops a container that does not listen on $PORT. */
+/** The platform stops a container that does not listen on $PORT by then. */
 const bootTimeoutMs = 60_000
 /** The platform's time between SIGTERM and SIGKILL. */
 const stopTimeoutSeconds = 30
 
-/** A port that differs from the service's default, so that an image that ignores $PORT fails. */
+/** Differs from the service's default, so that an image that ignores $PORT fails. */
 const bootPort = 23_456
 const bootSettings = {
   PORT: String(bootPort),
-  // The sidecar's address, which it finds only in a network.
+  // daprd finds its address only in a network.
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
-  // Without a network the container is unreachable.
+  // The container is unreachable.
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }
-/** A program that checks that the service runs and is ready except for the stream, because the container has no network. */
+/** Checks that the service runs and is ready except for the stream. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${bootPort}/' + path)).json()
 Promise.all(['healthz', 'readyz'].map(ask)).then(([{ status }, { missing = {} }]) => {
   process.exit(status === 'up' && Object.keys(missing).every((part) => part === 'stream') ? 0 : 1)
@@ -126,8 +122,8 @@ interface Boot {
 }
 
 /**
- * Starts an image like the platform, as an arbitrary user and with `$PORT`. It has no network; its stream and store are inside its sidecar. Waits until
- * service and sidecar answer, then stops it with SIGTERM.
+ * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Stream and store are inside its sidecar. Waits until
+ * service and sidecar answer, then sends SIGTERM.
  * @throws {CliError} `image` with its last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {

@@ -3,7 +3,7 @@ import type { ConfigVars } from './config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
-/** The used fields of the platform's objects. */
+/** Has only the used fields. */
 export interface App {
   name: string
   web_url: string | null
@@ -38,28 +38,28 @@ interface LogOptions {
   tail: boolean
 }
 
-/** The platform's API for one app, according to its public reference. Every method throws a `CliError`. */
+/** The platform's API for one app. Every method throws a `CliError`. */
 export interface Platform {
   app: () => Promise<App>
   configVars: () => Promise<ConfigVars>
-  /** Changes the given config vars and removes those with null. The app restarts after a change. */
+  /** Removes config vars with null. The app restarts after a change. */
   patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
   newestRelease: () => Promise<Release | undefined>
   /** Creates a release with the image and config vars of an earlier one. */
   rollBack: (releaseId: string) => Promise<Release>
   formation: () => Promise<Formation[]>
-  /** Releases an image as process type web, by the digest of its configuration. */
+  /** Releases an image as process type web, by its configuration's digest. */
   releaseImage: (digest: string) => Promise<void>
-  /** Removes process type web, as before the first image. */
+  /** Restores the state before the first image. */
   removeImage: () => Promise<void>
   scaleWeb: (quantity: number) => Promise<void>
   dynos: () => Promise<Dyno[]>
   stopDyno: (name: string) => Promise<void>
-  /** Returns the URL of a log. It is valid for a few minutes and needs no token. */
+  /** Returns a URL that is valid for a few minutes and needs no token. */
   logUrl: (options: LogOptions) => Promise<string>
 }
 
-/** Returns the process type of a release. Undefined without a release, or after its removal. */
+/** Returns undefined without a release, or after its removal. */
 export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
   return (await platform.formation()).find(({ type }) => type === 'web')
 }
@@ -78,7 +78,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       url: `${operator.apiUrl}/apps/${operator.app}${path}`,
       headers: { Accept: options.accept ?? mediaType, Authorization: `Bearer ${operator.token}`, ...options.headers },
       body: options.body,
-      // A PATCH sets a state, so it may be repeated. A POST creates something.
+      // A PATCH sets a state, so it may be repeated.
       idempotent: options.idempotent ?? method !== 'POST',
       setting: 'PLATFORM_API_URL',
     })
@@ -162,7 +162,7 @@ function platformFailure(answer: Answer, operator: Operator, request: string): C
   }
 }
 
-/** Returns the `message` of the platform's error, which is `{id, message, url?}`. */
+/** The platform's error is `{id, message, url?}`. */
 function platformMessage(text: string): string {
   try {
     const { message, url } = JSON.parse(text) as { message?: unknown; url?: unknown }

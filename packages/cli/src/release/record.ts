@@ -5,31 +5,30 @@ import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
 
-/** The state of an app before a release, for a rollback. It has secrets, so its file is private. */
+/** The state of an app before a release, for a rollback. It has secrets. */
 export interface Before {
-  /** The newest release at that time. Undefined for an app without a release. */
+  /** The newest release. Undefined for an app without a release. */
   release?: { id: string; version: number }
   /** The number of web processes. Undefined before the first image. */
   quantity?: number
-  /** The previous values of the config vars that the release sets. Null if a config var did not exist. */
+  /** The previous values of the release's config vars. Null for a new one. */
   configVars: Record<string, string | null>
 }
 
 interface Journal {
   startedAt: string
   before: Before
-  /** Set after the app was live. Missing for a failed or interrupted release. */
+  /** Undefined for a failed or interrupted release. */
   finished?: { at: string; version: number }
-  /** The previous finished release. It is restored if this release changes nothing. */
+  /** The previous finished release, to restore if this release changes nothing. */
   previous?: Journal
 }
 
-/** The file with an app's last release. */
 export interface JournalFile {
   read: () => Journal | undefined
   /**
-   * Records a release before its first change. After an interrupted release it keeps the recorded state, because the app is partly changed.
-   * @returns the state of the app before this release and the interrupted ones that it continues
+   * Records a release before its first change. Keeps the state before an interrupted release, because the app is partly changed.
+   * @returns the state of the app before this release and the interrupted ones
    */
   begin: (before: Before, at: Date) => Before
   finish: (version: number, at: Date) => void
@@ -47,7 +46,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
     begin: (before, at) => {
       const last = read()
       if (last && !last.finished) {
-        // The interrupted release did not change names that only this release sets.
+        // The interrupted release did not change names that only this one sets.
         const configVars = { ...before.configVars, ...last.before.configVars }
         const merged = { ...last.before, configVars }
         write({ ...last, before: merged })
@@ -69,19 +68,18 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   }
 }
 
-/** Returns the folder of exports and journals: `RELEASE_FOLDER`, or `.release` of this checkout, which Git ignores. */
+/** Returns the folder of exports and journals: `RELEASE_FOLDER`, or `.release`, which Git ignores. */
 export function releaseFolder(env: NodeJS.ProcessEnv): string {
   return env.RELEASE_FOLDER || join(repository, '.release')
 }
 
-/** Returns a file's path relative to the current folder. */
 export function shown(file: string): string {
   const path = relative('.', file)
   return path.startsWith('..') ? file : path
 }
 
 /**
- * Writes a file atomically that only its owner may read. It is safe even if the machine fails.
+ * Writes a file atomically that only its owner may read, safe even if the machine fails.
  * @throws {CliError} `disk-full`
  */
 export function writePrivate(file: string, content: string): void {
@@ -89,7 +87,7 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * Returns the JSON of a file that `writePrivate` wrote, or undefined without a file. Removes temporary files of killed processes.
+ * Returns the JSON of a file, or undefined without a file. Removes temporary files of killed processes.
  * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
@@ -101,7 +99,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  // Leaves out the parser's message, which quotes secrets of the file.
+  // The parser's message quotes secrets.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 
@@ -112,7 +110,7 @@ interface LockOptions {
   onWait: (pid: number) => void
 }
 
-/** Runs `work` with the lock of an app, because two simultaneous releases would undo parts of each other. */
+/** Two simultaneous releases would undo parts of each other. */
 export function withAppLock<Result>({ app, env, onWait }: LockOptions, work: () => Promise<Result>): Promise<Result> {
   const folder = join(releaseFolder(env), 'apps')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
