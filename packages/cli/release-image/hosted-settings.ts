@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 
 type Variables = Record<string, string | undefined>
 
-/** Returns a line for each variable that is missing or invalid for a hosted stream and store. The sidecar's own error would name only a component. */
+/** Returns a line for each missing or invalid variable of a hosted stream and store. The sidecar's own error would name only a component. */
 export function hostedProblems(variables: Variables): string[] {
   return [brokerProblems, certificateProblems, keyProblems, storeProblems].flatMap((problemsOf) =>
     problemsOf(variables),
@@ -26,7 +26,7 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/** Requires keys for signatures, because other applications may write to a hosted stream. Only services with a store need them. */
+/** Other applications may write to a hosted stream, so services with a store need keys for signatures. */
 function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
   return keys || store === ''
     ? []

@@ -4,10 +4,10 @@ import { readSettings, readTrust, type ServiceDefinition } from '@orderflow/serv
 
 type Variables = Record<string, string | undefined>
 
-/** Placeholders for the tokens that an image creates at every start. */
+/** An image creates its tokens at every start. */
 const madeLater = { APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' }
 
-/** Returns a line for each variable that is missing or invalid by the service's own rules. The line begins with the name. */
+/** Returns a line for each missing or invalid variable, which begins with its name, by the service's own rules. */
 export async function serviceProblems(folder: string, variables: Variables): Promise<string[]> {
   try {
     await readServiceSettings(folder, { ...variables, ...madeLater })
@@ -18,7 +18,7 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
   }
 }
 
-/** Reads the settings and trusted publishers like the service in `folder` at its start. */
+/** Reads settings and trusted publishers like the service at its start. */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
     service: ServiceDefinition

@@ -3,11 +3,11 @@ import { findBrowser } from './provision/tools.ts'
 
 export { findBrowser }
 
-/** Options that stop Chromium from calling Google's hosts. */
+/** Stops Chromium from calling Google's hosts. */
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
 
 /**
- * Starts the Chromium of this machine. As root it needs to run without its sandbox.
+ * Starts Chromium. As root it needs to run without its sandbox.
  * @throws {Error} if this machine has no Chromium
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
@@ -16,14 +16,13 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 
-/** The error that Chromium reports for running requests, even on loopback, when a network interface of this machine appears or disappears. */
+/** The error of running requests, even on loopback, when a network interface of this machine appears or disappears. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-/** Returns true if a navigation failed because of a changed network. */
 const isChange = ({ message }: Error) =>
   message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
 
-/** Returns a list that collects the uncaught errors of a page and the errors in its console. */
+/** Collects the uncaught errors of a page and the errors in its console. */
 export function watchErrors(page: Page): string[] {
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
@@ -33,7 +32,7 @@ export function watchErrors(page: Page): string[] {
   return errors
 }
 
-/** Opens an address and waits until `shown` is visible. Loads the page again if a request failed because of a changed network. */
+/** Waits until `shown` is visible. Loads the page again after a change of the network. */
 export async function openPage(page: Page, address: string, shown: Locator): Promise<void> {
   while (await isLost(page, address, shown)) {}
 }

@@ -5,20 +5,20 @@ import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
 
-/** Returns a signal that the first Ctrl-C aborts, so that the command ends in order. A second Ctrl-C kills it. */
+/** The first Ctrl-C aborts the signal, so that the command ends in order. A second one kills it. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
   return controller.signal
 }
 
-/** The next step for invalid files, by error code. The error's class is not imported, because it loads the schemas, which may be invalid. */
+/** The next step for invalid files, by error code. The class of the error would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
   'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
   contract: 'correct the schemas (docs/own-domain.md shows one)',
 }
 
-/** Returns an error with the next step for a failure that the user can correct. Returns any other failure unchanged. */
+/** Adds the next step to a failure that the user can correct. */
 function commandError(failure: unknown): unknown {
   const nextStep = failure instanceof Error && 'code' in failure ? corrections[String(failure.code)] : undefined
   if (nextStep) return new CliError('usage', (failure as Error).message, { nextStep, cause: failure })
@@ -26,7 +26,7 @@ function commandError(failure: unknown): unknown {
   return failure
 }
 
-// The command continues when its reader ends early (make up | head).
+// Continues when the reader ends early (make up | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   process.stderr.write(`error: the output cannot be written: ${error.message}\n`)

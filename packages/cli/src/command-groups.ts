@@ -4,7 +4,7 @@ import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
 import { repository } from './lib/paths.ts'
 
-// Each command loads its modules when it runs, because loading all of them takes a second.
+// Loading all commands would take a second.
 const ofStack = () => import('./commands/stack.ts')
 const ofOperator = () => import('./commands/operate.ts')
 const ofPreparation = () => import('./commands/prepare.ts')
@@ -14,13 +14,13 @@ const stackOptions: Record<string, Option> = {
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
-/** Returns the environment variables. Options replace STACK and STORE. */
+/** Replaces STACK and STORE by options. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   const [stack, store] = [text('stack'), text('store')]
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
 }
 
-/** Replaces this process by another program, which then has the terminal and receives its signals. */
+/** Replaces this process by a program, which then has the terminal and its signals. */
 async function become(program: string, args: string[]): Promise<never> {
   // NODE_DEBUG would print requests with their tokens.
   const { NODE_DEBUG: _, ...env } = process.env
@@ -47,10 +47,9 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 
 const maintenance = 'Maintain this project'
 
-/** Titles of the groups that the help leaves out: an application of its own has no tools/ (docs/own-domain.md). */
+/** An application of its own has no tools/ (docs/own-domain.md). */
 export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
 
-/** The commands of ./orderflow. */
 export const commandGroups: CommandGroups = {
   'Run it': {
     up: {

@@ -1,4 +1,4 @@
-// The public entry of this package: functions to provision, start, call and stop a stack.
+// Functions to provision, start, call and stop a stack.
 
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { commandGroups } from './command-groups.ts'

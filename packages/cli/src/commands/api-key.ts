@@ -11,9 +11,9 @@ import { print } from '../lib/terminal.ts'
 interface ApiKeyRequest {
   /** `list` by default. */
   action: string | undefined
-  /** The name of a new key, or the prefix of a key to revoke. */
+  /** A new key's name, or the prefix of a key to revoke. */
   subject: string | undefined
-  /** Scopes, separated by spaces or commas. */
+  /** Separated by spaces or commas. */
   scopes: string | undefined
   tenant: string | undefined
 }
@@ -21,7 +21,7 @@ interface ApiKeyRequest {
 const usage = './orderflow api-key create shop --scopes "events:read" [--tenant acme]'
 
 /**
- * Runs `./orderflow api-key`, which lists, creates or revokes keys. Running services read a change within a second.
+ * Runs `./orderflow api-key`. Running services read a change within a second.
  * @throws {CliError} `usage`
  */
 export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
@@ -36,7 +36,7 @@ export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKey
   else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
-/** Returns the records of the file. Creates a missing file, because services watch it. */
+/** Creates a missing file, because services watch it. */
 export function ensureApiKeys(): ApiKeyRecord[] {
   if (!existsSync(apiKeysFile)) write([])
   return readApiKeys(apiKeysFile)
@@ -86,7 +86,7 @@ function readScopes(text = ''): string[] {
   })
 }
 
-/** Writes the file atomically, because services read it after each change. Other users may read it, for example those of containers. */
+/** Other users may read the file, for example those of containers. */
 function write(records: ApiKeyRecord[]): void {
   replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }

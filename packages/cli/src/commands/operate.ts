@@ -3,13 +3,10 @@ import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
-/** The service that runs the commands for dead letters. Each service with a store can read all dead letters. */
+/** Each service with a store can read all dead letters. */
 const anyService = storedServices[0] as Service
 
-/**
- * Runs `make dead-letters`: lists, shows or replays the dead letters of all services. Uses the running stack, or the Kafka in the environment. Returns
- * the exit code.
- */
+/** Runs `make dead-letters`, in the running stack or the Kafka in the environment. Returns the exit code. */
 export async function deadLetters(args: string[]): Promise<number> {
   const { Stream__Brokers } = process.env
   const runner = Stream__Brokers ? undefined : await runningRunner()
@@ -18,7 +15,7 @@ export async function deadLetters(args: string[]): Promise<number> {
 }
 
 /**
- * Runs `make rebuild`: rebuilds a service's store through its sidecar. Returns the exit code.
+ * Runs `make rebuild` through the service's sidecar. Returns the exit code.
  * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function rebuild(name: string | undefined, range: string[]): Promise<number> {

@@ -11,12 +11,11 @@ import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
 
-/** The file with Kafka's certificate for clients. It is not a secret. */
+/** Kafka's certificate, which is not a secret. */
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * Runs `./orderflow publisher`: creates the user of an outside publisher and prints the settings of its Kafka client. Without a name it lists all
- * users.
+ * Runs `./orderflow publisher`: creates an outside publisher and prints its Kafka settings. Without a name it lists all users.
  * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
  */
 export async function publisher(
@@ -88,7 +87,7 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
 }
 
 /**
- * Runs `./orderflow acls`: prints the commands that grant rights at an external Kafka, for all services or for one outside publisher.
+ * Runs `./orderflow acls`, for all services or for one outside publisher.
  * @throws {CliError} `usage` for an invalid name of a publisher
  */
 export function acls(name: string | undefined): void {
@@ -96,6 +95,6 @@ export function acls(name: string | undefined): void {
   if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
-  // This rule is for the whole Kafka, so it is not printed for a single publisher.
+  // Applies to the whole Kafka, not to one publisher.
   if (name === undefined) print(denyTransactionsCommand())
 }

@@ -10,8 +10,8 @@ import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
 
-// docker-compose.yml runs this program once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are those of a
-// sidecar for the store, those of Kafka for the broker's own user, and the passwords of all other users.
+// docker-compose.yml runs this before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. The variables are those of a sidecar for
+// the store, those of Kafka for the broker's own user, and all other users' passwords.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {
@@ -33,12 +33,11 @@ try {
     tell('replica set: ready')
   }
 } catch (error) {
-  // Prints only the message, because other fields of a driver's error may contain secrets.
+  // Other fields of a driver's error may contain secrets.
   tell(`error: ${(error as Error).message}`)
   process.exitCode = 1
 }
 
-/** Returns a required variable, for example a password, which must not be empty. */
 function required(variable: string): string {
   const value = process.env[variable]
   if (value) return value
@@ -46,8 +45,8 @@ function required(variable: string): string {
 }
 
 /**
- * Makes a single MongoDB server the replica set of its URI, and waits until it accepts writes. An existing set stays unchanged.
- * @param uri a URI with `replicaSet=` and one host, which members and all clients use for the server
+ * Makes a MongoDB server the replica set of its URI, and waits until it accepts writes. An existing set stays unchanged.
+ * @param uri a URI with `replicaSet=` and one host, which members and all clients use
  */
 async function ensureReplicaSet(uri: string): Promise<void> {
   const { host, searchParams } = new URL(uri)
@@ -61,7 +60,7 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   } finally {
     await direct.close()
   }
-  // Waits until a server is the primary of the set.
+  // Waits for the primary of the set.
   const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
   await client.close()
 }

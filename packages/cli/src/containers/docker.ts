@@ -7,7 +7,7 @@ export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
 
-/** The used part of the output of `docker inspect`. */
+/** The used part of `docker inspect`. */
 export interface Container {
   Id: string
   Name: string
@@ -16,7 +16,7 @@ export interface Container {
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }
 
-/** Returns all containers of a Compose project, including stopped ones. */
+/** Includes stopped containers. */
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []
@@ -24,13 +24,13 @@ export async function containersOf(project: string): Promise<Container[]> {
   return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
 }
 
-/** Returns the name of a container in docker-compose.yml. */
+/** Returns the name in docker-compose.yml. */
 export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
   return Config.Labels['com.docker.compose.service'] ?? ''
 }
 
 /**
- * Runs `docker compose`. Shows its progress only on a terminal.
+ * Shows progress only on a terminal.
  * @throws {CliError} `compose-failed` with its exit code, after it has printed the reason; `interrupted`
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
@@ -45,7 +45,7 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
     child.once('close', resolve)
   })
   if (code === 0) return
-  // 130: Ctrl-C interrupted it, because it shares our terminal.
+  // 130: Ctrl-C, because it shares our terminal.
   if (code === null || code === 130) throw new CliError('interrupted', 'interrupted')
   throw new CliError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
     nextStep: 'make status, make logs',

@@ -9,7 +9,7 @@ import { postgresqlFile, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
 
-/** The Compose file for settings that depend on this machine or on `./orderflow scale`. */
+/** The Compose file for settings of this machine and of `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
@@ -18,7 +18,7 @@ export function podOf(service: Service, number = 1): [pod: string, sidecar: stri
 }
 
 interface ComposeService {
-  /** Published ports in the form of docker-compose.yml, such as `127.0.0.1:5000:5000`. */
+  /** Ports such as `127.0.0.1:5000:5000`. */
   ports?: string[]
   build?: unknown
   network_mode?: string
@@ -31,7 +31,7 @@ interface ComposeModel {
   services: Record<string, ComposeService>
 }
 
-/** Returns the additional replicas as Compose services. Each has its own pod, unlike with Compose's `--scale`, and no published ports. */
+/** Returns additional replicas as Compose services. Each has its own pod, unlike with Compose's `--scale`, and no published ports. */
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
   const replicas: ComposeModel['services'] = {}
   for (const [name, count] of Object.entries(counts)) {
@@ -54,7 +54,7 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
   }
 }
 
-/** Returns the published ports on ::1. docker-compose.yml leaves them out, because containers would fail to start on machines without ::1. */
+/** Returns the ports on ::1. docker-compose.yml leaves them out, because containers would fail to start on machines without ::1. */
 export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) => {
     const own = ports.filter((port) => port.startsWith('127.0.0.1:'))
@@ -63,7 +63,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Writes the Compose file with additional replicas and ports on ::1. It keeps the variables of docker-compose.yml. */
+/** Keeps the variables of docker-compose.yml. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)
@@ -71,14 +71,14 @@ export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
-/** Returns the merged content of Compose files. Variables are not replaced. */
+/** Returns merged Compose files, with unreplaced variables. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
   // biome-ignore lint/plugin/no-spread-arguments: two or three files
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 
-/** Returns the names of all containers that `make up` starts, including replicas and observers. */
+/** Returns the containers of `make up`, including replicas and observers. */
 export async function expectedContainers(): Promise<string[]> {
   const model = await readModel(composeFiles())
   const active = readProject()?.profiles ?? []
@@ -88,7 +88,7 @@ export async function expectedContainers(): Promise<string[]> {
     .sort()
 }
 
-/** Returns the numbers of replicas of the last `./orderflow scale`, or of services.json. */
+/** Returns the numbers of the last `./orderflow scale`, or of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)

@@ -6,17 +6,15 @@ import { type Container, containersOf, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { expectedContainers } from './replicas.ts'
 
-/** An expected or additional container. */
 interface Row {
   name: string
   state: string
   isWell: boolean
-  /** True even if the container is restarting or paused. */
+  /** True also for a restarting or paused container. */
   runs: boolean
   uptime: string
 }
 
-/** Returns the state of each container. */
 export async function dockerStatus(project: Project): Promise<StackStatus> {
   const rows = await readRows(project)
   const isOff = isStopped(rows)
@@ -36,7 +34,7 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
 }
 
 /**
- * Checks that containers are healthy, those of all services if none are named.
+ * Checks that containers are healthy, by default those of all services.
  * @throws {CliError} `not-running` with the names of the others
  */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
@@ -49,7 +47,7 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** Returns a row for each container and each missing one of `expected`. */
+/** Includes missing containers of `expected`. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
@@ -57,12 +55,12 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
   return [...rows, ...absent].sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Returns true if all containers are stopped. Docker restarts failed containers, so their state is `restarting`. */
+/** Docker restarts failed containers, so their state is `restarting`. */
 export function isStopped(rows: Row[]): boolean {
   return !rows.some(({ runs }) => runs)
 }
 
-/** Returns the failed containers, such as `a-sidecar (missing)`. */
+/** Returns texts such as `a-sidecar (missing)`. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }

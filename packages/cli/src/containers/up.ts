@@ -13,12 +13,12 @@ import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
-  /** True to start the observers. Until `make down` they then always start with the stack. */
+  /** True to also start the observers at every start until `make down`. */
   observed: boolean
 }
 
 /**
- * Pulls or builds the images, starts stopped containers, and waits until all services consume.
+ * Pulls or builds images, starts stopped containers, and waits until all services consume.
  * @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
@@ -27,7 +27,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
-  // It depends on the Compose files, which may have changed.
+  // The Compose files may have changed.
   await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
@@ -41,7 +41,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // setup prints its own warnings to the log of its container.
+  // setup prints its own warnings.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)
@@ -52,10 +52,7 @@ function startContainers(): Promise<void> {
   return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', '--remove-orphans'])
 }
 
-/**
- * Pulls or builds the images of Jaeger, Prometheus and the exporter, and pulls that of Grafana if possible. Until `make down`, Compose starts them
- * with the stack.
- */
+/** Pulls or builds the observers' images. Grafana is optional, because its image cannot be built. */
 async function addObservers(options: ProvisionOptions): Promise<void> {
   for (const { name, standIn } of await ensureImages(options, [jaegerImage, prometheusImage])) {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
@@ -72,10 +69,7 @@ const isHere = (image: string) =>
     () => false,
   )
 
-/**
- * Restarts containers whose pod started after them and returns their names. They have the network of the old pod and no connections, so they are
- * killed.
- */
+/** Kills and restarts containers whose pod started after them, and returns their names. They have the old pod's network, without connections. */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)
   const cutOff = containers.filter((container) => isCutOff(container, containers))

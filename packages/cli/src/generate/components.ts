@@ -11,10 +11,10 @@ import {
 } from '../lib/services.ts'
 import { generated } from './text.ts'
 
-/** A setting of every Kafka component. The first component in the file has the reasons as comments. */
+/** The first component in the file has the reasons as comments. */
 interface Setting {
   name: string
-  /** YAML with the value, or with the variable of the sidecar that has it. */
+  /** YAML with the value, or with a variable of the sidecar. */
   value: string
   why?: string
 }
@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** The interval of metadata requests. Each component has two clients, which send one small request each. */
+/** Each component has two clients, which send one small request at each interval. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {
@@ -111,7 +111,6 @@ spec:
 ${settings.join('')}`
 }
 
-/** Returns packages/cli/release-image/boot-check/kafka.yaml. */
 export function bootCheckFile(): string {
   const documents = [publishingComponent, ...consumerComponents].map(
     (name) => `apiVersion: dapr.io/v1alpha1
@@ -157,11 +156,11 @@ spec:
 ${targets.join('')}`
 }
 
-/** The longest time that a delivery waits for more records, in milliseconds. */
+/** The longest wait of a delivery for more records, in milliseconds. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
-/** Returns components/subscriptions.<service>.yaml: the topics that a service consumes, and their components of kafka.yaml. */
+/** Returns components/subscriptions.<service>.yaml: the consumed topics and their components. */
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'
@@ -199,7 +198,7 @@ scopes:
 `
 }
 
-/** Returns components/trust/publishers.json: the events of each service by its AppId, and the events of outside publishers by topic. */
+/** Returns components/trust/publishers.json: services' events by AppId, and outside publishers' events by topic. */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {

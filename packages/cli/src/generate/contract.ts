@@ -12,7 +12,7 @@ const write = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`
 const packageIn = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
 
-/** Returns envelope-schema/asyncapi.json: the topics of services.json with their messages, from the schemas and valid fixtures. */
+/** Returns envelope-schema/asyncapi.json: topics with their messages, from the schemas and valid fixtures. */
 export function asyncApiFile(): string {
   const { version } = packageIn(contract)
   const applications = services.map(({ name, publishes, consumes }) => ({
@@ -35,7 +35,7 @@ export function asyncApiFile(): string {
 
 const topicsWithEvents = () => application.topics.map((topic) => ({ ...topic, events: eventsOf(application, topic) }))
 
-/** Returns envelope-schema/topics.gen.ts: a constant for each topic. */
+/** Returns envelope-schema/topics.gen.ts. */
 export function topicConstants(): string {
   const constants = topicsWithEvents().map(({ name, constant, events }) => {
     const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event.'
@@ -44,12 +44,12 @@ export function topicConstants(): string {
   return ['// Generated from services.json by make generate. Do not edit.\n', ...constants].join('\n')
 }
 
-/** Returns envelope-schema/topics.json for `@orderflow/envelope`: the partition key and the events of each topic. */
+/** Returns envelope-schema/topics.json: the partition key and the events of each topic. */
 export function topicsFile(): string {
   return write(Object.fromEntries(topicsWithEvents().map(({ name, key, events }) => [name, { key, events }])))
 }
 
-/** Returns the valid fixtures with all fields. The other fixtures show special cases. */
+/** Returns valid fixtures with all fields. The others show special cases. */
 function examples(): { description: string; envelope: ReceivedEnvelope }[] {
   const folder = join(contract, 'fixtures/valid')
   return filesIn(folder)
@@ -58,7 +58,7 @@ function examples(): { description: string; envelope: ReceivedEnvelope }[] {
     .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
 }
 
-/** Returns a trusted publisher of an event for an example: an outside publisher if it may publish the event, otherwise the service. */
+/** Returns an example's publisher: an outside publisher if it may publish the event, otherwise the service. */
 function publisherOf(event: string): { AppId: string; AppName: string } {
   const service = services.find(({ publishes }) => Object.values(publishes).flat().includes(event))
   return service && !topicOfEvent(application, event)?.outside.includes(event)
@@ -66,7 +66,7 @@ function publisherOf(event: string): { AppId: string; AppName: string } {
     : { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 }
 
-/** Returns the bundled schemas by path. The value is undefined for a bundled file whose schema no longer exists. */
+/** Returns the bundled schemas by path. Undefined for a removed schema. */
 export function bundledSchemas(): [string, string | undefined][] {
   const folder = 'envelope-schema/bundled'
   const wanted = [...schemaDocuments()].filter(([path]) => path.startsWith('bundled/'))
@@ -76,5 +76,5 @@ export function bundledSchemas(): [string, string | undefined][] {
   ]
 }
 
-/** Returns the names in a folder. A new application has no folder yet, so the list is empty. */
+/** A new application has no folder yet. */
 const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])

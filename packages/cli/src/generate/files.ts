@@ -13,7 +13,7 @@ import { composeFile, composePostgresqlFile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
-/** Runs `make generate`: writes the files that are generated from services.json and the schemas, and prints the changed ones. */
+/** Runs `make generate` and prints the changed files. */
 export function generate(): void {
   const types = generateTypes()
   if (types !== '') print(types)
@@ -26,7 +26,7 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/** Generates the types of the events and returns the output. Runs in its own process, because only this task needs the generator. */
+/** Returns the output. Only this task needs the generator, so it runs in its own process. */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
@@ -37,10 +37,7 @@ function read(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/**
- * Returns the files that are generated from services.json and the schemas, by their paths in the repository. Undefined means that the file must be
- * removed.
- */
+/** Returns generated files by path. Undefined means that the file must be removed. */
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
     [path, change(readFileSync(join(repository, path), 'utf8'))] as const
@@ -74,7 +71,7 @@ export function generatedFiles(): Map<string, string | undefined> {
   ])
 }
 
-/** Returns the copy of services.json for the folder of a service that comes from a package. */
+/** Returns the copy of services.json for a service from a package. */
 function applicationCopy(): string {
   const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
   const $comment =
@@ -88,9 +85,7 @@ function devcontainerFile(text: string): string {
   return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
 }
 
-/**
- * Returns a service's appsettings.json with all Kafka components for publishing. After a failure the service uses the next one (docs/adr/0012).
- */
+/** Adds all Kafka components for publishing to appsettings.json. After a failure the service uses the next one (docs/adr/0012). */
 function settingsFile(text: string): string {
   return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...consumerComponents].join()}"`)
 }

@@ -1,12 +1,12 @@
 import type { Objective } from '@orderflow/service-kit/application'
 import { replacePart } from './text.ts'
 
-/** Returns packages/cli/observe/alerts.yml with new rules for the objective in services.json. */
+/** Returns alerts.yml with new rules for the objective. */
 export function alertsFile(text: string, objective: Objective | undefined): string {
   return replacePart(text, 'services.json', objective ? rules(objective) : '', 'packages/cli/observe/alerts.yml')
 }
 
-/** The time windows for which Prometheus records the share of late events. */
+/** Prometheus records the share of late events in these windows. */
 const windows = ['5m', '30m', '1h', '6h', '3d']
 
 interface Panel {
@@ -17,7 +17,7 @@ interface Panel {
   fieldConfig?: { defaults: { thresholds?: { steps: { color: string; value: number | null }[] } } }
 }
 
-/** Returns packages/cli/observe/dashboard.json with new panels for the objective. */
+/** Returns dashboard.json with new panels for the objective. */
 export function dashboardFile(text: string, objective: Objective | undefined): string {
   const { share, panels } = objective ? panelsOf(objective) : panelsOfAll
   const dashboard = JSON.parse(text) as { panels: Panel[] }
@@ -33,7 +33,7 @@ export function dashboardFile(text: string, objective: Objective | undefined): s
   return `${JSON.stringify(dashboard, null, 2)}\n`
 }
 
-/** The generated fields of panels by id, and the share from which the first panel is green. */
+/** Generated fields of panels by id, and the share from which the first panel is green. */
 interface OwnPanels {
   share: number
   panels: Record<number, { title: string; description?: string; queries?: string[] }>
@@ -69,7 +69,7 @@ function panelsOf(objective: Objective): OwnPanels {
 const labelsOf = ({ service, event }: Objective) => `service="${service}", event="${event}"`
 const recordOf = ({ things, status }: Objective) => `${things}_${status.toLowerCase()}_late`
 
-/** Returns the bound of a histogram's bucket as a regular expression. Some metric formats write the bound 1 as 1.0. */
+/** Returns a histogram's bound as a regular expression. Some metric formats write 1 as 1.0. */
 const bucketOf = (seconds: number) =>
   `${String(seconds).replace('.', '\\\\.')}${Number.isInteger(seconds) ? '(\\\\.0)?' : ''}`
 
@@ -82,7 +82,7 @@ function queriesOf(labels: string) {
   }
 }
 
-/** The panels without an objective. They show the reactions of all services. */
+/** Panels of all services' reactions, without an objective. */
 const panelsOfAll: OwnPanels = {
   share: 0,
   panels: {

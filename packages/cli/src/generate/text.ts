@@ -1,10 +1,10 @@
-/** Returns the first lines of a generated file: its source and a comment. */
+/** Returns a generated file's first lines. */
 export function generated(comment: string): string {
   const lines = ['Generated from services.json by make generate.', '', ...comment.split('\n')]
   return lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')
 }
 
-/** Returns a file's text with the part between the lines `# from SOURCE` and `# to here` replaced. */
+/** Replaces the part between `# from SOURCE` and `# to here`. */
 export function replacePart(text: string, source: string, content: string, file: string): string {
   const begin = text.indexOf(`# from ${source}`)
   const from = text.indexOf('\n', begin) + 1

@@ -12,12 +12,12 @@ export interface Addresses {
   kafka: KafkaConnection
 }
 
-/** Returns the address of a service, without a trailing slash. */
+/** Returns an address without a trailing slash. */
 export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
   return entryOf(services, service).url
 }
 
-/** Returns the address of the service that watches the others, whose page shows all events. */
+/** Returns the monitor's address. */
 export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   const { name = '' } = services.find(({ watches }) => watches) ?? {}
   return urlOf(addresses, name)
@@ -27,7 +27,7 @@ export function addressAt(host: string, { http, https }: { http: number; https: 
   return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
 }
 
-/** Returns the connection to a broker without authentication on this machine. */
+/** Returns an unauthenticated connection. */
 export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }
@@ -37,10 +37,7 @@ interface KafkaUser {
   password: string
 }
 
-/**
- * Returns a user's connection to one of our brokers with authentication and TLS.
- * @param certificate the broker's certificate, PEM
- */
+/** @param certificate the broker's certificate, PEM */
 export function securedKafka(address: string, user: KafkaUser, certificate: string): KafkaConnection {
   return {
     bootstrapBrokers: [address],
@@ -49,7 +46,7 @@ export function securedKafka(address: string, user: KafkaUser, certificate: stri
   }
 }
 
-/** Returns the settings of section `Stream` for a connection, as variables. It is the inverse of `kafkaConnection`. */
+/** The inverse of `kafkaConnection`. */
 export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection): Record<string, string> {
   return {
     Stream__Brokers: bootstrapBrokers.join(),
@@ -63,7 +60,7 @@ export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection)
 }
 
 /**
- * Returns the connection of the settings of section `Stream` (components/README.md).
+ * Reads the settings of section `Stream` (components/README.md).
  * @throws {CliError} `usage` with the name of a missing or invalid variable
  */
 export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {

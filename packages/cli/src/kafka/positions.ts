@@ -18,7 +18,7 @@ export interface Position extends Partition {
   next: bigint
   /** The offset of the next new record. */
   end: bigint
-  /** The unhandled records. 0 is exact; a large number is an upper bound. */
+  /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
   lag: number
   /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970. */
   oldest: number | undefined

@@ -25,11 +25,11 @@ type CliErrorCode =
   | 'unreachable'
   | 'not-live'
 
-/** A failure that a command reports: the problem in `message`, and the user's next step in `nextStep`. */
+/** The problem is in `message`, the user's next step in `nextStep`. */
 export class CliError extends Error {
   readonly code: CliErrorCode
   readonly nextStep: string | undefined
-  /** The status of the HTTP response that caused the failure. */
+  /** The HTTP status that caused the failure. */
   readonly status: number | undefined
 
   constructor(

@@ -1,11 +1,11 @@
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import type { StackPorts } from './ports.ts'
 
-/** Returns the address of Jaeger's page and API (`/api/traces`). */
+/** The address of the page and the API (`/api/traces`). */
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 
 /**
- * Returns the variables that make services and sidecars send all traces to Jaeger and link to its page.
+ * Makes services and sidecars send all traces to Jaeger and link to its page.
  * @param host Jaeger's host, as services and sidecars reach it
  */
 export function jaegerVariables(host: string, ports: Pick<StackPorts, 'otlp' | 'jaeger'>): Record<string, string> {

@@ -23,13 +23,13 @@ export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
 
-/** Returns true if the process of `owner` still runs. A later process with the same pid has another start id. */
+/** Compares the start id, because a pid may be reused. */
 export function isAlive(owner: Owner): boolean {
   return readProcessTable().get(owner.pid)?.startId === owner.startId
 }
 
 /**
- * Runs `work` while it holds a lock file with the pid of its owner. Breaks the lock of a dead owner. Waits for a live owner after calling `onWait`.
+ * Holds a lock file with the pid of its owner. Breaks the lock of a dead owner, and waits for a live one after calling `onWait`.
  * @throws {CliError} `busy` if the owner still runs after `timeoutMs`
  */
 export async function withLock<Result>(
@@ -60,7 +60,7 @@ export async function withLock<Result>(
   }
 }
 
-/** Creates the lock with its content in one step, so that every lock has an owner. */
+/** Creates the lock with its content in one step, so that it always has an owner. */
 function tryLock(file: string): boolean {
   const own = `${file}.${process.pid}`
   const owner = JSON.stringify(self())
@@ -100,7 +100,7 @@ function readOwner(file: string): Owner | undefined {
   return undefined
 }
 
-/** Renames the dead lock, which only one of several waiting processes can do. A process that renamed a new lock restores it. */
+/** Only one of several waiting processes can rename a dead lock. A process that renamed a new lock restores it. */
 function breakLock(file: string): void {
   const aside = `${file}.broken.${process.pid}`
   try {

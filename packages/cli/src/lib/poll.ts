@@ -3,7 +3,7 @@ import { CliError } from './error.ts'
 
 interface PollOptions {
   timeoutMs: number
-  /** The shortest pause between two calls, in milliseconds. */
+  /** The shortest pause between calls. */
   everyMs?: number
   signal?: AbortSignal | undefined
 }
@@ -11,11 +11,11 @@ interface PollOptions {
 /** The longest start of a part of the stack. */
 const startTimeoutMs = 60_000
 
-/** The shortest time to wait for an answer, even near the end of the timeout. */
+/** The shortest wait for an answer, even near the end of the timeout. */
 const leastAnswerMs = 1_000
 
 /**
- * Calls `probe` until it returns neither undefined nor false, and returns that value. Returns undefined after `timeoutMs`, even if a call hangs.
+ * Calls `probe` until it returns neither undefined nor false. Returns undefined after `timeoutMs`, even if a call hangs.
  * @throws {CliError} `interrupted` if the signal aborts; also the errors of `probe`
  */
 export async function poll<Answer>(
@@ -30,7 +30,7 @@ export async function poll<Answer>(
     if (answer !== undefined && answer !== false) return answer
     const now = Date.now()
     if (now > deadline) return undefined
-    // Calls a slow probe less often, because the starting programs need the processor.
+    // The starting programs need the processor.
     await sleep(Math.max(everyMs, 2 * (now - begun)))
   }
 }
@@ -52,7 +52,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** Calls `poll`, and throws an error with `what` after `timeoutMs`. */
+/** Throws an error with `what` after `timeoutMs`. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,
@@ -64,7 +64,7 @@ export async function eventually<Answer>(
 }
 
 /**
- * Repeats a request to a starting server until it succeeds.
+ * Repeats a request to a starting server.
  * @throws {CliError} `not-ready` with the last error after a minute; any CliError of `work` immediately
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {

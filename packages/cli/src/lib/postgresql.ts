@@ -1,28 +1,21 @@
 import { Client, escapeIdentifier } from 'pg'
 import { storedServices } from './services.ts'
 
-/** The user of the stack's PostgreSQL. initdb or the image creates it. */
+/** initdb or the image creates this user. */
 export const postgresqlUser = 'orderflow'
 
-/**
- * Returns the URI of a PostgreSQL server on loopback or in a network of containers, without TLS. It has no database: each sidecar adds its own
- * (components/postgresql).
- */
+/** Returns a URI without TLS, for loopback or a network of containers. It has no database: each sidecar adds its own (components/postgresql). */
 export function postgresqlUri(host: string, port: number, password: string): string {
   return `postgres://${postgresqlUser}:${password}@${host}:${port}/?sslmode=disable`
 }
 
-/**
- * The settings of the stack's PostgreSQL servers. A sidecar's pool has at most 32 connections (components/postgresql/statestore.yaml), so 400 are
- * enough for twelve sidecars and operators.
- */
+/** A sidecar's pool has at most 32 connections (components/postgresql/statestore.yaml), so 400 are enough for twelve sidecars and operators. */
 export const postgresqlSettings = { max_connections: 400 }
 
-/** The databases: one for each service with a store, named after its app-id (components/postgresql). */
+/** The databases: one for each service with a store (components/postgresql). */
 export const serviceDatabases: readonly string[] = storedServices.map(({ name }) => name)
 
 /**
- * Creates missing databases.
  * @param uri the server's URI without a database
  * @throws {Error} the driver's error if the server does not answer
  */
@@ -38,7 +31,7 @@ export async function ensureDatabases(uri: string, names: readonly string[]): Pr
   }
 }
 
-/** Returns the URI of a database on the server of a URI without a database. */
+/** Adds a database to a server's URI. */
 export function inDatabase(uri: string, name: string): string {
   return Object.assign(new URL(uri), { pathname: `/${name}` }).href
 }

@@ -6,14 +6,14 @@ import { CliError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
-  /** Changes of this process's variables. Undefined removes a variable. */
+  /** Changed variables. Undefined removes one. */
   env?: Record<string, string | undefined>
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
 /**
- * Runs a program to its end and returns its standard output.
+ * Returns standard output.
  * @throws {CliError} `provision-failed` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
@@ -48,7 +48,7 @@ export async function runTool(command: string, args: string[], options: RunToolO
 
 const everyMs = 10_000
 
-/** Reports every ten seconds that long work still runs: `NAME: 20 s, DETAIL`. */
+/** Prints `NAME: 20 s, DETAIL` every ten seconds. */
 export async function withHeartbeat<Result>(
   name: string,
   { onProgress, detail }: { onProgress: (line: string) => void; detail: () => string },
@@ -65,15 +65,15 @@ export async function withHeartbeat<Result>(
   }
 }
 
-/** Returns the `java` of JAVA_HOME, which Maven also uses, or of PATH. */
+/** Prefers JAVA_HOME, which Maven also uses, to PATH. */
 export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }
 
-/** Runs a program on this terminal and returns its exit code. */
+/** Returns the exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
-  // Without a status, a signal ended the program, usually Ctrl-C.
+  // A signal ended the program, usually Ctrl-C.
   return status ?? 130
 }

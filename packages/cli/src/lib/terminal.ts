@@ -4,7 +4,7 @@ import { CliError } from './error.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours text if standard output is a terminal and NO_COLOR is not set. */
+/** Colours text on a terminal, unless NO_COLOR is set. */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
@@ -13,7 +13,7 @@ export function print(line = ''): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Returns a function that prints lines with the seconds since this process first called `timed`. */
+/** Prints lines with the seconds since the first call of `timed`. */
 export function timed(): (line: string) => void {
   const startedAt = performance.now()
   return (line) => {
@@ -23,8 +23,8 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Returns true if a variable means yes, and false if it is missing or means no.
- * @throws {CliError} `usage` for any other value
+ * Returns false if a variable is missing or means no.
+ * @throws {CliError} `usage` for an ambiguous value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   const isYes = meansYes(env[name] ?? '')
@@ -34,7 +34,7 @@ export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   })
 }
 
-/** Returns a duration as text, for example 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
+/** Returns for example 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const units: [number, string][] = [
@@ -59,6 +59,5 @@ export const logLines = 40
 export interface LogOptions {
   /** True to show new lines. */
   follow: boolean
-  /** Stops following. */
   signal: AbortSignal
 }

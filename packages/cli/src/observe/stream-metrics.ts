@@ -9,7 +9,7 @@ import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
 
-/** The longest wait for a broker that hangs. It is shorter than the timeout of a scrape (config.ts). */
+/** The longest wait for Kafka, below the timeout of a scrape (config.ts). */
 const deadlineMs = 3_000
 
 interface Snapshot {
@@ -18,10 +18,7 @@ interface Snapshot {
   extents: Extent[]
 }
 
-/**
- * Serves the metrics of the stream: lag and oldest unhandled event of each consumer group, and the number of records in dead-letter topics. Each
- * scrape sends requests to Kafka.
- */
+/** Serves lag and oldest unhandled event of each consumer group, and the number of dead letters. Each scrape sends requests to Kafka. */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()
   const up = gauge(

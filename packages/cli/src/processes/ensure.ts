@@ -22,7 +22,7 @@ const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
 
 /**
- * Starts the stopped ones of these processes, and waits until all are ready.
+ * Starts stopped processes, and waits until all are ready.
  * @throws {CliError} `port-in-use` before the first start; `process-died`, `not-ready` or `interrupted` while it waits
  */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
@@ -52,7 +52,7 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   requireAlive({ folder: plan.folder, processes: names })
 }
 
-/** Returns the servers that the other processes need. */
+/** Returns the servers that other processes need. */
 function serversOf(plan: Plan, options: EnsureOptions) {
   const { folder, ports } = plan
   return [
@@ -75,7 +75,7 @@ async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): 
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/** Returns members of killed sidecars. They keep their partitions for a while, and a new sidecar is ready only after that. */
+/** Returns members of killed sidecars. They keep their partitions for a while, and a new sidecar must wait for that. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()

@@ -15,7 +15,7 @@ import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
 /**
- * Makes sure that Jaeger runs with a stack of processes. It receives traces with OTLP over HTTP and keeps them in memory.
+ * Makes sure that Jaeger runs. It receives traces with OTLP over HTTP and keeps them in memory.
  * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
  */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
@@ -33,7 +33,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** Settings of Prometheus that replace the defaults: seconds between scrapes, and rule files. */
+/** Replaces the default seconds between scrapes and the rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string
@@ -42,8 +42,8 @@ interface PrometheusOptions extends ProvisionOptions {
 const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
 
 /**
- * Makes sure that Prometheus and the exporter run with a stack of processes.
- * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
+ * Makes sure that Prometheus and the exporter run.
+ * @throws {CliError} the errors of `startJaeger`
  */
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
   const { rules = usualRules, seconds } = options
@@ -93,7 +93,7 @@ function prometheusSpec({ prometheus }: StackPorts, config: string, data: string
 const timeoutMs = 60_000
 
 /**
- * Starts the stopped ones of some programs with the stack of a folder, and waits until all answer. `stopStack` stops them, and their data stays.
+ * Starts programs with a stack, and waits until all answer. `stopStack` stops them; data stays.
  * @param observers each with an address that answers after the start
  * @throws {CliError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
  */
@@ -115,7 +115,7 @@ async function startBeside(
   await Promise.all(ready)
 }
 
-/** Returns the reason if a server does not answer. A response is an answer unless its status is 500 or above. */
+/** Returns the reason if a server does not answer. A status of 500 or above is no answer. */
 async function silence(url: string): Promise<string | undefined> {
   const answer = await fetch(url).catch((error: Error) => error)
   return answer instanceof Error || answer.status >= 500 ? `${url} does not answer yet` : undefined

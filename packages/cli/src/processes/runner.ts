@@ -34,7 +34,6 @@ import { formatStatus, requireUp, stackStatus } from './status.ts'
 
 const readyTimeoutMs = 5_000
 
-/** Runs the stack as processes of this machine. */
 export const processRunner: Runner = {
   name: 'local',
   title: 'as processes',
@@ -77,7 +76,7 @@ export const processRunner: Runner = {
 
 function reach(): Reached {
   const ports = localPorts()
-  // Kafka as a process does not authenticate its clients.
+  // This Kafka does not authenticate its clients.
   const kafka = localKafka(ports.kafka)
   return {
     services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
@@ -87,7 +86,7 @@ function reach(): Reached {
   }
 }
 
-/** Starts the observers. Stops services and sidecars that run without traces, so that they start again with traces. */
+/** Stops services and sidecars that run without traces, so that they start again with traces. */
 async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()
@@ -101,7 +100,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
   onProgress('Grafana has no package for processes: import packages/cli/observe/dashboard.json into your own Grafana')
 }
 
-/** Restarts a service and its sidecar. Events wait meanwhile, because there is only one replica. */
+/** Events wait meanwhile, because there is only one replica. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
   requireUp(localFolder, ['kafka'])
   const own = [service.name, sidecarOf(service)]
@@ -149,7 +148,7 @@ async function fetchReadiness(url: string): Promise<Readiness> {
 }
 
 /**
- * Runs an operator's command on this machine with the settings of a service as a process. Returns the exit code.
+ * Runs an operator's command with the settings of a local service. Returns the exit code.
  * @param settings variables that replace those settings
  */
 export async function operateHere(

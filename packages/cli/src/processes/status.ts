@@ -32,7 +32,7 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
 }
 
-/** Returns the state of processes, by default of all processes of `make up`. */
+/** Returns the state of the processes of `make up` by default. */
 export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())
@@ -52,7 +52,7 @@ function endingOf(folder: string, name: ProcessName, exit: string): string {
   return `${exit}; see make logs SERVICE=${name}`
 }
 
-/** @throws {CliError} `not-running` with the names of stopped parts of the stack of `make up` */
+/** @throws {CliError} `not-running` with the names of stopped parts of `make up` */
 export function requireUp(folder: string, parts?: readonly string[]): void {
   const rows = stackStatus(folder).filter((row) => parts?.includes(row.name) ?? true)
   const down = rows.filter(({ state }) => state !== 'running')
@@ -63,7 +63,7 @@ export function requireUp(folder: string, parts?: readonly string[]): void {
   throw new CliError('not-running', message, { nextStep: 'make up' })
 }
 
-/** Returns the lines of a table without colours. */
+/** Returns lines without colours. */
 export function formatStatus(rows: StatusRow[]): string[] {
   const cells = rows.map((row) => [
     row.name,

@@ -5,7 +5,7 @@ import { isAlive, self, withLock } from '../lib/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
-/** The longest time to stop processes of an earlier run. */
+/** The longest time to stop an earlier run. */
 const claimTimeoutMs = 60_000
 const owned = new Set<string>()
 let hooked = false
@@ -15,7 +15,7 @@ let hooked = false
  * @throws {CliError} `busy` if another live process owns the folder
  */
 export async function claimFolder(folder: string): Promise<void> {
-  // Only one run at a time stops the processes of earlier runs.
+  // Only one run at a time stops processes of earlier runs.
   const lock = join(dirname(folder), 'claim.lock')
   await withLock(lock, { timeoutMs: claimTimeoutMs, onWait: () => {} }, () => claim(folder))
 }
@@ -34,7 +34,7 @@ async function claim(folder: string): Promise<void> {
   owned.add(folder)
 }
 
-/** Stops a claimed stack and releases the folder. Logs stay until the next claim. */
+/** Logs stay until the next claim. */
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -46,7 +46,7 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** Returns true if the process that claimed the folder ended without releasing it. */
+/** Returns true if the owner ended without releasing the folder. */
 export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
@@ -55,7 +55,7 @@ export function hasDeadOwner(folder: string): boolean {
   }
 }
 
-/** Kills claimed stacks when this process ends. Ctrl-C reaches only this process, and Mocha's handler may end it, so `exit` is handled, too. */
+/** Kills claimed stacks when this process ends. Handles `exit`, too: Ctrl-C reaches only this process, and Mocha's handler may end it. */
 function installHooks(): void {
   hooked = true
   process.on('exit', killOwned)

@@ -7,14 +7,14 @@ import { processState } from './process-control.ts'
 
 interface WaitOptions {
   folder: string
-  /** The wait fails if one of these processes ends. */
+  /** The wait fails if one of them ends. */
   processes: readonly string[]
   timeoutMs: number
   everyMs?: number
   signal?: AbortSignal | undefined
 }
 
-/** The interval of checks of the processes. A check costs more than most probes. */
+/** A check of the processes costs more than most probes. */
 const lookEveryMs = 200
 
 /**
@@ -43,7 +43,7 @@ export async function waitUntil(
   })
 }
 
-/** @throws {CliError} `process-died` with the exit status and last log lines of the first process that does not run */
+/** @throws {CliError} `process-died` with the exit status and last log lines of the first one that does not run */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
   for (const name of processes) {

@@ -6,7 +6,6 @@ import { createPlatform, type Platform } from './platform.ts'
 import { type JournalFile, openJournal } from './record.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
-/** The services and files that a command for one app uses. */
 export interface Context {
   service: Service
   operator: Operator

@@ -4,16 +4,16 @@ import { runTool } from '../lib/run-tool.ts'
 
 interface DockerOptions {
   env?: Record<string, string>
-  /** Called for each line of standard output and standard error. */
+  /** Receives each line of standard output and standard error. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
-/** Matches variables with secrets of the app, which docker's processes must not see. */
+/** Matches secrets of the app, which docker's processes must not see. */
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
- * Runs the docker command without input, and returns its standard output.
+ * Runs docker without input, and returns its standard output.
  * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
@@ -42,10 +42,10 @@ function failure(error: unknown): CliError {
   return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
-/** The label of containers and networks that must end with a process. Its value is the process's pid. */
+/** Containers and networks with this label end with a process. The value is its pid. */
 const ownerLabel = 'orderflow.owner'
 
-/** The docker options that make this process the owner. */
+/** Makes this process the owner. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]
 
 /** Removes the containers and networks of killed processes. */
@@ -72,7 +72,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: the process belongs to another user.
+    // The process of another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -6,7 +6,7 @@ import { readTarget, type Target } from './operator.ts'
 import type { Output } from './output.ts'
 import { releaseFolder, shown, writePrivate } from './record.ts'
 
-/** Runs `./orderflow export NAME`: writes the config vars and the manual steps of a release, and lists missing values. */
+/** Runs `./orderflow export NAME`: writes config vars and manual steps of a release, and lists missing values. */
 export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const target = readTarget(env)
   const { vars, problems } = await gatherConfigVars(service, env, out)
@@ -32,8 +32,8 @@ interface InstructionsOptions {
 }
 
 /**
- * Returns the steps of a manual release with `curl` and `docker`. The reader replaces `<app_name>` and `<ACCESS_TOKEN>`. All commands read the token
- * from standard input, so that process lists do not show it.
+ * Returns the steps with `curl` and `docker`. The reader replaces `<app_name>` and `<ACCESS_TOKEN>`. Commands read the token from standard input,
+ * because process lists would show it.
  */
 function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
   const { apiUrl, platform, registry } = target

@@ -12,10 +12,7 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
   return join(releaseFolder(env), service.name, 'config-vars.json')
 }
 
-/**
- * Returns a service's config vars from the environment, an earlier export and `appsettings.json`, in this order. On a terminal it prompts for missing
- * values. Then `out` hides the secrets.
- */
+/** Returns the config vars of `resolveConfigVars`. On a terminal it prompts for missing values. Then `out` hides the secrets. */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
   let resolved = await resolveConfigVars(service, env, earlier)
@@ -41,17 +38,17 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-/** Prompts for missing or invalid values that it has not asked for yet. Adds them to `answers`. */
+/** Prompts for missing or invalid values once. Adds them to `answers`. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }
 
-/** Reads one line from the terminal. A secret is not shown while it is typed. */
+/** Does not show a typed secret. */
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // Created first, because it switches off the terminal's echo.
+  // Switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

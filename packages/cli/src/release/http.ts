@@ -6,7 +6,7 @@ export interface HttpRequest {
   url: string
   headers: Record<string, string>
   body?: unknown
-  /** True if a repeated request has the same result. Only such a request is repeated when its result is unknown. */
+  /** True if a request can be repeated when its result is unknown. */
   idempotent: boolean
   /** The setting with the address. */
   setting: string
@@ -29,14 +29,14 @@ interface HttpOptions {
 
 const attempts = 4
 const firstDelayMs = 500
-/** The longest accepted wait. A request fails if the platform requires a longer one. */
+/** A request fails if the platform requires a longer wait. */
 const longestWaitMs = 120_000
-/** The number of remaining requests (RateLimit-Remaining) below which it sends one request per second. */
+/** Below this value of RateLimit-Remaining it sends one request per second. */
 const fewLeft = 20
 
 /**
- * Returns a function that sends requests. It repeats a request after 429. After a 5xx or a broken connection it repeats only idempotent requests. It
- * respects `Retry-After` and `RateLimit-Remaining`, and does not follow redirects.
+ * Returns a function that repeats requests after 429, and idempotent ones after a 5xx or a broken connection. It respects `Retry-After` and
+ * `RateLimit-Remaining`, and does not follow redirects.
  */
 export function createHttp(options: HttpOptions = {}): Send {
   const { onWait = () => {}, signal, timeoutMs = 30_000 } = options
@@ -81,7 +81,7 @@ function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): b
   return answer.status === 429 || (answer.status >= 500 && idempotent)
 }
 
-/** Returns the delay in milliseconds: that of `Retry-After` (seconds or a date), or twice the last delay. */
+/** Returns milliseconds: of `Retry-After` (seconds or a date), or twice the last delay. */
 function waitBefore(answer: Answer | Error, attempt: number): number {
   const backOff = firstDelayMs * 2 ** (attempt - 1)
   const header = answer instanceof Error ? null : answer.headers.get('retry-after')
@@ -97,7 +97,7 @@ interface Attempt {
   timeoutMs: number
 }
 
-/** Returns the error of a request without an answer. Code `usage` means that a retry cannot help. */
+/** Returns the error for a missing answer. Code `usage` means that a retry cannot help. */
 export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): CliError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause

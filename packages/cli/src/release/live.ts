@@ -4,13 +4,13 @@ import type { Context } from './context.ts'
 import { recentLog } from './logs.ts'
 import type { App, Dyno, Release } from './platform.ts'
 
-/** The longest wait. A container must listen within 60 s, and the platform needs additional time to start it. */
+/** A container must listen within 60 s. The platform also needs time to start it. */
 const timeoutMs = 150_000
 const pollMs = 1_000
 const requestTimeoutMs = 10_000
 
 /**
- * Waits until the newest release's web process runs, and service and sidecar answer at the app's address.
+ * Waits until the newest web process runs, and service and sidecar answer at the app's address.
  * @returns the release's version
  * @throws {CliError} `not-live` with the last log lines if the process crashes, or after a timeout
  */

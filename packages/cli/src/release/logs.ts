@@ -6,13 +6,11 @@ import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
-/** The number of lines to read again after an interruption: more than are written in a second. */
+/** The lines to read again after an interruption: more than are written in a second. */
 const overlap = 500
 const reconnectMs = 1_000
 
-/**
- * Runs `./orderflow app-logs NAME`: follows the log. When a session ends, it opens another one and continues after the last line.
- */
+/** Runs `./orderflow app-logs NAME`. When a session ends, it opens another one and continues after the last line. */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
   out.hide(secretsOf(await platform.configVars()))
   const shown = createMemory()
@@ -36,7 +34,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
   }
 }
 
-/** Remembers the shown lines: the time of the last line, and all lines with that time. */
+/** Remembers the time of the last line, and all lines with that time. */
 function createMemory() {
   let time = ''
   let lines = new Set<string>()
@@ -62,7 +60,7 @@ async function* openLog(
   options: { lines: number; tail: boolean },
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  // The URL is enough, so the token is not sent.
+  // Needs no token.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
   if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)

@@ -27,12 +27,12 @@ const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 // A reader may end early (./orderflow app-logs NAME | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-// Exits, because reporting this error would fail again.
+// Reporting this error would fail again.
 process.stderr.on('error', () => process.exit(1))
-// Prints errors masked. Node would print them with all their fields.
+// Node would print errors unmasked, with all their fields.
 process.on('uncaughtException', fail)
 
-/** Runs one command line, such as `release my-service --app NAME`. An option replaces its variable. */
+/** Runs for example `release my-service --app NAME`. An option replaces its variable. */
 async function run(args: string[]): Promise<void> {
   const { positionals, values } = readArguments(args)
   const [command = '(none)', name, surplus] = positionals
@@ -55,7 +55,7 @@ async function run(args: string[]): Promise<void> {
   await commands[command]?.(createContext(options, command))
 }
 
-/** Returns the positional arguments, and the options as variables. */
+/** Returns options as variables. */
 function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
   const text = { type: 'string' } as const
   const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const
@@ -78,7 +78,7 @@ function misuse(message: string, nextStep: string): CliError {
   return new CliError('usage', message, { nextStep })
 }
 
-/** Runs a command that changes an app, with a lock for the app. With `DRY_RUN` it only shows the changes. */
+/** Takes a lock for the app. With `DRY_RUN` it only shows the changes. */
 async function alone(context: Context, work: (context: Context, options: { dryRun: boolean }) => Promise<void>) {
   const { env } = context
   const { app } = context.operator

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import type { Context } from './context.ts'
 import { findWeb } from './platform.ts'
 
-/** Runs `./orderflow ps NAME`: lists the processes with their states and releases. */
+/** Runs `./orderflow ps NAME`. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()
   for (const { name, state, release, updated_at: since, size } of dynos) {
@@ -15,7 +15,7 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   else out.print('restarting: run this again in a moment')
 }
 
-/** Runs `./orderflow stop NAME`: sets the number of web processes to 0, because the platform restarts stopped ones. */
+/** Runs `./orderflow stop NAME`. The platform restarts stopped processes, so it sets their number to 0. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -26,7 +26,7 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** Runs `./orderflow start NAME`: starts the app's number of web processes, by default that of services.json. */
+/** Runs `./orderflow start NAME`, with the app's number of processes or that of services.json. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
@@ -36,7 +36,7 @@ export async function startWeb(context: Context): Promise<void> {
   )
 }
 
-/** Returns the process type of a release. @throws {CliError} without a release, or after its rollback */
+/** @throws {CliError} without a release, or after its rollback */
 async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
   const web = await findWeb(platform)
   if (web) return web
@@ -45,7 +45,7 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
   })
 }
 
-/** Runs `./orderflow open NAME`: prints the app's address, and opens it on a desktop. */
+/** Runs `./orderflow open NAME`. Opens a browser only on a desktop. */
 export async function openApp({ platform, out, operator }: Context): Promise<void> {
   const { web_url: url } = await platform.app()
   if (!url) throw new CliError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
@@ -57,7 +57,7 @@ export async function openApp({ platform, out, operator }: Context): Promise<voi
   opener.unref()
 }
 
-/** Returns the program that opens a page. Undefined without a desktop. */
+/** Returns undefined without a desktop. */
 export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
   if (platform === 'darwin') return 'open'
   return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined

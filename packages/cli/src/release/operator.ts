@@ -1,11 +1,10 @@
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from '../lib/error.ts'
 
-/** The platform of a release. */
 export interface Target {
-  /** The URL of the API, without a trailing slash. */
+  /** Has no trailing slash. */
   apiUrl: string
-  /** The name in the API's media type: application/vnd.<platform>+json. */
+  /** The name in the media type application/vnd.<platform>+json. */
   platform: string
   /** The host of the container registry, with its port if needed. */
   registry: string
@@ -69,7 +68,7 @@ function accept(name: keyof typeof variables, value: string): string {
 }
 
 /**
- * Returns an https URL without a trailing slash. http is allowed only for this machine, because requests contain tokens.
+ * Returns a URL without a trailing slash. Requests contain tokens, so http is allowed only for this machine.
  * @throws {CliError} `usage` with the name of the variable
  */
 export function secureUrl(name: string, value: string): string {
@@ -81,10 +80,7 @@ export function secureUrl(name: string, value: string): string {
   })
 }
 
-/**
- * Returns true if `DRY_RUN` asks a command to only show its changes.
- * @throws {CliError} `usage` for an ambiguous value, because a guess could cause unwanted changes
- */
+/** @throws {CliError} `usage` for an ambiguous `DRY_RUN`, because a guess could cause unwanted changes */
 export function readDryRun({ DRY_RUN: value = '' }: NodeJS.ProcessEnv): boolean {
   const isDry = meansYes(value)
   if (isDry !== undefined) return isDry

@@ -1,10 +1,9 @@
-/** The output of a command. It masks declared secrets. */
 export interface Output {
-  /** Declares secrets. From now on the output has `***` instead, for escaped forms, too. */
+  /** Masks secrets as `***`, also in escaped forms. */
   hide: (secrets: readonly string[]) => void
   scrub: (text: string) => string
   print: (line?: string) => void
-  /** Prints a line with the seconds since the start of the command. */
+  /** Prints a line with the seconds since the start. */
   progress: (line: string) => void
   complain: (line: string) => void
 }
@@ -20,7 +19,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
     hide: (secrets) => {
-      // Replaces the longest secrets first, for example a connection string before its password.
+      // Replaces a connection string before its password, for example.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },
     scrub,
@@ -30,13 +29,10 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   }
 }
 
-/** The shortest masked secret. Shorter ones could be part of ordinary words. */
+/** Shorter secrets could be part of ordinary words. */
 const shortest = 5
 
-/**
- * Returns all forms of a secret that a message could contain: plain, escaped for a URL or JSON, in a Basic credential. For a connection string it also
- * returns the forms of the password.
- */
+/** Returns a secret's forms in messages: plain, escaped for a URL or JSON, in a Basic credential. Includes the password of a connection string. */
 function formsOf(secret: string): string[] {
   const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []
   const plain = [secret, ...passwords, ...passwords.map(decoded)]

@@ -9,7 +9,7 @@ import { requireLive } from './live.ts'
 import { type App, findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/** Runs `./orderflow release NAME`: checks the conditions, shows the plan, carries it out and waits until the app is live. */
+/** Runs `./orderflow release NAME`: checks the conditions, shows and carries out the plan, and waits until the app is live. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)
@@ -22,7 +22,7 @@ export async function release(context: Context, options: { dryRun: boolean }): P
   }
 }
 
-/** Carries out the steps of a release. All steps can be repeated, so the next release continues an interrupted one. */
+/** All steps can be repeated, so the next release continues an interrupted one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
@@ -39,7 +39,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
 
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
-  // The platform starts one process of a first image automatically.
+  // The platform automatically starts one process of a first image.
   if (!before.quantity) await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
   const newest = await platform.newestRelease()
   out.progress(
@@ -53,7 +53,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
   out.print(app.web_url ?? '')
 }
 
-/** Runs a step and records its change. Without an answer it records a possible change. */
+/** Records the change, or a possible change if there was no answer. */
 async function step(what: string, changed: string[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -76,10 +76,8 @@ function withWayBack(error: unknown, { service, operator }: Context, changed: st
   })
 }
 
-/** The steps of a release whose preconditions have been checked. */
 interface Plan {
   app: App
-  /** The name under which the image is pushed. */
   image: string
   imageId: string
   changes: Change[]
@@ -87,7 +85,7 @@ interface Plan {
 }
 
 /**
- * Checks all conditions of a release, the fastest first.
+ * Checks all conditions, the fastest first.
  * @throws {CliError} for the first condition that is not met
  */
 async function check(context: Context): Promise<Plan> {
@@ -144,7 +142,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Shows the planned changes, with a diff of config vars. Secrets are masked. */
+/** Secrets are masked. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(
@@ -163,7 +161,7 @@ function startNote({ quantity }: Before, replicas: number): string {
   return quantity === 0 ? ', and start it, because it is stopped' : ''
 }
 
-/** Returns true for a line about a step of the classic builder or BuildKit. */
+/** Matches steps of the classic builder and BuildKit. */
 const isBuildStep = (line: string) => /^(Step \d+\/|#\d+ \[)/.test(line)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

@@ -6,8 +6,7 @@ import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
 /**
- * Runs `./orderflow rollback NAME`: restores image, config vars and number of processes of an app before its last release from this folder. It can be
- * repeated after an interruption.
+ * Runs `./orderflow rollback NAME`: restores image, config vars and number of processes before the last release from this folder. Can be repeated.
  * @throws {CliError} `usage` without a recorded release
  */
 export async function rollback(context: Context, options: { dryRun: boolean }): Promise<void> {
@@ -49,13 +48,13 @@ async function goBackTo(releaseId: string, { platform, out }: Context): Promise<
   out.progress(`release: v${version} with the previous image and config vars`)
 }
 
-/** Removes the image of the first release, which has no previous release. */
+/** Removes the image of a first release. */
 async function removeRelease({ platform, out }: Context): Promise<void> {
   if (await findWeb(platform)) await platform.removeImage()
   out.progress('release: the image is removed')
 }
 
-/** Restores config vars that still differ. The restored release has already set most of them. */
+/** Most config vars are already those of the restored release. */
 async function restoreConfigVars(context: Context, before: Before): Promise<void> {
   const changes = await changesToUndo(context, before)
   if (changes.length === 0) return

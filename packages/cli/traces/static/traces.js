@@ -1,8 +1,8 @@
-// The page of traces. It lists the latest traces and shows the spans of one trace, from Jaeger's query API (/api/traces).
+// Lists the latest traces and shows the spans of one trace, from Jaeger's query API (/api/traces).
 
 const main = document.querySelector('#main')
 
-/** Returns an element with attributes and children. Data of spans becomes text, never markup. */
+/** Data of spans becomes text, never markup. */
 function element(name, attributes = {}, ...children) {
   const isSvg = ['svg', 'rect'].includes(name)
   const made = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name)
@@ -25,20 +25,19 @@ const isFailed = (span) => tagOf(span, 'error') === true || tagOf(span, 'error.t
 const parentOf = ({ references }) => references.find(({ refType }) => refType === 'CHILD_OF')
 const serviceOf = ({ processes }, { processID }) => processes[processID].serviceName
 
-/** Returns a colour for each service of a trace. */
 function coloursOf({ processes }) {
   const names = [...new Set(Object.values(processes).map(({ serviceName }) => serviceName))].toSorted()
   return new Map(names.map((name, index) => [name, `hsl(${200 + (index * 360) / names.length} 55% 50%)`]))
 }
 
-/** Returns the begin and the duration of a trace, in microseconds. */
+/** Returns begin and duration in microseconds. */
 function timesOf({ spans }) {
   const begin = spans.reduce((first, { startTime }) => Math.min(first, startTime), Infinity)
   const end = spans.reduce((last, { startTime, duration }) => Math.max(last, startTime + duration), begin + 1)
   return { begin, whole: end - begin }
 }
 
-/** Returns spans with their depth. Each follows its parent. Spans without a known parent have depth 0. */
+/** Returns spans with their depth, each after its parent. A span without a known parent has depth 0. */
 function inOrder(spans) {
   const ids = new Set(spans.map(({ spanID }) => spanID))
   const byParent = Map.groupBy(spans, (span) => {
@@ -106,7 +105,7 @@ function showList(traces) {
   const rows = traces
     .map((trace) => ({ trace, times: timesOf(trace), first: inOrder(trace.spans)[0].span }))
     .toSorted((one, other) => other.times.begin - one.times.begin)
-    // Leaves out deliveries, because their events link to them.
+    // Events of deliveries link to them.
     .filter(({ first }) => !first.operationName.startsWith('receive '))
     .map(({ trace, times, first }) => {
       const services = [...new Set(trace.spans.map((span) => serviceOf(trace, span)))].toSorted()
@@ -136,7 +135,7 @@ function showList(traces) {
   )
 }
 
-/** Returns the traces of all services in which a span has the tag. Without a tag it returns all traces. */
+/** Returns the traces in which a span has the tag, or all traces. */
 async function find(tag) {
   const services = await ask('/api/services')
   const query = new URLSearchParams({ limit: 40, lookback: '24h', ...(tag && { tags: JSON.stringify(tag) }) })
@@ -144,7 +143,7 @@ async function find(tag) {
   return [...new Map(found.flat().map((trace) => [trace.traceID, trace])).values()]
 }
 
-/** Shows the trace with this id, or the traces with this CorrelationId, key or message id. */
+/** Shows the trace with this id, or those with this CorrelationId, key or message id. */
 async function search(id) {
   const [trace] = await ask(`/api/traces/${id.replaceAll('-', '')}`)
   if (trace) return showTrace(trace)
