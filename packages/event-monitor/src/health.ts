@@ -27,8 +27,8 @@ const staleMs = 5_000
 const rateMs = 30_000
 
 /**
- * Reads the state of the broker and the services on request only, because services then ask the broker, too. It keeps
- * its connection, because a login costs more than a request.
+ * Reads the state on request only, because services then ask the broker, too. Keeps its connection to the broker,
+ * because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -51,7 +51,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** Returns a state that is at most two seconds old, or five while a new one is slow. */
+  /** The state is at most two seconds old, or five while a new one is slow. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -71,7 +71,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loading the client blocks the thread, so this happens before the services' response times are measured.
+    // Loading blocks the thread, so it precedes the measurement of services' response times.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -162,7 +162,7 @@ async function streamAt(
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-/** Returns the number of new offsets in partitions that were readable both times. */
+/** Returns new offsets in partitions that were readable both times. */
 const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
   now.reduce((total, end, partition) => {
     const last = before[partition] ?? null

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
 import { root } from './location.ts'
 
-/** A failed request. Status 0 means that the monitor does not answer. */
+/** Status 0 means that the monitor does not answer. */
 export class ApiProblem extends Error {
   readonly problem: Problem
 
@@ -84,7 +84,7 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** Set if the monitor requires authentication. `ended` is the refusal of the last credential. */
+/** `ended` is the refusal of the last credential. */
 export const refusal = signal<{ ended: string | null } | null>(null)
 export const isSigningIn = signal(false)
 
@@ -132,7 +132,7 @@ export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Loads the caller. Tries again until the monitor answers or refuses. */
+/** Tries again until the monitor answers or refuses. */
 
 export async function loadCaller(): Promise<void> {
   try {

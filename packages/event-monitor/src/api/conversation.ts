@@ -5,7 +5,7 @@ export interface Conversation {
   correlationId: string
   columns: ConversationColumn[]
   steps: Step[]
-  /** Number of records. Above 5,000, the answer has the oldest records and no `handled` steps. */
+  /** Above 5,000, the answer has the oldest records and no `handled` steps. */
   total: number
   complete: Completeness
 }
@@ -20,7 +20,7 @@ export interface ConversationColumn {
   title: string
 }
 
-/** Effects follow their causes. Records of a partition are in the order of offsets, all others in the order of time. */
+/** Effects follow their causes. A partition has the order of offsets, all else the order of time. */
 export interface Step {
   kind: /** A publication, from `service:` or `app:` to `topic:`. */
     | 'event'
@@ -30,27 +30,20 @@ export interface Step {
     | 'replay'
     /** A request, from `client` to `service:`, which published `row` without a cause. It has no time. */
     | 'request'
-    /**
-     * The handling of `row`, from `service:` to `state:`: its group has passed the record without rejecting it. It has
-     * no time.
-     */
+    /** A step from `service:` to `state:`: the group has passed the record without rejecting it. It has no time. */
     | 'handled'
   from: string
   to: string
   row: EventRow
   /** Index of the step that caused this one, or whose record it rejects, replays or handles. */
   cause: number | null
-  /** Number of causes before it. */
   depth: number
   isEdited: boolean
   /** Index of the first step with the same Id. */
   duplicateOf: number | null
-  /**
-   * Milliseconds by which its clock is before that of its cause. `by` is `publisher` for CreationDate, and `broker` for
-   * the arrival.
-   */
+  /** Milliseconds by which its clock is before that of its cause: CreationDate (`publisher`) or arrival (`broker`). */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
-  /** Id of its cause, if the conversation lacks this event. */
+  /** The id of a cause that the conversation lacks. */
   missingCause: string | null
   /** Services that consume it. `handled` is null if their position is unknown. */
   consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]

@@ -11,7 +11,7 @@ import type {
 /** `GET /v1/dead-letters`, largest open group first. */
 export interface DeadLetterGroups {
   groups: DeadLetterGroup[]
-  /** Number of records in dead-letter topics that other programs wrote. */
+  /** Records of other programs in dead-letter topics. */
   others: number
   open: number
   complete: Completeness
@@ -19,16 +19,13 @@ export interface DeadLetterGroups {
 export interface DeadLetterGroup {
   /** Digest of the properties below, for `group=` and replay jobs. */
   id: string
-  /** Services that rejected any of its records. */
   services: string[]
   reason: string
   name: string | null
   version: number | null
-  /** Pointer of the first problem. */
   pointer: string | null
   message: string
   publisher: string | null
-  /** Number of records. */
   entries: number
   open: number
   oldest: string
@@ -37,10 +34,10 @@ export interface DeadLetterGroup {
 
 /**
  * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`: a record
- * with all services that rejected it.
+ * with all its rejections.
  */
 export interface DeadLetterEntry {
-  /** Id of the first service's dead letter. The ids of the others find the same entry. */
+  /** The id of the first dead letter. Those of other services find the same entry. */
   id: string
   /** Services that rejected the newest attempt, by name. */
   services: RejectedBy[]
@@ -50,9 +47,8 @@ export interface DeadLetterEntry {
   state: 'open' | 'replayed'
   attempts: {
     position: RecordPosition
-    /** Time of its first dead letter. */
     at: string
-    /** Services that rejected it, by name. */
+    /** Sorted by service. */
     rejections: { app: string; reason: string; deadLetter: RecordPosition }[]
     replayed: { as: RecordPosition; at: string; edited: boolean } | null
   }[]
@@ -65,7 +61,7 @@ export interface DeadLetterEntry {
 /** `GET /v1/dead-letters/entries/{id}`. */
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
-  /** The record that `editable` and `refusals` describe: the newest open attempt, or else the last one. */
+  /** The record of `editable` and `refusals`: the newest open attempt, or else the last one. */
   attempt: RecordPosition
   faults: Fault[]
   /** A service's report in any other form; masked. */
@@ -120,9 +116,9 @@ export interface Job {
   edited: boolean
   total: number
   replayed: number
-  /** Number of events that cannot be replayed, or would be rejected again. */
+  /** Events that cannot be replayed, or would be rejected again. */
   refused: number
-  /** Number of events that were replayed before this job. */
+  /** Events that were replayed before this job. */
   done: number
   /** The newest 100 outcomes, newest first. For `done`, `as` is the position of the earlier replay. */
   outcomes: { entry: string; result: 'replayed' | 'refused' | 'done'; as: RecordPosition | null; why: string[] }[]
@@ -139,7 +135,6 @@ export interface Audit {
     what: 'PersonalDataViewed' | 'DeadLetterReplayed'
     position: RecordPosition
     reason: string | null
-    /** Position of the new record. */
     as: RecordPosition | null
     edited: boolean | null
   }[]

@@ -6,7 +6,7 @@ export interface RecordPosition {
   offset: string
 }
 
-/** A problem of an event, without values of the event. */
+/** Contains no values of the event. */
 export interface Fault {
   /** JSON pointer, such as `/Payload/Field`; empty for the whole document. */
   pointer: string
@@ -52,7 +52,6 @@ export interface EventRow {
   id: string
   correlationId: string
   traceId: string
-  /** Id of its cause. */
   causationId: string | null
   appId: string | null
   appName: string | null
@@ -61,7 +60,6 @@ export interface EventRow {
   validity: Validity
   /** Its first problem, or the reason of a dead letter. */
   problem: Fault | null
-  /** Size of its value. */
   bytes: number
   /** The record that a dead letter or note refers to. */
   of: RecordPosition | null
@@ -69,7 +67,7 @@ export interface EventRow {
 
 /**
  * The filter of events, facets, rates and the live stream. Events must match all parameters, and one value of a
- * repeated parameter. Times are absolute.
+ * repeated parameter.
  */
 export interface EventFilter {
   topic?: string[]
@@ -90,8 +88,8 @@ export interface EventFilter {
    */
   guid?: string
   /**
-   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem. A GUID or a record position
-   * (`a-topic/2/12`) among them is looked up, and so is a whole record key. Personal values cannot be found.
+   * Words that begin words of name, AppName, topic, validity, reason or a problem. Also finds a GUID, a record position
+   * (`a-topic/2/12`) or a whole record key, but no personal values.
    */
   q?: string
 }
@@ -103,7 +101,7 @@ export interface EventsQuery extends EventFilter {
   cursor?: string
 }
 
-/** `GET /v1/facets`: the number of matching events by property. Each property has its 50 largest values. */
+/** `GET /v1/facets`: numbers of matching events by property, the 50 largest ones of each. */
 export interface Facets {
   topic: Count[]
   name: Count[]
@@ -113,7 +111,7 @@ export interface Facets {
   validity: Count[]
   /** Validity and pointer, such as `invalid-payload /Payload/Field`, or reason of a dead letter. */
   why: Count[]
-  /** Number of counted events. With `isAtLeast`, only the newest are counted. */
+  /** With `isAtLeast`, only the newest events are counted. */
   total: number
   isAtLeast: boolean
   complete: Completeness
@@ -125,13 +123,11 @@ export interface Count {
 
 /** `GET /v1/rates` takes the filter and `seconds` before now or `to` (60 to 604800; the default is 600). */
 export interface Rates {
-  /** Start of the first bucket. */
   from: string
   /** Length of a bucket. */
   step: number
-  /** Number of events per bucket. */
   counts: number[]
-  /** Number of events per bucket that are neither `valid` nor `foreign`. */
+  /** Events that are neither `valid` nor `foreign`. */
   invalid: number[]
   complete: Completeness
 }
@@ -139,9 +135,7 @@ export interface Rates {
 /** `GET /v1/events/{topic}/{partition}/{offset}`. */
 export interface EventDetail {
   row: EventRow
-  /**
-   * The masked document. Hidden values are `***{pointer}***`, such as `***{/Payload/Field}***`. Null if it is not JSON.
-   */
+  /** Hidden values are `***{pointer}***`, such as `***{/Payload/Field}***`. Null if it is not JSON. */
   document: unknown
   /** Reason for a missing document: `(12 bytes that are not JSON)`. */
   documentNote: string | null
@@ -161,11 +155,11 @@ export interface EventDetail {
   }
   /** Null without a cause in the index. */
   cause: EventRow | null
-  /** Effects in order, at most 100. */
+  /** At most 100, in order. */
   effects: EventRow[]
   /** Dead letters by app. */
   deadLetters: EventRow[]
-  /** Entries of these dead letters; for a dead letter its own entry. */
+  /** Entries of `deadLetters`; for a dead letter its own entry. */
   entries: {
     id: string
     services: RejectedBy[]
@@ -173,7 +167,6 @@ export interface EventDetail {
     state: 'open' | 'replayed'
     deadLetters: RecordPosition[]
   }[]
-  /** Neighbours in its partition. */
   previous: RecordPosition | null
   following: RecordPosition | null
   /** Set with `Telemetry.TracePage`. */
@@ -181,7 +174,6 @@ export interface EventDetail {
   complete: Completeness
 }
 
-/** A service that rejected a record. */
 export interface RejectedBy {
   app: string
   /** Id of its dead letter. */
@@ -211,8 +203,7 @@ export interface Revealed {
 }
 
 /**
- * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/`, with examples instead
- * of personal values.
+ * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/` with example values.
  */
 export interface Fixture {
   fileName: string
@@ -239,10 +230,9 @@ export type ServiceVerdict = { service: string } & (
   | { result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] }
   /** `duplicate`: already handled; `not-handled`: without a reaction. */
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
-  /** The service did not answer. */
   | { result: 'unknown'; why: string }
 )
-/** A masked document of a store. `before` is null for a new one. */
+/** `before` is null for a new document. Both are masked. */
 export interface StateChange {
   key: string
   before: unknown
@@ -250,8 +240,8 @@ export interface StateChange {
 }
 
 /**
- * An edited event as JSON text, at most 256 KiB. The original's value replaces `"***{/Payload/Field}***"` in any field.
- * So users can rename a field without seeing its value.
+ * An edited event as JSON text, at most 256 KiB. Each `"***{/Payload/Field}***"` becomes the original's value, in any
+ * field. So users can rename a field without seeing its value.
  */
 export interface EditedDocument {
   text: string
@@ -259,23 +249,19 @@ export interface EditedDocument {
 
 /** Completeness of an answer. All times of this API are ISO 8601 in UTC. */
 export interface Completeness {
-  /** Number of records in the log that the index lacks; null while Kafka does not answer. */
+  /** Records that the index lacks; null while Kafka does not answer. */
   indexLag: number | null
   /** Arrival of the newest indexed record. */
   newest: string | null
   /** Arrival of the oldest indexed record. */
   oldestKept: string | null
-  /** Number of indexed records. */
   kept: number
-  /** Records that the index never received. */
   gaps: Gap[]
-  /** Partitions that cannot be read now. */
   unreadable: Unreadable[]
   /** False while the log cannot be read. The monitor's log has the reason. */
   isConnected: boolean
 }
 
-/** A partition that Kafka cannot serve now. */
 export interface Unreadable {
   topic: string
   /** Null for a whole topic. */
@@ -301,14 +287,14 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** A page of a list, newest first. */
+/** Newest first. */
 export interface Page<T> {
   items: T[]
   /** `cursor` of the next page. */
   next: string | null
   complete: Completeness & {
     shown: number
-    /** Number of matching items. With `isAtLeast`, a slow count was stopped early. */
+    /** With `isAtLeast`, a slow count was stopped early. */
     total: number
     isAtLeast: boolean
   }

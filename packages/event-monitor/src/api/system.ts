@@ -19,7 +19,6 @@ export interface MissingReaction {
   waiting: number
   /** Expected events. One of them is enough. */
   expected: string[]
-  /** The service that should react. */
   by: string
   likely: {
     why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
@@ -41,7 +40,7 @@ export interface Publisher {
   events: number
   full: number
   reduced: number
-  /** Number of events that are neither `valid` nor `foreign`. */
+  /** Events that are neither `valid` nor `foreign`. */
   invalid: number
   byValidity: { validity: Validity; count: number }[]
   types: { type: string; topic: string; count: number }[]
@@ -92,7 +91,7 @@ export interface HealthView {
   kafka: {
     isUp: boolean
     brokers: { id: number; address: string; isController: boolean }[]
-    /** The reason why Kafka does not answer, or the consumer groups with unreadable offsets. */
+    /** The reason why Kafka does not answer, or the groups with unreadable offsets. */
     error: string | null
   }
   services: ServiceHealth[]
@@ -108,9 +107,9 @@ export interface HealthView {
     bytesOnDisk: number
     memoryBytes: number
     perSecond: number
-    /** Number of rows that slow clients or a slow machine lost. */
+    /** Rows that slow clients or a slow machine lost. */
     liveRowsDropped: number
-    /** The reason why the log is not indexed now, with the next step. The index can still be read. */
+    /** The reason why the log is not indexed, with the next step. The index can still be read. */
     error: string | null
   }
   complete: Completeness
@@ -137,7 +136,6 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
-  /** Number of events that the group still has to handle. */
   lag: number
   /** True if `lag` is an upper bound. */
   isAtMost: boolean
@@ -148,7 +146,7 @@ export interface TopicHealth {
   /** Offset of each partition; null if it is unreadable. Some offsets have no record. */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
-  /** Rate of new offsets, which is at least the rate of records. */
+  /** Rate of new offsets, at least that of records. */
   perSecond: number
   isDead: boolean
 }

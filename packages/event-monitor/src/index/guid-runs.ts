@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Statements } from './sqlite.ts'
 
 /**
- * Finds events by GUID with sorted numbers. A number is 27 bits of the GUID's hash and 26 bits of the event's number in
- * the segment. Readers verify each hit. A transaction adds one run of numbers, and several runs are merged into one, as
- * in a log-structured merge tree. A table with a row for each GUID would write fifty times as many bytes, and take a
- * fifth of the transaction's time.
+ * Finds events by GUID with sorted numbers: 27 bits of the GUID's hash and 26 bits of the event's number in the
+ * segment. Readers verify each hit. A transaction adds one run of numbers, and runs are merged, as in a log-structured
+ * merge tree. A table with a row for each GUID would write fifty times as many bytes, and take a fifth of the
+ * transaction's time.
  */
 export const guidSchema = `
 CREATE TABLE runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
@@ -15,11 +15,11 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** Largest distance between numbers of a segment's events. Both series share one sequence of numbers. */
+/** The largest distance between events of a segment. Both series share one sequence. */
 export const maxSegmentSpan = seqRange
-/** Numbers per row, to fill a page of the file. */
+/** Fills a page of the file. */
 const pageLength = 480
-/** Number of runs that are merged into one run of the next level. */
+/** This number of runs becomes one run of the next level. */
 const fanIn = 8
 
 const lowest = (guid: string): number => (hashOf(guid) % hashRange) * seqRange
@@ -36,7 +36,7 @@ export class GuidRuns {
     this.#statements = new Statements(database)
   }
 
-  /** Reads the runs from the file, at the start and after a failed transaction. */
+  /** Reads the runs, at the start and after a failed transaction. */
   restore(): void {
     this.#runs = this.#statements.get('SELECT id, level FROM runs').all() as unknown as {
       id: number
@@ -99,13 +99,13 @@ export class GuidRuns {
 
 /**
  * Selects the pages that may contain a GUID: in each run the page that begins before its numbers, and those that begin
- * among them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of reading all pages.
+ * among them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of all pages.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
   AND g.first >= ifnull((SELECT max(first) FROM guids WHERE run = r.id AND first <= ?1), ?1)`
 
-/** Returns the sorted numbers of events that may have a GUID. */
+/** Returns sorted numbers of events that may have a GUID. */
 export function seqsOf(guid: string, all: <Row>(sql: string, ...values: number[]) => Row[]): number[] {
   const low = lowest(guid)
   const high = low + seqRange
@@ -136,8 +136,8 @@ const numbersIn = (body: Uint8Array): Float64Array => new Float64Array(body.slic
 const [basis, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * Returns a hash of 53 bits. It runs FNV-1a from both ends, because some publishers' ids differ only in their first or
- * last characters.
+ * Returns 53 bits. It runs FNV-1a from both ends, because some publishers' ids differ only in their first or last
+ * characters.
  */
 export function hashOf(text: string): number {
   let [forwards, backwards] = [basis, basis]

@@ -15,9 +15,8 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** The index. One thread reads the log and writes the index, and another one answers queries. */
+/** One thread reads the log and writes the index, another one answers queries. */
 export interface MonitorIndex {
-  /** Starts both threads. */
   start(): Promise<void>
   /** @throws {HttpProblem} 503 before `start` */
   requireOpen(): void
@@ -25,9 +24,9 @@ export interface MonitorIndex {
   ask: Ask
   completeness(): Completeness
   state(): IngestState
-  /** Returns a function that stops listening. */
+  /** The result stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Sets if a live view is open, and the hashes of GUIDs that views filter by. */
+  /** True while a live view is open, with the hashes of GUIDs that views filter by. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }
@@ -54,7 +53,6 @@ export interface IndexEvents {
 const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
   list.some((one) => one.topic === topic && one.partition === partition)
 
-/** Creates an index, without starting it. */
 export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
@@ -105,7 +103,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
 
   /**
    * @param initialHeapMb heap size at which V8 first collects old objects. A larger heap takes longer to collect.
-   * `resourceLimits` lacks this setting, but a thread reads the flag at its start
+   *   `resourceLimits` lacks this setting, but a thread reads the flag at its start
    */
   function startThread(
     file: string,

@@ -3,14 +3,12 @@ import type { Problem } from '@orderflow/envelope'
 import type { RecordPosition } from '../api/events.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** A record to be indexed. */
 export interface IndexRecord {
   topic: string
   partition: number
   offset: number
   /** Arrival in milliseconds since 1970. */
   at: number
-  /** Size of its value. */
   bytes: number
   kind: Kind
   guids: Iterable<string>
@@ -22,7 +20,7 @@ export interface IndexRecord {
 export interface Position {
   topic: string
   partition: number
-  /** A topic that is created again has a new id. */
+  /** Distinguishes a topic that is created again. */
   topicId: string
   /** The first offset that is not in the index. */
   next: number
@@ -38,11 +36,10 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** Indexed data of a record, without personal data. */
+/** Contains no personal data. */
 export interface Body {
   /** Masked by `maskDocument`. */
   document: unknown
-  /** Reason for a missing document. */
   note?: string
   masked?: string[]
   key?: string
@@ -52,19 +49,20 @@ export interface Body {
   ids?: [string, string, string]
   /** The event's origin, if this is another position. */
   origin?: RecordPosition
-  /** The record that a dead letter or note refers to, and its arrival if known. */
+  /** The record of a dead letter or note, and its arrival if known. */
   of?: RecordPosition
   ofAt?: number
-  /** The position of a note's replay, and if the event was edited. */
+  /** The position of a note's replay, and true if the event was edited. */
   as?: RecordPosition
   edited?: boolean
 }
 
-/** Bodies in a block. Larger blocks hardly save space, and reading one body costs the whole block. */
+/** Larger blocks hardly save space, and reading one body costs the whole block. */
 export const blockLength = 64
 
 /**
- * Common text of events, to compress blocks of one event, too. A change needs a new version of segments (segment.ts).
+ * Common text of events, which also compresses blocks of one event. A change needs a new version of segments
+ * (segment.ts).
  */
 const dictionary = Buffer.from(
   JSON.stringify({

@@ -7,13 +7,12 @@ import type { Position } from './record.ts'
 import { transaction } from './sqlite.ts'
 
 /**
- * A segment is one SQLite file. Events and read positions are written in the same transactions, so both stay consistent
- * after a crash.
+ * A segment is one SQLite file. One transaction writes events and read positions, so both stay consistent after a
+ * crash.
  *
  * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since
- * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has a
- * row for each kind and each `bucketMs` with its events. `rules` is the fingerprint of the rules that the events were
- * indexed by (`rulesOf` in ingest/examine.ts).
+ * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has the
+ * events of each kind and each `bucketMs`. `rules` is the fingerprint of `rulesOf` (ingest/examine.ts).
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -32,18 +31,17 @@ CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules 
 PRAGMA user_version = 5;
 `
 
-/** Length of a bucket of counted events. Rates of ten minutes have 120 buckets. */
+/** Rates of ten minutes have 120 buckets. */
 export const bucketMs = 5_000
 
-/** Version of the files. Segments of other versions are removed, and their events are read from the log again. */
+/** Segments of other versions are removed, and their events are read from the log again. */
 const version = 5
 
-/** Wait for a lock. The last connection that closes a file, and the first one after a kill, lock it for a moment. */
+/** The last connection that closes a file, and the first one after a kill, lock it for a moment. */
 export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
 
-/** Content of a new segment. */
 export interface SegmentStart {
   firstSeq: number
   now: number
@@ -51,7 +49,7 @@ export interface SegmentStart {
   positions: readonly Position[]
 }
 
-/** Opens a segment for writing. A new one gets its schema, facts and positions in one transaction. */
+/** A new segment gets its schema, facts and positions in one transaction. */
 export function openForWriting(file: string, { firstSeq, now, rules, positions }: SegmentStart): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
@@ -74,10 +72,8 @@ export function openForWriting(file: string, { firstSeq, now, rules, positions }
 }
 
 /**
- * Opens a segment for reading, in another thread than the writer.
- *
- * A complete segment has no write-ahead log, and is opened as immutable. Otherwise SQLite would create the log, which
- * fails on a full disk.
+ * Opens a segment in another thread than the writer. A complete one has no write-ahead log, and is opened as immutable.
+ * Otherwise SQLite would create the log, which fails on a full disk.
  */
 export function openForReading(file: string): DatabaseSync {
   const url = pathToFileURL(file)
@@ -88,7 +84,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Returns true for a segment of the current version and rules.
+ * Compares version and rules.
  * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string, rules: string): boolean {
@@ -107,16 +103,16 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Series of segments. Dead letters are few, and kept longer than events. */
+/** Dead letters are few, and kept longer than events. */
 export type SeriesName = 'events' | 'dead'
 
 export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** Highest number of its events, or `firstSeq` - 1. Both series share one sequence. */
+  /** `firstSeq` - 1 without events. Both series share one sequence. */
   lastSeq: number
-  /** Times of its oldest and newest records; 0 without records. */
+  /** Arrivals of the oldest and newest records; 0 without records. */
   first: number
   last: number
 }
@@ -125,10 +121,7 @@ const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(fir
 export const segmentFile = (folder: string, series: SeriesName, firstSeq: number): string =>
   join(folder, nameOf(series, firstSeq))
 
-/**
- * Returns the segments of a folder, oldest first. Removes damaged and outdated ones, because the log still has their
- * events.
- */
+/** Returns segments, oldest first. Removes damaged and outdated ones, because the log still has their events. */
 export function segmentsIn(folder: string, series: SeriesName, rules: string): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)

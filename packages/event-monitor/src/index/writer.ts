@@ -10,7 +10,7 @@ export interface WriterOptions {
   segmentEvents: number
   keepEvents: number
   keepMs: number
-  /** Fingerprint of the rules that events are indexed by (ingest/examine.ts). */
+  /** The fingerprint of ingest/examine.ts. */
   rules: string
   now: () => number
 }
@@ -23,8 +23,8 @@ export interface IndexWriter {
   /** Returns the read positions, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Writes records and positions, each series in one transaction. Returns the first record's number, and the kind that
-   * each record was counted under.
+   * Uses one transaction for each series. Returns the first record's number, and the kind that each record was counted
+   * under.
    */
   write(
     records: readonly IndexRecord[],
@@ -90,7 +90,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   let active = new ActiveSegment(file, { firstSeq: newest?.firstSeq ?? nextSeq, now: now(), rules, positions: [] })
   let openedAt = active.facts.first || now()
 
-  /** Starts a new segment. If this fails, the previous one stays open, and the next write tries again. */
+  /** If this fails, the previous segment stays open, and the next write tries again. */
   function roll(seq: number): void {
     const before = active
     before.seal()
@@ -105,10 +105,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     before.close()
   }
 
-  /**
-   * Removes whole segments, so that the others have at most `keepEvents` events of the last `keepMs`, rounded up to a
-   * segment.
-   */
+  /** Removes whole segments, so that the others have at most `keepEvents` events of the last `keepMs`, rounded up. */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {

@@ -37,11 +37,11 @@ import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
-/** Indexed form of a record, without personal data. */
+/** Contains no personal data. */
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** Ids that find the record, its key if it may be shown, and GUIDs in fields of the Payload that the contract names. */
+  /** Ids that find the record, its key if it may be shown, and GUIDs in fields that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
@@ -50,9 +50,9 @@ export interface Examined {
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** The problem that events of one kind share, if it is not the first fault. */
+  /** The problem of events of one kind, if it is not the first fault. */
   shared?: Problem
-  /** The document as a receiver reads it; undefined if it is not JSON. */
+  /** Undefined if it is not JSON. */
   document: unknown
 }
 
@@ -60,10 +60,7 @@ const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
-/**
- * Reads a record as a receiver does: decodes, validates, judges and masks it. An unexpected error concerns only this
- * record.
- */
+/** Decodes, validates, judges and masks a record. An unexpected error concerns only this record. */
 export function examine(
   record: LogRecord,
   trust: Judge,
@@ -140,8 +137,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns the source of missing ids. A dead letter has the ids of its event. Ids of notes, and of dead letters without
- * their event, derive from the position.
+ * Derives missing ids of notes, and of dead letters without their event, from the position. Other dead letters have the
+ * ids of their event.
  */
 function sourceOf(
   record: LogRecord,
@@ -180,7 +177,6 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
   }
 }
 
-/** Returns faults of the envelope and the Payload. */
 function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
   if (first.code !== 'not-an-envelope') return first.problems
   try {
@@ -203,14 +199,14 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
     message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
   }
   if (problems) return { validity: 'dead-letter', faults: [shared, ...rest], document }
-  // A sentence may name values that differ from event to event, so it is no part of the kind.
+  // A sentence may name different values for each event, so it is no part of the kind.
   const detail = headerOf(record, deadLetterHeaders.detail) ?? ''
   const sentence = whileHandling(record.value, () => contractMask.text(detail))
   const fault = { pointer: '', message: sentence ? `${shared.message}: ${sentence}` : shared.message }
   return { validity: 'dead-letter', faults: [fault], shared, document }
 }
 
-/** Returns the problems that the rejecting app reported, without values of the event; undefined for a detail that is a sentence. */
+/** Returns the app's problems, without values of the event. Undefined for a detail that is a sentence. */
 function deadLetterProblems(record: LogRecord): Problem[] | undefined {
   try {
     const problems: unknown = JSON.parse(headerOf(record, deadLetterHeaders.detail) ?? '')
@@ -228,7 +224,7 @@ function noteOf(value: Buffer): string {
     : `(${value.length} bytes that are not JSON, or more than can be shown)`
 }
 
-/** Returns a name, or a mask for possible personal values. */
+/** Masks possible personal values. */
 const nameOf = (field: string, value: unknown): string | null =>
   typeof value === 'string' && mayShow(field, value)
     ? value
@@ -236,7 +232,7 @@ const nameOf = (field: string, value: unknown): string | null =>
       ? `*** (${value.length} characters)`
       : null
 
-/** Cache of kinds. Most events have one of a few kinds. */
+/** Most events have one of a few kinds. */
 const madeKinds = new Map<string, Kind>()
 const maxMadeKinds = 5_000
 
@@ -292,13 +288,12 @@ function guidsOf(
   return guids
 }
 
-/** Headers without personal values. */
 const open =
   /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 
-/** Returns headers for users. Other publishers' values are replaced by their length. */
+/** Replaces the values of other publishers by their length. */
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''
@@ -310,19 +305,16 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
   })
 }
 
-/** The part of services.json that decides how events are indexed. */
 type Declared = Pick<Application, 'reactions' | 'topics' | 'services'>
 
-/** Rules by which events are indexed. */
 export interface Rules {
   subjectOf: SubjectOf
-  /** Returns the fields of a topic's key; none for an unknown topic. */
+  /** Returns no fields for an unknown topic. */
   keyFields: (topic: string) => readonly string[]
-  /** An index of other rules is read again from the log. */
+  /** An index of other rules is rebuilt from the log. */
   fingerprint: string
 }
 
-/** Returns the rules of services.json. */
 export function rulesOf(declared: Declared): Rules {
   const keys = declared.topics.map(({ name, key }) => [name, key] as const)
   const fieldsOf = new Map(keys)
@@ -337,7 +329,7 @@ export function rulesOf(declared: Declared): Rules {
 /** Returns the value by which an event and its answers find each other; null for an event of no reaction or another topic. */
 type SubjectOf = (document: unknown, topic: string) => string | null
 
-/** Returns how to find what an event is about: the field that services.json names for the reactions of its event. */
+/** Uses the field that services.json names for the reactions of an event. */
 function subjectsOf(application: Declared): SubjectOf {
   const fields = new Map(subjectFields(application))
   const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
@@ -353,13 +345,13 @@ function subjectsOf(application: Declared): SubjectOf {
   }
 }
 
-/** Returns the field of each event of a reaction, and the topic of the event. */
+/** Returns the field of each event of a reaction, and the event's topic. */
 const subjectFields = (application: Declared) =>
   application.reactions.flatMap(({ after, answers, about }) =>
     [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
   )
 
-/** Returns whether every event that has the field has a GUID there. */
+/** Returns true if the field has a GUID in every event that has the field. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

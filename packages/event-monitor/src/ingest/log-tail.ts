@@ -8,7 +8,7 @@ import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './
 export interface Read {
   /** In the order of partitions, merged by time. */
   records: LogRecord[]
-  /** Positions after these records, including offsets without a record, such as a transaction's marker. */
+  /** Positions after these records, including those without a record, such as a transaction's marker. */
   positions: Position[]
   gaps: Gap[]
 }
@@ -20,7 +20,7 @@ interface Partition extends Position {
   end: number
 }
 
-/** Interval at which new topics and partitions are discovered. */
+/** The interval at which new topics and partitions are discovered. */
 const refreshMs = 3_000
 /** Shorter interval after a failed read, because the leader may have changed. */
 const retryMs = 1_000
@@ -36,7 +36,7 @@ export class LogTail {
   readonly #newest: number
   readonly #now: () => number
   #refreshAt = Number.NEGATIVE_INFINITY
-  /** Reported problems by `topic/partition` or topic, to report each once. */
+  /** Reported problems by `topic/partition` or topic. */
   readonly #unreadable = new Map<string, Unreadable>()
 
   /**
@@ -56,22 +56,21 @@ export class LogTail {
     this.#now = now
   }
 
-  /** Number of unread records, in partitions whose brokers answered. */
+  /** Unread records in partitions whose brokers answered. */
   get lag(): number {
     return lagOf([...this.#partitions.values()])
   }
 
-  /** Number of unread records that can be read now. */
+  /** Unread records that can be read now. */
   get readableLag(): number {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
 
-  /** Unreadable partitions and topics. */
   get unreadable(): Unreadable[] {
     return [...this.#unreadable.values()]
   }
 
-  /** Returns the next records; empty after a short wait. @throws {Error} if all partitions are unreadable */
+  /** Returns an empty list after a short wait. @throws {Error} if all partitions are unreadable */
   async read(): Promise<Read> {
     const gaps: Gap[] = []
     const moved = new Map<string, Position>()
@@ -93,7 +92,7 @@ export class LogTail {
     await this.#admin.close().catch(() => {})
   }
 
-  /** Reads partitions from their leader. Returns undefined if it does not answer. */
+  /** Returns undefined if the leader does not answer. */
   async #fetch(own: Partition[]): Promise<{ partition: Partition; records: LogRecord[] }[] | undefined> {
     const { leader } = own[0] as { leader: Leader }
     try {
@@ -128,7 +127,6 @@ export class LogTail {
     this.#refreshAt = Math.min(this.#refreshAt, this.#now() + retryMs)
   }
 
-  /** Refreshes topics, partitions, ranges and leaders. */
   async #refresh(gaps: Gap[], moved: Map<string, Position>): Promise<void> {
     const { topics, led, unreadable } = await describeLog(this.#admin)
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)

@@ -15,7 +15,7 @@ export interface IngestData {
   /** The setting with the same name. */
   positionIdsBefore: string
   root: string
-  /** The expected reactions of services.json, and the topics of their events. */
+  /** Expected reactions, and the topics of their events. */
   application: Pick<Application, 'reactions' | 'topics' | 'services'>
   folder: string
   segmentEvents: number
@@ -23,12 +23,10 @@ export interface IngestData {
   keepMs: number
 }
 
-/** A message to the thread. */
 export type ToIngest =
-  /** State of the live views: if one is open, and the hashes of GUIDs and record keys that views filter by. */
+  /** The state of live views, and the hashes of GUIDs and record keys that views filter by. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
-/** A message from the thread. */
 export type FromIngest = IngestBatch | IngestState | { type: 'stopped' }
 
 /** Exact counts by kind, and the newest rows of each kind. */
@@ -41,7 +39,6 @@ export interface IngestBatch {
     /** Milliseconds between the arrivals of causes and the newest reactions. */
     delays: number[]
   }[]
-  /** Rows and counts for each watched hash. */
   watched: { hash: number; kind: Kind; count: number; rows: EventRow[] }[]
 }
 
@@ -52,7 +49,6 @@ export interface IngestState {
   error: string | null
   /** Null until Kafka has answered. */
   lag: number | null
-  /** Unreadable partitions. */
   unreadable: Unreadable[]
   perSecond: number
   segments: SegmentFacts[]
@@ -66,7 +62,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns the batch for live views, with rows only while a view is open. */
+/** Returns rows only while a view is open. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -103,7 +99,7 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
-/** Returns the latency of a reaction, by a header. On topics with outside publishers, the header can have any value. */
+/** On topics with outside publishers, the header can have any value. */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
   return cause > 0 && at >= cause ? at - cause : undefined

@@ -5,7 +5,6 @@ import type { Unreadable } from '../api/events.ts'
 // These requests report errors by partition, topic and broker. The client's methods fail as a whole
 // (@platformatic/kafka 2.12.1).
 
-/** A partition and its leader. */
 export interface LedPartition {
   topic: string
   topicId: string
@@ -16,7 +15,7 @@ export interface LedPartition {
 export interface LogMetadata {
   brokers: Leader[]
   controllerId: number
-  /** Number of partitions by topic; 0 if it is unknown. */
+  /** 0 if it is unknown. */
   topics: Map<string, number>
   led: LedPartition[]
   unreadable: Unreadable[]
@@ -25,7 +24,7 @@ export interface LogMetadata {
 export const partitionKey = ({ topic, partition }: Pick<Unreadable, 'topic' | 'partition'>): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Returns all topics except internal ones. @throws {Error} if no broker answers */
+/** Leaves out internal topics. @throws {Error} if no broker answers */
 export async function describeLog(admin: Admin): Promise<LogMetadata> {
   const { brokers, controllerId, topics } = await metadataOf(admin, null)
   const described: LogMetadata = { brokers, controllerId, topics: new Map(), led: [], unreadable: [] }
@@ -95,7 +94,7 @@ async function listOffsets(
   }
 }
 
-/** Largest answer in bytes. As objects in memory it is several times larger. */
+/** The largest answer in bytes. As objects in memory it is several times larger. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
 /** Wait for a first record. Other brokers' records wait for it, too. */
@@ -108,10 +107,8 @@ const noSession = { id: 0, epoch: -1 }
 /** OFFSET_OUT_OF_RANGE: the offset is outside of the log. */
 const outOfRange = 1
 
-/** A broker's records of a partition. */
 export interface Fetched {
   batches: RecordsBatch[]
-  /** End of the partition. */
   end: bigint
 }
 

@@ -11,14 +11,11 @@ import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
 /**
- * Records per transaction. Larger transactions are not cheaper, and long-lived objects are costly to collect: a third
- * of the thread's time with 2,000 records.
+ * Larger transactions are not cheaper, and long-lived objects are costly to collect: a third of the thread's time with
+ * 2,000 records.
  */
 const chunkLength = 320
-/**
- * Pause when few records are left, because a transaction and a fetch cost the same for one record or a hundred. Live
- * views get ten batches per second.
- */
+/** A transaction and a fetch cost the same for one record or a hundred. Live views get ten batches per second. */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
@@ -55,7 +52,7 @@ writer?.close()
 report({ type: 'stopped' })
 port.close()
 
-/** Reads and writes until an error. The next run continues at the last written position. */
+/** The next run continues at the last written position. */
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {
@@ -105,7 +102,7 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
   if (records.length === 0 && positions.length > 0) writer.write([], positions)
 }
 
-/** Returns records in the order of series, in which the writer returns their kinds. */
+/** The writer returns kinds in the order of series. */
 function sorted(records: IndexRecord[]): IndexRecord[] {
   const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
   return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records

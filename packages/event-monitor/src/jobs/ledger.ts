@@ -9,18 +9,16 @@ import { Statements, storageFault, transaction } from '../index/sqlite.ts'
 
 export interface ChosenEntry {
   id: string
-  /** Position of the newest attempt at the time of the request; null in jobs of version 0.1.0. */
+  /** The position of the newest attempt; null in jobs of version 0.1.0. */
   attempt: string | null
 }
 
-/** A job with its remaining work. */
 export interface KeptJob {
   job: Job
-  /** Sorted in the order of their replays. */
+  /** Entries in the order of their replays. */
   entries: ChosenEntry[]
-  /** Number of finished entries. */
   next: number
-  /** The edited event of a single entry, deleted at the end of the job. */
+  /** The edited event of a single entry, until the end of the job. */
   edited: string | null
   /** Digest of the request, for its Idempotency-Key. */
   fingerprint: string | null
@@ -30,16 +28,14 @@ export type AuditItem = Audit['items'][number]
 
 export interface ReplayResults {
   audit: AuditItem[]
-  /** Positions of finished replays. */
   positions: string[]
 }
 
 /**
- * Stores jobs and the audit in a file next to the index. Callers get answers after their changes are stored. Each
- * function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
+ * Stores jobs and the audit next to the index. Callers get answers after their changes are stored. Each function throws
+ * an `HttpProblem` with status 503 while the disk is full or cannot be used.
  */
 export interface Ledger extends ReplayJournal {
-  /** Saves a job together with the results of its latest replays. */
   save(kept: KeptJob, results?: ReplayResults): void
   find(id: string): KeptJob | undefined
   /** Newest first. */
@@ -56,7 +52,7 @@ CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) ST
 CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT;
 `
 
-/** Creates a ledger. Its first use opens the file. */
+/** Opens the file on its first use. */
 export function createLedger(folder: string): Ledger {
   let opened: Ledger | undefined
   function use<Result>(work: (ledger: Ledger) => Result): Result {
@@ -151,7 +147,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
   }
 }
 
-/** Reads a job, also of version 0.1.0, which stored only the ids of entries. */
+/** Version 0.1.0 stored only the ids of entries. */
 function keptJob(body: unknown): KeptJob {
   const {
     entries,

@@ -19,9 +19,9 @@ import type { AuditItem, ChosenEntry, KeptJob, Ledger, ReplayResults } from './l
 import type { LogAccess } from './log-access.ts'
 
 const maxOutcomes = 100
-/** Interval at which progress is saved and reported. */
+/** The interval of saved and reported progress. */
 const stepMs = 200
-/** Interval at which a failed write to the ledger is repeated. */
+/** The interval of attempts to write the ledger. */
 const retryMs = 1_000
 
 export interface JobRequest {
@@ -39,7 +39,7 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Replays dead letters in jobs, as `make dead-letters` does. One job runs at a time. */
+/** Replays dead letters as `make dead-letters` does. One job runs at a time. */
 export interface Replays {
   /**
    * Starts a job, or returns the job of an earlier request with the same key.
@@ -72,7 +72,6 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   const stopped = new Set<string>()
   /** Requests whose jobs are being prepared, by key. */
   const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
-  /** Ids of waiting and running jobs. */
   const unfinished = new Set<string>()
   let running: Promise<void> | undefined
   let isClosing = false
@@ -140,7 +139,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Runs a step. Returns false, before it publishes, if the ledger cannot be written. */
+  /** Returns false, before it publishes, if the ledger cannot be written. */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)

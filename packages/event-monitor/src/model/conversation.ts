@@ -3,7 +3,6 @@ import type { Conversation, ConversationColumn, Step } from '../api/conversation
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
 
-/** A service, with the positions of its consumer group. */
 export interface ServiceRole {
   name: string
   /** Consumed topics. A consumer has a store. */
@@ -17,10 +16,7 @@ interface LinkedEvent extends Indexed {
   cause: LinkedEvent | undefined
 }
 
-/**
- * Returns the steps of a conversation and their columns.
- * @param isWhole true if all events and dead letters are indexed
- */
+/** @param isWhole true if all events and dead letters are indexed */
 export function conversationOf(
   correlationId: string,
   records: readonly Indexed[],
@@ -67,10 +63,9 @@ export function conversationOf(
   return { correlationId, columns: columnsOf(all, services), steps: all }
 }
 
-/** The app of a dead letter that does not name it. */
 const unknownApp = ''
 
-/** Returns the apps that rejected each record, by its position. */
+/** Returns the apps by record position. */
 function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> {
   const apps = new Map<string, Set<string>>()
   for (const { body } of events) {
@@ -167,7 +162,7 @@ function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index:
   consumer?.reaction.push(index)
 }
 
-/** Returns columns from left to right: publishers, topics with their consumers and stores, and dead letters. */
+/** Returns publishers, topics with their consumers and stores, and dead letters. */
 function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
   const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
   const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({
@@ -202,8 +197,8 @@ interface Causality<T> {
 }
 
 /**
- * Returns things in the order of time, but each after its cause and its predecessors in the partition. A circle of
- * forged causes is cut at its oldest thing.
+ * Sorts by time, but each thing after its cause and its predecessors in the partition. A circle of forged causes is cut
+ * at its oldest thing.
  */
 export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
@@ -247,7 +242,6 @@ function oldestOf<T>(things: Iterable<T>, time: (one: T) => number): T {
   return oldest as T
 }
 
-/** Inserts an item into a sorted list. */
 function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): void {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -259,8 +253,8 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 }
 
 /**
- * Adds requests and handled events, which are not in the log. A request precedes an event of our own services that has
- * no cause.
+ * Adds requests and handled events, which the log lacks. A request precedes an event of our own services without a
+ * cause.
  * @param wasRejected returns true if a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {

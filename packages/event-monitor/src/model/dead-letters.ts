@@ -12,7 +12,7 @@ export interface DeadLetterFacts {
 
 export type FactsOf = (attempt: Attempt) => DeadLetterFacts | undefined
 
-/** A dead letter of one service, for one attempt. */
+/** One service's dead letter for one attempt. */
 interface Rejection {
   entry: Entry
   attempt: Attempt
@@ -59,8 +59,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns the attempt to replay for all services, with the newest dead letter. It is open while one dead letter is
- * open. If possible, its reason permits a replay.
+ * Returns the attempt to replay for all services. It is open while one dead letter is open. It has the newest dead
+ * letter, if possible with a reason that permits a replay.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -83,7 +83,7 @@ const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
 const problemsOf = (rejection: Rejection, facts: DeadLetterFacts | undefined): Problem[] =>
   (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
 
-/** Returns the faults that services reported for the newest attempt, without duplicates. */
+/** Returns the newest attempt's faults, without duplicates. */
 export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
   const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
   return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]
@@ -91,7 +91,7 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
-/** Returns the shared properties of a group's entries, by the newest attempt and the first service by name. */
+/** Returns the shared properties, by the newest attempt and the first service by name. */
 function groupFields(
   cause: Cause,
   factsOf: FactsOf,
@@ -113,7 +113,7 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Returns groups of dead letters, those with most open entries first. */
+/** Returns the groups with most open entries first. */
 export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
   const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]

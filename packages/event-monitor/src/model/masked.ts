@@ -2,31 +2,28 @@ import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 
-/** Returns a placeholder: `***{/Payload/Field}***`. */
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-/** Returns the pointer of a placeholder; undefined for any other text. */
+/** Returns undefined for any other text. */
 const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
-/** A masked document, and the pointers of hidden values. */
 interface Masked {
   document: unknown
   masked: string[]
 }
 
 /**
- * Numbers of levels to show: from those of any event (packages/envelope/src/validation/check.ts) to only the document's
- * own fields.
+ * Numbers of levels to show, from those of any event (packages/envelope/src/validation/check.ts) to the document's own
+ * fields.
  */
 const levelsShown = [64, 3, 2, 1]
-/** Largest size of all pointers in characters. They can be a thousand times as large as the document. */
+/** The largest size of all pointers in characters. They can be a thousand times as large as the document. */
 const maxPointers = 250_000
 
 /** Hidden values and names, by pointer. */
 interface Hidden {
   values: ReadonlyMap<string, unknown>
-  /** Hidden names of fields. */
   names: ReadonlyMap<string, string>
 }
 
@@ -38,9 +35,9 @@ interface Walk {
 }
 
 /**
- * Returns a document with placeholders for the values that the contract hides (`mayShow`), and numbers for possibly
- * personal names. A branch below the allowed levels has one placeholder. With too many placeholders, fewer levels are
- * shown. Undefined if even the document's own fields are too many.
+ * Replaces values that the contract hides (`mayShow`) by placeholders, and possibly personal names by numbers. A branch
+ * below the allowed levels has one placeholder. With too many placeholders, fewer levels are shown. Undefined if even
+ * the document's own fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
@@ -101,7 +98,7 @@ function set(object: Record<string, unknown>, key: string, value: unknown): void
   else object[key] = value
 }
 
-/** Returns the JSON document in a text, or undefined. */
+/** Returns undefined unless the text is JSON. */
 export function documentIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -110,10 +107,10 @@ export function documentIn(text: string): unknown {
   }
 }
 
-/** Largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
+/** The largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
 export const maxEditable = 512 * 1024
 
-/** Returns the event as indented JSON text with placeholders. Undefined if the event is too large or not JSON. */
+/** Returns indented JSON text with placeholders. Undefined if the event is too large or not JSON. */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
   if (document === undefined) return undefined
@@ -121,7 +118,7 @@ export function editableText(value: Uint8Array): string | undefined {
 }
 
 /**
- * Returns the event of an edited text. The original's values and names replace the placeholders, wherever they are.
+ * Replaces placeholders by the original's values and names, wherever they are.
  * @throws {SyntaxError} if the text is not JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
@@ -149,7 +146,7 @@ interface Change {
   after: unknown
 }
 
-/** Returns the smallest differing parts of two documents. */
+/** Returns the smallest differing parts. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]

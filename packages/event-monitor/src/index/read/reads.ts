@@ -31,7 +31,7 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/** Creates the queries of the index. They are synchronous, because they have their own thread. */
+/** The queries are synchronous, because they have their own thread. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -71,10 +71,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
-    /**
-     * Returns all indexed data of a record.
-     * @param at arrival in the log, because a new topic can have the same positions; default: the newest record
-     */
+    /** @param at arrival in the log, because a new topic can have the same positions; default: the newest record */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
       const record = at === undefined ? there[0] : there.find((one) => one.at === at)
@@ -253,11 +250,9 @@ export function createReads(reactions: readonly Reaction[]) {
   }
 }
 
-/** Returns the causes by the id of each service's dead letter. */
 const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
   new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
-/** Returns the notes of a dead letter's replays. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
   return withGuid(segments, positionText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')

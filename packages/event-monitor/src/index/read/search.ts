@@ -8,7 +8,6 @@ import type { Body } from '../record.ts'
 import { bucketMs } from '../segment.ts'
 import type { EventTuple, ReadSegment, Segments } from './segments.ts'
 
-/** A compiled filter. */
 interface Query {
   test: (kind: Kind) => boolean
   /** Milliseconds since 1970. */
@@ -18,13 +17,13 @@ interface Query {
   /** A GUID, or a record key. */
   guid: string | undefined
   position: RecordPosition | undefined
-  /** Words of the filter, or all of them, that may be a record key; each with the test for the words that remain. */
+  /** Possible record keys, each with the test for the remaining words. */
   keys: readonly { key: string; test: (kind: Kind) => boolean }[]
   /** True if the filter depends only on kinds, whose counts are stored. */
   isOfKinds: boolean
 }
 
-/** Compiles a filter. A GUID or record position among the words of `q` is looked up. */
+/** Looks up a GUID or record position among the words of `q`. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
   const position = words.map(parsePosition).find((one) => one !== undefined)
@@ -52,18 +51,18 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** Returns a query for the events of a record key, if the filter names the key of an event; otherwise the query itself. */
+/** Changes a query that names an event's record key. */
 export function withKey(segments: Segments, query: Query): Query {
   if (query.position && eventsAt(segments, query.position).length > 0) return query
   const named = query.keys.find(({ key }) => withGuid(segments, key, { limit: 1 }).some(({ body }) => body.key === key))
   return named ? { ...query, ...{ test: named.test, guid: named.key, position: undefined, isOfKinds: false } } : query
 }
 
-/** Largest number of kinds to look up one by one. A scan finds more kinds faster. */
+/** A scan finds more kinds faster. */
 const maxLookups = 40
 
 /**
- * Selects the newest rows below a number, up to a limit (-1: all). The plus stops SQLite from using the index of
+ * Selects the newest rows below a number; a limit of -1 selects all. The plus stops SQLite from using the index of
  * offsets, which would sort all rows.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
@@ -71,7 +70,7 @@ const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
 const newestOfKind = `SELECT * FROM events INDEXED BY byKind WHERE kind = ?6 AND seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
 
-/** Returns the newest rows below a number that match a query. */
+/** Returns the newest matching rows below a number. */
 export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
   if (query.position)
     return eventsAt(segments, query.position).filter((one) => one.seq < before && query.test(one.kind))
@@ -152,7 +151,7 @@ interface GuidOptions {
   ascending?: boolean
 }
 
-/** Returns events that have a GUID or a record key, or are about a position. The hash finds them, and their text proves it. */
+/** Returns events with a GUID or a record key, or about a position. The hash finds them, and their text proves it. */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -177,7 +176,7 @@ export function withGuid(
   return records
 }
 
-/** Returns rows in the order of numbers, in batches: a query costs as much as reading ten rows. */
+/** Reads batches, because a query costs as much as ten rows. */
 function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
   for (let at = 0; at < seqs.length; at += atOnce) {
     const some = seqs.slice(at, at + atOnce)
@@ -208,10 +207,8 @@ export interface KindCount {
   last: number
 }
 
-/** The largest number of counted events of a GUID. */
 const maxOfGuid = 5_000
 
-/** Counts the events that match a query, by kind. */
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
   if (query.guid) {
     const records = withGuid(segments, query.guid, { query, limit: maxOfGuid })
@@ -237,12 +234,11 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Counting whole buckets takes the same time for any number of events.
+  // Counting whole buckets is independent of the number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }
 
-/** Counts the events that match a query, in steps of time. */
 export function countByTime(
   segments: Segments,
   query: Query,

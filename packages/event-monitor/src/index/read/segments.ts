@@ -37,10 +37,10 @@ interface Part {
   partition: number
 }
 
-/** Number of cached blocks: enough for the rows of a page. */
+/** Enough for the rows of a page. */
 const maxBlocks = 12
 
-/** A segment as the reading thread sees it, while it is written. */
+/** A segment that may still be written. */
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
@@ -59,7 +59,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Returns the kinds with their number of events, cached until the segment grows. */
+  /** Cached until the segment grows. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -70,7 +70,7 @@ export class ReadSegment {
     return this.#kinds
   }
 
-  /** Counts the events of each kind in a partition and time range, by a scan. */
+  /** Scans the rows of a partition and time range. */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
@@ -95,12 +95,11 @@ export class ReadSegment {
     return lookUp() as Kind
   }
 
-  /** Returns the first offset of each partition that is not indexed. */
   positions(): { partition: string; next: number }[] {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** Returns the ids of a partition. A topic that was created again has several. */
+  /** A topic that was created again has several ids. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
@@ -152,11 +151,10 @@ export class ReadSegment {
   }
 }
 
-/** The current segments of both series, newest first. */
+/** Segments of both series, newest first. */
 export class Segments {
   #open = new Map<string, ReadSegment>()
 
-  /** Opens new segments and closes dropped ones. */
   follow(facts: readonly SegmentFacts[]): void {
     const files = new Map(facts.map((one) => [one.file, one]))
     for (const [file, segment] of this.#open) {
