@@ -93,14 +93,14 @@ describe('the next step after an event was published', () => {
     nextStep(recordOf(envelope, key), at, addresses, demo)
   const order = { Id, Name: 'OrderCreated', Payload: { OrderId } }
 
-  it('prints the URLs of the demo if the topic is keyed by the id of the demo, whatever the key of the record is', () => {
+  it('prints the URLs of the demo if the topic’s key is the demo’s id, for any key of the record', () => {
     for (const key of [OrderId, 'another'])
       expect(next(order, { key })).to.equal(
         `next: curl http://order-service:5000/v1/orders/${OrderId} and curl 'http://payment-service:5003/v1/payments?orderId=${OrderId}'`,
       )
   })
 
-  it('prints the page of the event by its Id if the topic is keyed by another field, or there is no demo', () => {
+  it('prints the page of the event by its Id if the topic has another key, or services.json has no demo', () => {
     const page = `next: http://event-monitor:5010/id/${Id}`
     const { demo } = application
     if (!demo) throw new Error('services.json has no demo')

@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(join(repository, 'packages/cli', entrypoint[1] ?? ''))).to.equal(true)
   })
 
-  it('opens the metrics of services and sidecars to Prometheus under a common name of all replicas, unpublished', () => {
+  it('opens the unpublished metrics of services and sidecars to Prometheus, under one name for all replicas', () => {
     for (const service of registered) {
       const [pod] = podOf(service)
       expect(services[pod]?.networks, pod).to.deep.equal({ default: { aliases: [`${service.role}-pods`] } })

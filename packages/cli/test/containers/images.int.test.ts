@@ -52,7 +52,7 @@ describe('ensureImages', () => {
     expect(docker.calls()).to.deep.equal([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
   })
 
-  it('finds an entry for the digest of every image', () => {
+  it('finds an entry in image-digests.json for every image', () => {
     expect(Object.keys(imageDigests)).to.have.members([...testImages, ...observerImages])
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })

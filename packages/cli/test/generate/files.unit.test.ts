@@ -55,7 +55,7 @@ describe('components/trust/publishers.json', () => {
 })
 
 describe('topics of services.json', () => {
-  it('include all that services consume or produce, with their consumers and dead-letter topics', () => {
+  it('include all consumed and produced topics, with their consumers and dead-letter topics', () => {
     const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
     const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
     expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
@@ -108,7 +108,7 @@ describe('components/', () => {
     ).to.deep.equal(names)
   })
 
-  it('uses each name of a subscription once, because a sidecar reads those of all services', () => {
+  it('uses each subscription name once, because a sidecar reads the subscriptions of all services', () => {
     const files = readdirSync(join(repository, 'components')).filter((file) => file.startsWith('subscriptions.'))
     const names = files.flatMap((file) => documentsOf('components', file).map(({ metadata }) => metadata.name))
     expect(new Set(names).size).to.equal(names.length)

@@ -51,7 +51,7 @@ describe('the assignment of partitions', () => {
     })
   }
 
-  it('gives replicas unequal numbers if all their consumers have the same name', () => {
+  it('gives replicas unequal numbers of partitions if all their consumers have the same name', () => {
     const spreads = Array.from({ length: 50 }, () =>
       spread(
         sharesOf(
@@ -64,7 +64,7 @@ describe('the assignment of partitions', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('gives ten or more consumers nearly equal numbers, although their names sort differently', () => {
+  it('gives ten or more consumers nearly equal numbers of partitions, although their names sort differently', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })

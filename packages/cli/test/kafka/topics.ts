@@ -79,7 +79,7 @@ export function localTopics(planned: () => Plan): void {
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 
-    it('keep records for ever, or for some days in segments of a day that are deleted in time', async () => {
+    it('keep records for ever, or for some days in segments of one day, which are deleted in time', async () => {
       const names = topics.processes.map(({ name }) => name)
       const segmentMs = async () => {
         const resources = names.map((name) => ({

@@ -33,7 +33,7 @@ describe('namesOf', () => {
   const long = `${'x'.repeat(33)}-service`
   // Names that the language or the code already has.
   for (const name of [...bad, long, 'date-service', 'page-service']) {
-    it(`refuses the name ${name || 'without characters'}`, () => {
+    it(`refuses the name ${name || '(empty)'}`, () => {
       expect(() => namesOf(name, code))
         .to.throw(CliError)
         .with.property('nextStep')

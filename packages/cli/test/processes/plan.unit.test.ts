@@ -61,7 +61,7 @@ describe('the pages of a stack of processes', () => {
     process.env.Telemetry__MonitorPage = 'https://shop.example/monitor/'
     const inherited = linked()
     delete process.env.Telemetry__MonitorPage
-    // The inherited variable applies.
+    // Keeps the inherited variable.
     expect(inherited).to.equal(undefined)
   })
 })

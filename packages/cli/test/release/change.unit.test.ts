@@ -30,7 +30,7 @@ describe('the diff of config vars', () => {
     expect(long && describeChange(long)).to.match(/^\+ Z = (x )+x?\.\.\.$/)
   })
 
-  it('becomes a patch that removes with null', () => {
+  it('becomes a patch in which null removes a config var', () => {
     expect(patchOf(changes)).to.deep.equal({
       App__Name: 'order-service',
       Gone: null,
