@@ -6,7 +6,6 @@ import type { LogOptions } from './lib/terminal.ts'
 export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
 export interface Reached extends Addresses {
-  /** The Kafka connection of an outside publisher. */
   publisher: KafkaConnection
   /** The ports of the pages. Undefined if Grafana does not run. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
@@ -55,7 +54,7 @@ export interface Runner {
   /** Selects the number of partitions and replicas of topics. */
   surroundings: Surroundings
 
-  /** Returns the reason why this machine cannot use this runner, otherwise undefined. May download images. */
+  /** Returns the reason why this machine cannot use the runner. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
   /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
@@ -77,15 +76,15 @@ export interface Runner {
   status: () => Promise<StackStatus>
   runningServices: () => Promise<ServiceProbe[]>
   logNames: () => Promise<readonly string[]>
-  /** Shows the end of logs. `follow` also shows new lines, until it is interrupted or its output is closed. */
+  /** Shows the end of logs. `follow` also shows new lines, until Ctrl-C or its output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>
 
   /** Returns the addresses of the stack, even if it does not run. */
   reach: () => Reached
   /** @throws {CliError} `not-running` if one of these parts is stopped; checks all parts by default */
   requireRunning: (parts?: readonly string[]) => Promise<void>
-  /** Runs an operator's command with a service's settings and store. Returns the exit code. */
+  /** Uses a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /** Returns additional variables of the stream for an operator's command on this machine. */
+  /** Returns additional variables for `operate`'s commands on this machine. */
   streamVariables: () => Promise<Record<string, string>>
 }

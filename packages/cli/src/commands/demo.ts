@@ -73,7 +73,6 @@ export const withId = (path: string, id: string): string => path.replaceAll('{id
 const width = ({ thing, show }: Demo) =>
   show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
 
-/** Waits for the status of the thing and all its events. */
 async function untilDone(
   { thing: what, until }: Demo,
   {
@@ -98,7 +97,6 @@ async function untilDone(
   })
 }
 
-/** Returns functions that call services, with a key if it is set. */
 function callAs(key: string | undefined, { scopes }: Demo) {
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   return <Body>(url: string, body?: object): Promise<Body> =>

@@ -139,7 +139,6 @@ export function describeSpace(disk: number, memory: number): string {
   return `free disk: ${told(disk, needed.disk)}; memory: ${told(memory, needed.memory)}`
 }
 
-/** Runs `./orderflow engine`. */
 export async function prepareEngine(signal: AbortSignal): Promise<void> {
   const options = { onProgress: timed(), signal }
   await ensureEngine(options)

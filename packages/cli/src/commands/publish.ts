@@ -114,7 +114,9 @@ interface EventRecord {
 
 type Json = Record<string, unknown>
 
-/** Returns the record of an envelope or a fixture (envelope-schema/fixtures). The first topic for outside publishers gets invalid JSON. */
+/**
+ * Returns the record of an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first topic for outside publishers.
+ */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes

@@ -6,7 +6,6 @@ import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { hashes } from '../provision/build.ts'
 
-/** Runs `./orderflow sbom`. */
 export function writeSbom(): void {
   const files = { 'orderflow.cdx.json': `${JSON.stringify(sbom(), null, 2)}\n`, 'NOTICES.txt': `${notices()}\n` }
   mkdirSync(join(repository, 'dist'), { recursive: true })
@@ -138,7 +137,6 @@ export interface LockedPackage {
   path: string
   name: string
   version: string
-  /** An SPDX expression. */
   license: string | undefined
   /** `sha512-` and base64. */
   integrity: string

@@ -57,7 +57,7 @@ async function start(
   const options = { onProgress, signal }
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
-  // A Docker engine would create its folder as root.
+  // Otherwise a Docker engine creates its folder as root.
   ensureApiKeys()
   const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
@@ -147,20 +147,14 @@ export async function clean(): Promise<void> {
   if (removed.length === 0) print('nothing to remove')
 }
 
-/**
- * Runs `./orderflow restart`, one replica after the other.
- * @throws {CliError} `usage` for an unknown service, `not-running`
- */
+/** @throws {CliError} `usage` for an unknown service, `not-running` */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
   const service = serviceNamed(name)
   const runner = await activeRunner()
   await runner.restart(service, { onProgress: timed(), signal })
 }
 
-/**
- * Runs `./orderflow scale`.
- * @throws {CliError} `usage` for an unknown service, another number or an unsupported runner, `not-running`
- */
+/** @throws {CliError} `usage` for an unknown service, another number or an unsupported runner, `not-running` */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {

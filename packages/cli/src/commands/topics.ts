@@ -54,11 +54,9 @@ export function retentionOf(days: string): Retention {
   })
 }
 
-/** A number of days. */
 type Retention = number | 'forever'
 
 const dayMs = 24 * 60 * 60 * 1_000
-/** Kafka's code for topics. */
 const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 

@@ -58,7 +58,7 @@ function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Pr
   return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
 }
 
-/** Pulls missing images of the stack. Returns a reason if one is still missing or is a stand-in. */
+/** Returns a reason if an image of the stack is still missing or is a stand-in. */
 export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -189,7 +189,7 @@ export const imageDigests = JSON.parse(
 ) as Record<string, string>
 
 /**
- * Builds the images of the services. Takes a lock, because all checkouts share the image names.
+ * Takes a lock, because all checkouts share the image names.
  * @throws {CliError} `provision-failed` with the last lines of output
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {

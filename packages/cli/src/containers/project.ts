@@ -13,7 +13,6 @@ import { defaultPorts } from '../lib/ports.ts'
 import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
-/** The Compose project of `.env`. */
 export interface Project extends Reached {
   name: string
   store: ComposeStore
@@ -69,7 +68,7 @@ function withSecrets(text: string): string {
   })
 }
 
-/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts its users. */
+/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts the containers that use it. */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -160,7 +159,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The variables with the passwords of Kafka users, by user. */
+/** The variables with passwords, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

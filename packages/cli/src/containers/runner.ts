@@ -120,7 +120,7 @@ function hasReader(): boolean {
   }
 }
 
-/** Runs `count` replicas, each with its own sidecar, and reports the members of their consumer group. */
+/** Reports the members of the replicas' consumer group. */
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
@@ -132,7 +132,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts one replica after the other. Waits until each one is ready and consumes.
+ * Waits until each replica is ready and consumes, before the next one.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {

@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // Other containers require these variables.
+    // Required where other containers use them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),

@@ -35,7 +35,6 @@ export function asyncApiFile(): string {
 
 const topicsWithEvents = () => application.topics.map((topic) => ({ ...topic, events: eventsOf(application, topic) }))
 
-/** Returns envelope-schema/topics.gen.ts. */
 export function topicConstants(): string {
   const constants = topicsWithEvents().map(({ name, constant, events }) => {
     const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event.'

@@ -17,7 +17,6 @@ export function urlOf({ services }: Pick<Addresses, 'services'>, service: string
   return entryOf(services, service).url
 }
 
-/** Returns the monitor's address. */
 export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   const { name = '' } = services.find(({ watches }) => watches) ?? {}
   return urlOf(addresses, name)

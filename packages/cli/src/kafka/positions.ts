@@ -16,7 +16,6 @@ export interface Position extends Partition {
   group: string
   /** The offset at which the group continues. It may be empty. */
   next: bigint
-  /** The offset of the next new record. */
   end: bigint
   /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
   lag: number

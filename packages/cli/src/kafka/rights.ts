@@ -5,14 +5,13 @@ import { doesConsume, outsideTopics, type Service, services } from '../lib/servi
 
 /** The broker, which creates the other users over loopback. */
 export const brokerUser = 'broker'
-/** The administrator of the stack, with all rights. */
+/** Has all rights. */
 export const operatorUser = 'operator'
 /** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
 /** The exporter of the lag of consumer groups (packages/cli/src/observe/exporter.ts). */
 export const exporterUser = 'exporter'
 
-/** The users that the stack creates. */
 export const stackUsers: readonly string[] = [
   operatorUser,
   publishUser,
@@ -116,7 +115,7 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
   operation,
 })
 
-/** The rights of all users of the stack, except the operator, who may do everything. */
+/** The operator may do everything, and needs no rights here. */
 export const stackRights: readonly Right[] = [
   ...services.flatMap(serviceRights),
   ...services.filter(({ watches }) => watches).flatMap(({ name }) => watcherRights(name, services)),

@@ -24,7 +24,7 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     const made = await makeCertificate()
-    // A certificate file always has its key.
+    // Writes the key first, so that a certificate file always has its key.
     replaceFile(files.key, made.key, 0o600)
     replaceFile(files.certificate, made.certificate, 0o600)
   }

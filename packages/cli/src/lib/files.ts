@@ -18,7 +18,7 @@ import { CliError } from './error.ts'
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
-  // Keeps a symbolic link.
+  // Keeps a symbolic link and writes its target.
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.new`
   const isPrivate = mode === 0o600

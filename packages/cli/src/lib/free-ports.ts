@@ -120,7 +120,7 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   })
 }
 
-/** Returns a message such as `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
+/** Returns for example `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
   // The ephemeral range of some machines includes ports of the stack.

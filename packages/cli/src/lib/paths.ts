@@ -9,7 +9,6 @@ export const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 /** The state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
 
-/** The hashes of this checkout's API keys. */
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
 /** Logs of a suite's stack stay in its folder after a run. */

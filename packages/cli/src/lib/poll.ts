@@ -8,7 +8,6 @@ interface PollOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The longest start of a part of the stack. */
 const startTimeoutMs = 60_000
 
 /** The shortest wait for an answer, even near the end of the timeout. */
@@ -42,7 +41,6 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Returns the answer, or undefined if it takes longer. */
 async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Promise<Answer | undefined> {
   const settled = new AbortController()
   try {

@@ -23,7 +23,6 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
 
 export const application = readApplication(join(repository, 'services.json'))
 
-/** Services in the order of their start. */
 export const services: readonly Service[] = Object.entries(application.services).map(([name, service]) => ({
   ...service,
   name,

@@ -48,7 +48,6 @@ export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPor
 const jobs = ['services', 'sidecars', 'exporter'] as const
 type Job = (typeof jobs)[number]
 
-/** The part of prometheus.yml that finds the targets of a job. */
 type Discovery = Record<Job, string>
 
 /** The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. Five seconds cost 0.8 % in a measurement. */
@@ -95,7 +94,6 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
   )
 }
 
-/** Returns the name of all pods of a service. */
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
 /** A service has one pod for each replica. */

@@ -52,7 +52,6 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   requireAlive({ folder: plan.folder, processes: names })
 }
 
-/** Returns the servers that other processes need. */
 function serversOf(plan: Plan, options: EnsureOptions) {
   const { folder, ports } = plan
   return [

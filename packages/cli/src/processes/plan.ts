@@ -13,7 +13,6 @@ export const jaeger = 'jaeger'
 
 export type LocalStore = 'sqlite' | 'postgresql'
 
-/** Processes in the order of their start. */
 export const processNames: readonly ProcessName[] = [
   'kafka',
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),

@@ -57,7 +57,7 @@ export function processState(folder: string, name: string, table = readProcessTa
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
   const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
-  // The launcher creates the file shortly before its content.
+  // The launcher first creates an empty file.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }

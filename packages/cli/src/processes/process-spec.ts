@@ -78,7 +78,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Returns the address of the monitor's page for links. The environment may replace it. */
+/** Returns the monitor's address for links. The environment may replace it. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
@@ -218,7 +218,7 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
   return variables
 }
 
-/** Returns the variables for the traces of a service or a sidecar. The default destination is the Jaeger of the stack, for all traces. */
+/** Returns the variables for traces. By default all traces go to the Jaeger of the stack. */
 function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env
   if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(env) }

@@ -93,7 +93,6 @@ export interface InnerRequest {
   body?: string
 }
 
-/** A started stack of processes or containers, for tests. */
 export interface RunningStack extends Addresses {
   /** The certificate of https addresses, as PEM. */
   certificate: string

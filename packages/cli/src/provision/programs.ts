@@ -39,7 +39,6 @@ async function buildDaprd(folder: string, options: ProvisionOptions): Promise<vo
 const kafkaName = `kafka ${versions.kafka}`
 const aboutKafka = `${kafkaName}: downloading its jars, 55 MB`
 
-/** Returns Kafka's jars, from packages/cli/kafka/pom.xml. */
 export function kafkaTool(): Provisioned {
   return { folder: dirname(kafkaJarsFolder()), about: aboutKafka, needs: [java, maven], make: copyCheckedJars }
 }
@@ -48,7 +47,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
   for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
 }
 
-/** Copies the jars to `libs` and returns their paths, with unchecked hashes. */
+/** Copies the jars to `libs` and returns their paths. Does not check hashes. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const libs = join(folder, 'libs')
@@ -117,7 +116,6 @@ function programOf(name: 'prometheus' | 'promtool') {
 /** The packages of the pages, each after its dependencies. */
 const pages = ['lezer-promql', 'codemirror-promql', 'mantine-ui']
 
-/** Builds the pages into `static` of the folder. */
 async function buildPages(source: string, folder: string, { signal }: ProvisionOptions): Promise<void> {
   const work = join(folder, 'pages')
   // The scripts call pnpm and node by name.
@@ -187,7 +185,7 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
 }
 
-/** Returns the path of the jar, with an unchecked hash. */
+/** Returns the path of the jar. Does not check its hash. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
   // This pom pins the version of the plugin.
   const pom = join(repository, 'packages/cli/kafka/pom.xml')

@@ -32,10 +32,7 @@ function hasCredentials(value: string): boolean {
 /** The listeners inside the container, which the image sets. The platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
-/**
- * The defaults of a hosted service that differ from local ones. It is public. Its broker is remote, requires authentication, and usually refuses
- * sessions shorter than 6 s.
- */
+/** A hosted service is public. Its broker is remote, requires authentication, and usually refuses sessions shorter than 6 s. */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
   Stream__AuthType: 'password',
@@ -43,7 +40,7 @@ const hostedDefaults: ConfigVars = {
   Auth__Mode: 'closed',
 }
 
-/** Variables for the traces of a hosted service (docs/observability.md). */
+/** The traces of a hosted service (docs/observability.md). */
 const traceVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -53,7 +50,7 @@ const traceVariables = [
 
 export interface Resolved {
   vars: ConfigVars
-  /** A line for each missing or invalid setting, which begins with its name. */
+  /** Each line begins with the name of a setting. */
   problems: string[]
 }
 
@@ -79,7 +76,7 @@ export async function resolveConfigVars(
   }
 }
 
-/** Returns the problems of a config-vars.json that was edited by hand. */
+/** Checks a config-vars.json that was edited by hand. */
 function earlierProblems(earlier: Record<string, unknown>): string[] {
   return Object.entries(earlier).flatMap(([name, value]) => {
     if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
@@ -103,7 +100,7 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/** Returns a line for each problem, by the rules of the service and of a hosted stream and store. */
+/** Applies the rules of the service and of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
   // Loading a service takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
@@ -124,7 +121,7 @@ export interface Change {
   after: string | undefined
 }
 
-/** Returns the changes to the names of `wanted` only. */
+/** Ignores names that `wanted` lacks. */
 export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
   return Object.entries(wanted)
     .map(([name, after]) => ({ name, before: current[name], after }))

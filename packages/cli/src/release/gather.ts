@@ -48,7 +48,7 @@ async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promis
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // Switches off the terminal's echo.
+  // Comes first, because it switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

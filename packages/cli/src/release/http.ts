@@ -8,7 +8,7 @@ export interface HttpRequest {
   body?: unknown
   /** True if a request can be repeated when its result is unknown. */
   idempotent: boolean
-  /** The setting with the address. */
+  /** The setting with the address, for messages. */
   setting: string
 }
 

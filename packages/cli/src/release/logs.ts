@@ -60,7 +60,7 @@ async function* openLog(
   options: { lines: number; tail: boolean },
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  // Needs no token.
+  // The URL needs no token.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
   if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)

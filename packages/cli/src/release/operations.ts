@@ -3,7 +3,6 @@ import { CliError } from '../lib/error.ts'
 import type { Context } from './context.ts'
 import { findWeb } from './platform.ts'
 
-/** Runs `./orderflow ps NAME`. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()
   for (const { name, state, release, updated_at: since, size } of dynos) {

@@ -9,7 +9,7 @@ import { repository } from '../lib/paths.ts'
 export interface Before {
   /** The newest release. Undefined for an app without a release. */
   release?: { id: string; version: number }
-  /** The number of web processes. Undefined before the first image. */
+  /** Undefined before the first image. */
   quantity?: number
   /** The previous values of the release's config vars. Null for a new one. */
   configVars: Record<string, string | null>
