@@ -51,7 +51,7 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** Changes a query that names an event's record key. */
+/** Returns a query for the events of a record key if the filter names one, otherwise the query itself. */
 export function withKey(segments: Segments, query: Query): Query {
   if (query.position && eventsAt(segments, query.position).length > 0) return query
   const named = query.keys.find(({ key }) => withGuid(segments, key, { limit: 1 }).some(({ body }) => body.key === key))
