@@ -20,10 +20,7 @@ interface Thing {
 
 const timeoutMs = 15_000
 
-/**
- * Runs `make demo` of services.json. Sends a request, and shows events and status until the declared status. Authentication needs the caller's key in
- * `API_KEY`.
- */
+/** Runs `make demo` of services.json until the declared status. Authentication needs the caller's key in `API_KEY`. */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
   if (!plan) throw new CliError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })

@@ -6,7 +6,7 @@ import { activeRunner, runningRunner } from './runners.ts'
 /** Each service with a store can read all dead letters. */
 const anyService = storedServices[0] as Service
 
-/** Runs `make dead-letters`, in the running stack or the Kafka in the environment. Returns the exit code. */
+/** Uses the running stack, or the Kafka in the environment. Returns the exit code. */
 export async function deadLetters(args: string[]): Promise<number> {
   const { Stream__Brokers } = process.env
   const runner = Stream__Brokers ? undefined : await runningRunner()

@@ -15,7 +15,7 @@ import { requireRunning } from './runners.ts'
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * Runs `./orderflow publisher`: creates an outside publisher and prints its Kafka settings. Without a name it lists all users.
+ * Runs `./orderflow publisher`. Lists all users unless it gets a name.
  * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
  */
 export async function publisher(

@@ -154,7 +154,7 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
   await runner.restart(service, { onProgress: timed(), signal })
 }
 
-/** @throws {CliError} `usage` for an unknown service, another number or an unsupported runner, `not-running` */
+/** @throws {CliError} `usage` for an unknown service or another number, `not-running` unless the stack runs in containers */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {

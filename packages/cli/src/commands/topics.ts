@@ -9,7 +9,7 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * Runs `./orderflow partitions`, in the running stack or the Kafka in the environment. In the stack it waits until all services consume the new
+ * Runs `./orderflow partitions`, in the running stack or the Kafka in the environment. In the stack it waits until services consume the new
  * partitions.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
@@ -32,7 +32,7 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
 const maxDays = 36_500
 
 /**
- * Runs `./orderflow retention`, in the running stack or the Kafka in the environment. Shows the retention, and first changes it if `days` is set.
+ * Runs `./orderflow retention`, like `partitions`. Shows the retention, and first changes it if `days` is set.
  * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {

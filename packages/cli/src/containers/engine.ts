@@ -93,7 +93,7 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * Makes sure that `docker compose` works. Builds the plugin and links it.
+ * Builds Compose's plugin and links it.
  * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {

@@ -35,7 +35,7 @@ interface InspectedImage extends PresentImage {
 }
 
 /**
- * Pulls missing images, and builds them here if that fails. An image of an older recipe is treated as missing.
+ * Pulls missing images, or builds them here. An image of an older recipe is treated as missing.
  * @throws {CliError} `no-images` if pulling failed and this machine cannot build them, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {

@@ -18,7 +18,7 @@ interface DockerUpOptions extends ProgressOptions {
 }
 
 /**
- * Pulls or builds images, starts stopped containers, and waits until all services consume.
+ * Waits until all services consume.
  * @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {

@@ -25,8 +25,8 @@ interface AccessChanges {
 }
 
 /**
- * Creates the stack's users, and gives them exactly the rights of services.json. Removes the users of removed services, and denies transactions to
- * all. Outside publishers stay unchanged.
+ * Creates the stack's users with exactly the rights of services.json. Removes the users of removed services, and denies transactions to all. Outside
+ * publishers stay unchanged.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {

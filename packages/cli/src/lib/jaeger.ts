@@ -5,7 +5,7 @@ import type { StackPorts } from './ports.ts'
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 
 /**
- * Makes services and sidecars send all traces to Jaeger and link to its page.
+ * Returns variables for services and sidecars, which send all traces to Jaeger and link to its page.
  * @param host Jaeger's host, as services and sidecars reach it
  */
 export function jaegerVariables(host: string, ports: Pick<StackPorts, 'otlp' | 'jaeger'>): Record<string, string> {

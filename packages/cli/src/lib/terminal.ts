@@ -24,7 +24,7 @@ export function timed(): (line: string) => void {
 
 /**
  * Returns false if a variable is missing or means no.
- * @throws {CliError} `usage` for an ambiguous value
+ * @throws {CliError} `usage` for any other value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   const isYes = meansYes(env[name] ?? '')

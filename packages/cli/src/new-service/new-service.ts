@@ -11,7 +11,7 @@ import { print } from '../lib/terminal.ts'
 import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
 
 /**
- * Runs `make new-service`: writes a service that reacts to an event, its entry in services.json, and generated files.
+ * Runs `make new-service`.
  * @param event by default the first answer of the first reaction in services.json
  * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
@@ -105,7 +105,7 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * Adds a service at the end of services.json. Keeps the layout of other entries.
+ * Keeps the layout of other entries.
  * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(

@@ -10,15 +10,11 @@ import { application } from '../lib/services.ts'
 
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
-/**
- * The folder of the template: a complete service of spare parts, words that have no other meaning here. Its types are checked only in created
- * services.
- */
+/** A complete service of spare parts, words that have no other meaning here. Types are checked only in created services. */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
- * Returns the files of a new service, by their path in its folder. They must be formatted, because the length of the name changes line breaks and the
- * order of imports.
+ * Returns a new service's files by path. They must be formatted, because the name's length changes line breaks and the order of imports.
  * @throws {CliError} `usage` for an invalid name
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
@@ -39,7 +35,7 @@ function renamed(text: string, names: Names): string {
   )
 }
 
-/** Returns the settings with a new id and unused ports instead of those of the template. */
+/** Returns the settings with a new id and unused ports. */
 function settled(path: string, text: string, ports: NewPorts): string {
   if (path !== 'appsettings.json') return text
   const { http, https, channel, metrics, daprHttp, daprGrpc } = ports
@@ -49,14 +45,13 @@ function settled(path: string, text: string, ports: NewPorts): string {
     .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }
 
-/** The forms of a service's name in code, by their form in the template. */
+/** The forms of a name in code, by their form in the template. */
 type Names = ReadonlyMap<string, string>
 
 const maxLength = 40
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 
 /**
- * Returns the forms of a name such as `gift-card-service`.
  * @param code the template's files, whose other names the service must not have
  * @throws {CliError} `usage` with the rules for names
  */
@@ -99,17 +94,17 @@ interface HeardEvent {
   name: string
   /** The topic's constant in generated code. */
   constant: string
-  /** The field of the Payload with a GUID. The service stores a document for each GUID. */
+  /** The field of the Payload whose GUID identifies a document. */
   key: string
 }
 
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
-/** The fields of every document. The field of the key must have another name. */
+/** The key needs another name than these fields. */
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event that a new service reacts to. Its key is that of the topic if it is one GUID, otherwise the first GUID of the Payload.
+ * Returns the event of a new service. The key is that of the topic if it is one GUID, otherwise the first GUID of the Payload.
  * @param name by default the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {CliError} `usage` for an event without a schema, a topic or a GUID
  */
@@ -142,10 +137,9 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** Returns true if the event has this field, and it is a GUID. A topic's key may be a field of other events. */
+/** A topic's key may be a field of other events. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
-/** Returns the replacements for the template's placeholders. */
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {
   const asVariable = (field: string) => {
     const variable = lower(field)

@@ -21,10 +21,7 @@ interface EnsureOptions {
 const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
 
-/**
- * Starts stopped processes, and waits until all are ready.
- * @throws {CliError} `port-in-use` before the first start; `process-died`, `not-ready` or `interrupted` while it waits
- */
+/** @throws {CliError} `port-in-use` before the first start; `process-died`, `not-ready` or `interrupted` while it waits */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')

@@ -26,7 +26,7 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/** Prints the end of logs, with names before lines. Then prints new lines until `signal` aborts or the output is closed. */
+/** Prints the end of logs, and with `follow` new lines until `signal` aborts or the output is closed. */
 export async function showLogs(
   folder: string,
   names: readonly string[],

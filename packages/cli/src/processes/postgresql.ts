@@ -114,7 +114,7 @@ const startTimeoutMs = 60_000
 const stopGraceMs = 20_000
 
 /**
- * Starts the server of a stack's folder, creates missing databases, and waits until it answers.
+ * Creates missing databases, and waits until the server answers.
  * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
  */
 export async function startPostgresql(

@@ -152,7 +152,7 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
-/** The inherited variables: those of the machine and documented settings. Others could change a program by accident, for example `PORT` a service. */
+/** The inherited variables. Others could change a program by accident, for example `PORT` a service. */
 const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,

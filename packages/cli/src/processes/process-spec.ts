@@ -172,8 +172,8 @@ export function resourcesOf(
 }
 
 /**
- * Returns the flags of a sidecar as a process and in docker-compose.yml. A test compares them with packages/cli/release-image/start. Without listen
- * addresses daprd would open metrics and internal gRPC on every interface.
+ * A test compares these flags with packages/cli/release-image/start. Without listen addresses daprd would open metrics and internal gRPC on every
+ * interface.
  * @param addresses `api` may have several addresses, separated by commas; `metrics` is for Prometheus
  */
 export function daprdFlags(

@@ -43,8 +43,7 @@ interface StartOptions {
 }
 
 /**
- * Starts missing parts. Waits until all services are ready and all consumer groups consume. After a failure it stops the started processes; logs
- * stay.
+ * Waits until all services are ready and all consumer groups consume. After a failure it stops the started processes; logs stay.
  * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {

@@ -13,7 +13,7 @@ interface DockerOptions {
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
- * Runs docker without input, and returns its standard output.
+ * Returns standard output. The command has no input.
  * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {

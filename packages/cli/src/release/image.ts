@@ -83,6 +83,7 @@ export async function requireAcceptable(image: string): Promise<number> {
   return facts.Size
 }
 
+/** @throws {CliError} `registry` */
 export async function pushImage(id: string, image: string, { onLine, signal }: Watch): Promise<void> {
   await docker(['tag', id, image], { signal })
   await docker(['push', image], { onLine, signal }).catch((error: CliError) => {
@@ -122,8 +123,7 @@ interface Boot {
 }
 
 /**
- * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Stream and store are inside its sidecar. Waits until
- * service and sidecar answer, then sends SIGTERM.
+ * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Stream and store are inside its sidecar.
  * @throws {CliError} `image` with its last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {

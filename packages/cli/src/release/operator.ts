@@ -29,7 +29,7 @@ const variables = {
 } as const
 
 /**
- * Reads `PLATFORM_API_URL`, `PLATFORM_NAME` and `PLATFORM_REGISTRY`. The defaults are those of Heroku.
+ * The defaults are those of Heroku.
  * @throws {CliError} `usage` with the name of an invalid variable
  */
 export function readTarget(env: NodeJS.ProcessEnv): Target {
@@ -40,10 +40,7 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
   }
 }
 
-/**
- * Reads the target, `APP` and `ACCESS_TOKEN`.
- * @throws {CliError} `usage` with the name of a missing or invalid variable
- */
+/** @throws {CliError} `usage` with the name of a missing or invalid variable */
 export function readOperator(env: NodeJS.ProcessEnv, command: string): Operator {
   const target = readTarget(env)
   if (!env.APP) {

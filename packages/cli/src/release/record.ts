@@ -87,7 +87,7 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * Returns the JSON of a file, or undefined without a file. Removes temporary files of killed processes.
+ * Returns undefined without a file. Removes temporary files of killed processes.
  * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {

@@ -9,7 +9,7 @@ import { requireLive } from './live.ts'
 import { type App, findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/** Runs `./orderflow release NAME`: checks the conditions, shows and carries out the plan, and waits until the app is live. */
+/** Runs `./orderflow release NAME`. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)
