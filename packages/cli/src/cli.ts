@@ -5,14 +5,14 @@ import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
 
-/** The first Ctrl-C aborts the signal, so that the command ends in order. A second one kills it. */
+/** Returns a signal that the first Ctrl-C aborts, so that the command can clean up before it ends. A second Ctrl-C kills the command. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
   return controller.signal
 }
 
-/** The next step for invalid files, by error code. The class of the error would load the schemas, which may be invalid. */
+/** The next step for invalid files, by error code. Does not import the error's class, because that would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
   'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
   contract: 'correct the schemas (docs/own-domain.md shows one)',
@@ -26,7 +26,7 @@ function commandError(failure: unknown): unknown {
   return failure
 }
 
-// Continues when the reader ends early (make up | head).
+// The command continues if the reader of its output ends early (make up | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   process.stderr.write(`error: the output cannot be written: ${error.message}\n`)

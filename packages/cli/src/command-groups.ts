@@ -4,7 +4,7 @@ import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
 import { repository } from './lib/paths.ts'
 
-// Loading all commands would take a second.
+// Loads commands on demand, because loading all of them would take a second.
 const ofStack = () => import('./commands/stack.ts')
 const ofOperator = () => import('./commands/operate.ts')
 const ofPreparation = () => import('./commands/prepare.ts')
@@ -14,7 +14,7 @@ const stackOptions: Record<string, Option> = {
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
-/** Replaces STACK and STORE by options. */
+/** Returns the environment. The options of the command replace its variables STACK and STORE. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   const [stack, store] = [text('stack'), text('store')]
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
@@ -47,7 +47,7 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 
 const maintenance = 'Maintain this project'
 
-/** An application of its own has no tools/ (docs/own-domain.md). */
+/** The groups that the help leaves out. The repository of another application has no folder tools/ (docs/own-domain.md). */
 export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
 
 export const commandGroups: CommandGroups = {

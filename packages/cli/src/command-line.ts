@@ -128,7 +128,7 @@ function parse(name: string, { parameters = '', options = {} }: Command, args: s
 
 const typeOf = (value: string | undefined) => (value ? 'string' : 'boolean')
 
-/** A Makefile passes the value of its variable, for example `--dry-run=0`. */
+/** Reads a flag. It may have a value, because a Makefile passes the value of its variable, for example `--dry-run=0`. */
 function readFlag(wrong: (message: string) => Error, option: string, word: string | undefined): boolean {
   const isMeant = word === undefined ? true : meansYes(word)
   if (isMeant === undefined) throw wrong(`${option}=${word} is neither yes nor no`)

@@ -40,7 +40,7 @@ describe('./orderflow command lines', () => {
       ({ message, nextStep }) => `${message}; ${nextStep}`,
     )
 
-  it('prints one line for each command, in groups, without a command and for help and --help', async () => {
+  it('lists the commands in groups, one on each line, for help, for --help and without arguments', async () => {
     for (const args of [[], ['help'], ['--help'], ['-h']]) expect(await run(...args)).to.equal(0)
     expect(new Set(printed)).to.have.property('size', 1)
     expect(printed[0]).to.contain('Run it:\n  up        Start everything\n\nOperate it:\n  rebuild   Rebuild a store\n')

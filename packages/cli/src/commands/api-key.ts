@@ -86,7 +86,7 @@ function readScopes(text = ''): string[] {
   })
 }
 
-/** Other users may read the file, for example those of containers. */
+/** Writes the file. Other users may read it, for example the users of containers. */
 function write(records: ApiKeyRecord[]): void {
   replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }

@@ -20,7 +20,7 @@ interface Thing {
 
 const timeoutMs = 15_000
 
-/** Runs `make demo` of services.json until the declared status. Authentication needs the caller's key in `API_KEY`. */
+/** Runs `make demo`, which services.json declares, until the declared status. If services require a key, it must be in `API_KEY`. */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
   if (!plan) throw new CliError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })
@@ -124,7 +124,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
 }
 
-/** The shown fields. They are undefined for an invalid envelope. */
+/** The fields of an event that are shown. They are undefined for an invalid envelope. */
 interface DemoEvent {
   topic: string
   partition: number
@@ -149,7 +149,7 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Mode `latest` finds the ends only after it has returned, and would miss events that are published meanwhile.
+  // Finds the ends of the topics now. Mode `latest` would find them after `consume` has returned, and miss events that are published before.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),

@@ -10,7 +10,7 @@ import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
 /**
- * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed; with CI set, that is an error.
+ * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If CI is set, a missing linter is an error.
  * @returns the exit code
  */
 export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {

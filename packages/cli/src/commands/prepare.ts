@@ -38,10 +38,10 @@ interface Use {
   tools: Tool[]
 }
 
-/** The required GB: disk for downloads and builds of `make up` and `make test`, memory for building daprd. */
+/** The required GB of disk, for downloads and builds of `make up` and `make test`, and of memory, for building daprd. */
 const needed = { disk: 8, memory: 4 }
 
-/** Runs `./orderflow doctor`. `install` first installs the tools of tests, except Docker and Go. Returns 1 if `make up` cannot run. */
+/** Runs `./orderflow doctor`. With `install` it first installs the tools that tests use, except Docker and Go. Returns 1 if `make up` cannot run. */
 export async function doctor(asked: { install: boolean }, signal: AbortSignal): Promise<number> {
   if (asked.install) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
@@ -104,7 +104,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Returns a line for each used port of a stopped stack. Only containers publish MongoDB's port. */
+/** Returns a line for each port of the stopped stack that another program uses. Only containers publish MongoDB's port. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()

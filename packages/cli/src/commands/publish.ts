@@ -44,8 +44,8 @@ function refused(error: Error, { topic }: EventRecord): never {
 }
 
 /**
- * Returns the command or address that shows the event's effect. With the demo's id as key, these are the paths of the demo, otherwise the event's
- * page in the monitor. Without a monitor it is the log of a consumer.
+ * Returns the commands or the address that show the event's effect. If the event has the demo's id, these are requests for the paths of the demo.
+ * For other events it is the event's page in the monitor, or without a monitor the log of a consumer.
  */
 export function nextStep(
   { topic, value }: EventRecord,
@@ -70,7 +70,7 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the demo's id: the key of the topic, if that is one GUID with the name of the demo's thing. */
+/** Returns the demo's id in the event. This is the topic's key, if the key is one field with a GUID and is named after the demo's thing. */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []
@@ -115,7 +115,8 @@ interface EventRecord {
 type Json = Record<string, unknown>
 
 /**
- * Returns the record of an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first topic for outside publishers.
+ * Returns the record of an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first topic that outside publishers
+ * may write.
  */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)

@@ -95,6 +95,6 @@ export function acls(name: string | undefined): void {
   if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
-  // Applies to the whole Kafka, not to one publisher.
+  // This rule applies to all users of Kafka, not to one publisher.
   if (name === undefined) print(denyTransactionsCommand())
 }

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The preferred one is the last, because checks of processes need no Docker engine. */
+/** The runners; the preferred one is the last. Processes are checked first, because these checks need no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
@@ -11,7 +11,7 @@ export async function runningRunner(): Promise<Runner | undefined> {
   return undefined
 }
 
-/** Returns the running runner, else one with stopped parts, else that of processes. */
+/** Returns the runner whose stack is running. Otherwise returns a runner with stopped parts, or the runner of processes. */
 export async function currentRunner(): Promise<Runner> {
   const running = await runningRunner()
   if (running) return running
@@ -38,7 +38,7 @@ export async function cleanAll(): Promise<string[]> {
   return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
 }
 
-/** Returns the running runner, else that of processes, which reports that nothing runs. */
+/** Returns the runner whose stack is running. Otherwise returns the runner of processes, which reports that nothing runs. */
 export async function activeRunner(): Promise<Runner> {
   return (await runningRunner()) ?? processRunner
 }
@@ -54,8 +54,9 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 }
 
 /**
- * Returns the runner of `STACK`. The default is the running one, else the preferred one that this machine supports.
- * @throws {CliError} `usage` for another value, `still-running` if another runner runs
+ * Returns the runner that `STACK` names. The default is the runner whose stack is running, otherwise the preferred runner of those that this machine
+ * supports.
+ * @throws {CliError} `usage` for an unknown name, `still-running` if the stack of another runner is running
  */
 export async function chooseRunner(
   { STACK: asked, STORE }: NodeJS.ProcessEnv,
@@ -90,7 +91,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store of `STORE`, by default that of the last start. Reports the location of another store's data.
+ * Returns the store that `STORE` names, by default the store of the last start. Reports the location of another store's data.
  * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another one
  */
 export async function chooseStore(

@@ -82,7 +82,7 @@ function noticeOf(each: LockedPackage): string {
   return [`${each.name} ${each.version} (${licenseOf(each)})`, ...texts].join('\n\n')
 }
 
-/** Licenses that require only their notice. Read a license before you add it. */
+/** Licenses whose only condition is that their notice is included. Read a license before you add it. */
 const accepted = [
   '0BSD',
   'Apache-2.0',
@@ -98,18 +98,18 @@ const accepted = [
   'Zlib',
 ]
 
-/** Packages that only tests use. Their conditions concern changed or distributed packages. */
+/** Packages that only tests use. The conditions of their licenses apply only to changed or distributed packages. */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
 /** Licenses that package-lock.json lacks. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
-/** Returns the package's SPDX expression, with SPDX's spelling for accepted licenses. */
+/** Returns the package's license as an SPDX expression. Accepted licenses get the spelling of SPDX. */
 function licenseOf({ name, license = saidElsewhere[name] }: LockedPackage): string | undefined {
   return accepted.find((id) => id.toLowerCase() === license?.toLowerCase()) ?? license
 }
 
-/** Returns a line for each package with an unaccepted license. If it has several, all must be accepted. */
+/** Returns a line for each package with an unaccepted license. If a package has several licenses, all must be accepted. */
 export function refusedLicenses(packages: LockedPackage[]): string[] {
   return packages.flatMap((each) => {
     const license = licenseOf(each)

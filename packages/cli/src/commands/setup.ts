@@ -10,8 +10,8 @@ import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
 
-// docker-compose.yml runs this before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. The variables are those of a sidecar for
-// the store, those of Kafka for the broker's own user, and all other users' passwords.
+// docker-compose.yml runs this before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are the store's settings of
+// a sidecar, Kafka's settings with the broker's own user, and the passwords of all other users.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {
@@ -45,7 +45,7 @@ function required(variable: string): string {
 }
 
 /**
- * Makes a MongoDB server the replica set of its URI, and waits until it accepts writes. An existing set stays unchanged.
+ * Configures a MongoDB server as the replica set that its URI names, and waits until it accepts writes. An existing set stays unchanged.
  * @param uri a URI with `replicaSet=` and one host, which members and all clients use
  */
 async function ensureReplicaSet(uri: string): Promise<void> {

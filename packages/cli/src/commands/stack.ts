@@ -57,7 +57,7 @@ async function start(
   const options = { onProgress, signal }
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
-  // Otherwise a Docker engine creates its folder as root.
+  // Creates the folder of the file now. Otherwise a Docker engine would create it as root.
   ensureApiKeys()
   const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
@@ -123,7 +123,7 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 
 /**
  * Runs `make logs`. On a terminal it follows the logs of a running stack.
- * @param shouldFollow replaces this default
+ * @param shouldFollow replaces this default if it is set
  * @throws {CliError} `usage` for an unknown name
  */
 export async function logs(

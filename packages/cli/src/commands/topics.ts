@@ -9,8 +9,8 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * Runs `./orderflow partitions`, in the running stack or the Kafka in the environment. In the stack it waits until services consume the new
- * partitions.
+ * Runs `./orderflow partitions`, in the running stack or in the Kafka that environment variables name. In the running stack it waits until services
+ * consume the new partitions.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()

@@ -7,7 +7,7 @@ export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
 
-/** The used part of `docker inspect`. */
+/** The fields of `docker inspect` that this program uses. */
 export interface Container {
   Id: string
   Name: string
@@ -31,7 +31,7 @@ export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
 
 /**
  * Shows progress only on a terminal.
- * @throws {CliError} `compose-failed` with its exit code, after it has printed the reason; `interrupted`
+ * @throws {CliError} `compose-failed` with Compose's exit code, after Compose has printed the reason; `interrupted`
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
@@ -45,7 +45,7 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
     child.once('close', resolve)
   })
   if (code === 0) return
-  // 130: Ctrl-C, because it shares our terminal.
+  // Ctrl-C also reaches Compose, because it shares our terminal. Compose then ends with 130.
   if (code === null || code === 130) throw new CliError('interrupted', 'interrupted')
   throw new CliError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
     nextStep: 'make status, make logs',

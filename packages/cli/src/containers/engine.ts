@@ -51,7 +51,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (!dockerd() || missing === notInstalled) {
     onProgress('docker: installing with apt-get')
     await aptGetInstall(['docker.io'], signal)
-    // Some distributions have the command line in a separate, recommended package.
+    // Some distributions have Docker's command line in a separate package, which is only recommended.
     if ((await engineMissing()) === notInstalled) await aptGetInstall(['docker-cli'], signal)
   }
   if (!(await engineMissing())) return

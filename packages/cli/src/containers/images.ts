@@ -58,7 +58,7 @@ function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Pr
   return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
 }
 
-/** Returns a reason if an image of the stack is still missing or is a stand-in. */
+/** Pulls the missing images of the stack. Returns the reason if an image is still missing or is a stand-in. */
 export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -141,7 +141,7 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** The longest silence of a pull. An engine without access to the registry may try for minutes. */
+/** The longest time without progress of a pull. An engine without access to the registry may try for minutes. */
 const silenceMs = 20_000
 
 /** Returns the reason for a failure in one line. */
@@ -181,8 +181,8 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /**
- * The digests of external images; an empty one accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only tags,
- * because an image that was built here has another digest.
+ * The digests of external images; an empty digest accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only
+ * tags, because an image that was built here has another digest.
  */
 export const imageDigests = JSON.parse(
   readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
@@ -201,7 +201,7 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-/** Compose requires secrets to read its file. Images have no secrets. */
+/** Returns a value for each required variable, because Compose needs them to read its file. Images contain no secrets. */
 function placeholders(): Record<string, string> {
   const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
   return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))

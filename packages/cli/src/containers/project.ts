@@ -39,7 +39,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // The passwords in a volume are those of its creation. A random name keeps other checkouts' volumes separate.
+  // A volume keeps the passwords with which it was created. A random name therefore keeps the volumes of checkouts separate.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')

@@ -63,7 +63,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Keeps the variables of docker-compose.yml. */
+/** Writes `additionsFile`. It contains the same variables as docker-compose.yml. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)
@@ -71,7 +71,7 @@ export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
-/** Returns merged Compose files, with unreplaced variables. */
+/** Returns the merged content of Compose files. It still contains the names of variables instead of their values. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
   // biome-ignore lint/plugin/no-spread-arguments: two or three files
@@ -88,7 +88,7 @@ export async function expectedContainers(): Promise<string[]> {
     .sort()
 }
 
-/** Returns the numbers of the last `./orderflow scale`, or of services.json. */
+/** Returns the numbers of replicas that the last `./orderflow scale` has set, or that services.json declares. */
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)

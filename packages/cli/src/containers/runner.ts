@@ -110,7 +110,7 @@ async function logs(names: readonly string[], { follow, signal }: LogOptions): P
   })
 }
 
-/** Returns false after `make logs | head`. */
+/** Returns false if the reader of the output has ended, as in `make logs | head`. */
 function hasReader(): boolean {
   try {
     writeSync(1, '\n')
@@ -120,7 +120,7 @@ function hasReader(): boolean {
   }
 }
 
-/** Reports the members of the replicas' consumer group. */
+/** Runs a service `count` times, and reports the number of members of its consumer group. */
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
@@ -132,7 +132,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Waits until each replica is ready and consumes, before the next one.
+ * Restarts the replicas one after the other. Waits until each replica is ready and consumes before it restarts the next one.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
@@ -154,7 +154,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
   const containers = await containersOf(name)
   const health = containerNamed(own, containers).State.Health?.Status
   if (health !== 'healthy') return `${own} is ${health}`
-  // Sidecars of other replicas may have failed.
+  // Expects members only of sidecars that run, because sidecars of other replicas may have failed.
   const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
   const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
   return membersMissing(kafka, service.name, running.length * membersOf(service))
@@ -183,7 +183,7 @@ function isReplicaOf(container: string, service: Service): boolean {
   return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
 }
 
-/** Uses the service's container, which has the settings and the sidecar's network. */
+/** Runs an operator's command in the service's container, which has the settings and the sidecar's network. */
 async function operate(service: Service, args: string[]): Promise<number> {
   const { Id } = requireRunningContainer(await containersOfCheckout(), service.name)
   return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])

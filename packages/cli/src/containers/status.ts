@@ -35,7 +35,7 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
 
 /**
  * Checks that containers are healthy, by default those of all services.
- * @throws {CliError} `not-running` with the names of the others
+ * @throws {CliError} `not-running` with the names of containers that are not healthy
  */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
   const names = unwell((await readRows(project)).filter(({ name }) => services?.includes(name) ?? true))

@@ -13,7 +13,7 @@ import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
-  /** True to also start the observers at every start until `make down`. */
+  /** True to start the observers, too, now and at every start until `make down`. */
   observed: boolean
 }
 
@@ -69,7 +69,9 @@ const isHere = (image: string) =>
     () => false,
   )
 
-/** Kills and restarts containers whose pod started after them, and returns their names. They have the old pod's network, without connections. */
+/**
+ * Kills and restarts containers that started before their pod, and returns their names. They are in the old pod's network, which has no connections.
+ */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)
   const cutOff = containers.filter((container) => isCutOff(container, containers))

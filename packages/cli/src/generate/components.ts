@@ -11,10 +11,10 @@ import {
 } from '../lib/services.ts'
 import { generated } from './text.ts'
 
-/** The first component in the file has the reasons as comments. */
+/** A setting of a component. Only the first component in the file has the reasons, as comments. */
 interface Setting {
   name: string
-  /** YAML with the value, or with a variable of the sidecar. */
+  /** YAML that contains the value, or names a variable of the sidecar. */
   value: string
   why?: string
 }
@@ -48,7 +48,7 @@ function settingsOf(component: string): Setting[] {
       name: 'clientId',
       value: text(`"{appID}${suffix}"`),
       why: `Kafka assigns partitions in the order of the members' names, which begin with this id. The first consumers of all replicas
-precede every second consumer, so each replica gets a share.`,
+therefore come before all second consumers, so each replica gets a share.`,
     },
     {
       name: 'clientConnectionTopicMetadataRefreshInterval',
@@ -90,7 +90,7 @@ export function kafkaFile(): string {
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Contains ${components.length} Kafka components, which differ only in name and client id. A component makes one delivery at a time for all its
 topics and partitions. Urgent events therefore come through the components ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share the partitions. ${publishingComponent} publishes, and
-delivers other events (docs/adr/0018). After an outage the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+delivers other events (docs/adr/0018). If ${publishingComponent} fails, the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {
@@ -149,14 +149,14 @@ spec:
         duration: 1s
         maxRetries: -1
     timeouts:
-      # Ends a hung handler, because each component has only one delivery under way and would block all its topics.
+      # Ends a handler that hangs. A component makes only one delivery at a time, so the handler would block all topics of the component.
       handler: 60s
   targets:
     components:
 ${targets.join('')}`
 }
 
-/** The longest wait of a delivery for more records, in milliseconds. */
+/** The longest time that a delivery waits for more records, in milliseconds. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
@@ -172,8 +172,9 @@ export function subscriptionsFile(service: Service): string {
 Urgent topics (prompt) use ${consumerComponents.length} components, which share the partitions, so deliveries overlap (docs/adr/0018). Other topics (background) use
 one component and larger batches.
 
-A partition delivers its records if it has maxMessagesCount of them, or if its ticker of maxAwaitDurationMs fires. An event waits half
-of this time on average. A shorter time costs more than it gains, because a small delivery costs nearly as much as a full one.
+The sidecar delivers the records of a partition when it has maxMessagesCount of them, or when the partition's ticker fires. The ticker
+fires every maxAwaitDurationMs, so an event waits half of this time on average. A shorter time would cost more than it gains, because a
+small delivery costs nearly as much as a full one.
 Only maxMessagesCount limits the size of a delivery (packages/service-kit/src/stream/app-channel.ts).`)}${documents.join('---\n')}`
 }
 

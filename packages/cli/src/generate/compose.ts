@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // Required where other containers use them.
+    // The containers that use these two as clients already require them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
@@ -45,7 +45,7 @@ function brokerPart(): string {
   return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
 }
 
-/** Compose requires strings, and YAML reads some unquoted words as other types. */
+/** Returns a value for YAML. Compose requires strings, and YAML reads some unquoted words as other types. */
 function scalar(value: string | number | boolean): string {
   if (typeof value === 'boolean') return `"${value}"`
   return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
@@ -115,7 +115,7 @@ ${sidecarCommand(service, 'mongodb')}
       Web__Proxies: \${Web__Proxies:-0}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
-      # No limit per address: the port is published only on loopback, and the bridge gives all callers one address.
+      # No limit per address: the port is published only on loopback, and Docker's bridge gives all callers the same address.
       Limits__AddressPerMinute: "0"${service.watches ? watchPart() : ''}
     healthcheck:
       # Ready means: ${hasStore ? 'sidecar, store and Kafka answer, and the consumer group consumes' : 'sidecar and Kafka answer'}.
@@ -125,14 +125,14 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Returns the monitor's address of `.env`, or on this machine. */
+/** Returns the monitor's address from `.env`, by default the address on this machine. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
   return `\${Telemetry__MonitorPage-${usual}}`
 }
 
-/** Returns a monitor's settings: services' addresses, tokens for dry runs and a volume. */
+/** Returns a monitor's settings: the addresses of services, their tokens for dry runs, and a volume. */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
   const dryRuns = storedServices.map((one) => {

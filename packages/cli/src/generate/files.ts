@@ -26,7 +26,7 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/** Returns the output. Only this task needs the generator, so it runs in its own process. */
+/** Generates the types of events, and returns the generator's output. The generator runs in its own process, because only this task needs it. */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
@@ -71,7 +71,7 @@ export function generatedFiles(): Map<string, string | undefined> {
   ])
 }
 
-/** Returns the copy of services.json for a service from a package. */
+/** Returns the copy of services.json for services in packages/. */
 function applicationCopy(): string {
   const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
   const $comment =
@@ -85,7 +85,7 @@ function devcontainerFile(text: string): string {
   return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
 }
 
-/** Adds all Kafka components for publishing to appsettings.json. After a failure the service uses the next one (docs/adr/0012). */
+/** Lists all Kafka components in appsettings.json. If publishing through a component fails, the service uses the next one (docs/adr/0012). */
 function settingsFile(text: string): string {
   return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...consumerComponents].join()}"`)
 }

@@ -25,8 +25,8 @@ interface AccessChanges {
 }
 
 /**
- * Creates the stack's users with exactly the rights of services.json. Removes the users of removed services, and denies transactions to all. Outside
- * publishers stay unchanged.
+ * Creates the stack's users with exactly the rights that follow from services.json. Removes the users of removed services, and denies transactions
+ * to all users. Outside publishers stay unchanged.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
@@ -84,7 +84,7 @@ async function credentialOf(name: string, password: string) {
   return { name, mechanism: scramSha512, iterations, salt, saltedPassword }
 }
 
-/** Adds rights before it removes others, so kept rights are always valid. */
+/** Adds missing rights before it removes other rights, so that a user never lacks a right that stays. */
 async function replaceAcls(admin: Admin, { wanted, found }: Record<'wanted' | 'found', Acl[]>): Promise<AccessChanges> {
   const [wantedKeys, foundKeys] = [wanted, found].map((acls) => new Set(acls.map(keyOf)))
   const missing = wanted.filter((acl) => !foundKeys?.has(keyOf(acl)))
@@ -150,7 +150,7 @@ export async function transactionDenial(): Promise<Acl> {
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: 'User:*',
     host: '*',
-    // Also denies to describe, so that the first request fails, before the broker creates its topic for transactions.
+    // Also denies the operation Describe. A client's first request then fails before the broker creates its own topic for transactions.
     operation: AclOperations.ALL,
     permissionType: AclPermissionTypes.DENY,
   }
@@ -159,7 +159,7 @@ export async function transactionDenial(): Promise<Acl> {
 /** The same rule as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Can be repeated. */
+/** Denies transactions to all users. Can be repeated. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
@@ -168,7 +168,7 @@ export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
 const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
 
 /**
- * Returns a warning if publishers may begin transactions. Reads Kafka's rules if this user may describe the cluster, or else tries to begin a
+ * Returns a warning if publishers may begin transactions. Reads Kafka's rules if this user may describe the cluster. Otherwise it tries to begin a
  * transaction.
  */
 export async function transactionsWarning(kafka: KafkaConnection): Promise<string | undefined> {

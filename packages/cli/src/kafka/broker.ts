@@ -6,10 +6,10 @@ export const brokerSettings = {
   // Only the stack creates topics, with their partitions and limits.
   'auto.create.topics.enable': false,
   'log.retention.ms': -1,
-  // The sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
+  // Allows the sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
   'group.min.session.timeout.ms': 2000,
   'group.initial.rebalance.delay.ms': 0,
-  // A killed broker can register again only after its last session. The default is 9 s.
+  // A killed broker can register again only after its last session has timed out. The default is 9 s.
   'broker.session.timeout.ms': 1500,
   'broker.heartbeat.interval.ms': 300,
   // A single broker cannot replicate. The default of 50 partitions slows its start.
@@ -20,16 +20,16 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/** A broker without authentication allows everything except the rule of kafka/access.ts. */
+/** The settings of rights. A broker without authentication allows everything except transactions, which the rule of kafka/access.ts denies. */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** Measured. Kafka's default is 1 GB. */
+/** The broker's heap, according to a measurement. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/** A second compiler and a parallel collector would slow the other processes in the first minutes. */
+/** Options that switch off Java's second compiler and parallel garbage collector. They would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
 /** Returns the variable for Kafka's image. Three underscores replace a dash. */
@@ -56,8 +56,8 @@ const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
 /**
- * Returns the settings of a broker with authentication. Without a rule, access is denied. Users are in the broker's metadata (SCRAM-SHA-512). The
- * user `broker` creates the first of them.
+ * Returns the settings of a broker with authentication. It denies every access that no rule allows. Its metadata contains the users (SCRAM-SHA-512).
+ * The user `broker` creates the first users.
  */
 export function brokerSecurity(
   listeners: BrokerListeners,

@@ -10,8 +10,8 @@ import { partitionCounts, withAdmin } from './topics.ts'
 export type Missing = string | undefined
 
 /**
- * Checks that the leader of every partition answers. A new broker reports its previous leaders and refuses records for a while, longer with a slow
- * disk.
+ * Checks that the leader of every partition answers. A broker that has just started reports its previous leaders, but refuses records for a while.
+ * With a slow disk it refuses them longer.
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -48,7 +48,7 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * Checks that a consumer group is stable, and live members have every partition. A sidecar's own health ignores its group.
+ * Checks that a consumer group is stable, and that live members have all partitions. The health check of a sidecar ignores its consumer group.
  * @param stale members of killed sidecars, which keep their partitions until their session ends
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
@@ -101,7 +101,7 @@ export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line:
 
 /** Checks `groupMissing`, and the number of members. */
 export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
-  // The request fails before the first member joins.
+  // The request fails until the first member has joined.
   const members = await groupMembers(kafka, [name]).catch(() => new Set())
   if (members.size !== count) return `consumer group ${name} has ${members.size} of ${count} members`
   return await groupMissing(kafka, name, new Set())

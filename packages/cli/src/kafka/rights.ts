@@ -19,7 +19,7 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** Outside publishers cannot have this ending. */
+/** The ending of service users. The name of an outside publisher cannot have it. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
@@ -48,8 +48,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights of a service by services.json. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also
- * reads all of these: a rebuild needs its own events, and leaves out its dead letters.
+ * Returns the rights of a service that follow from services.json. It writes the topics that it produces, and the dead letters of consumed topics. A
+ * consumer also reads all these topics: a rebuild needs the service's own events, and leaves out events that are dead letters.
  */
 export function serviceRights({
   name: user,

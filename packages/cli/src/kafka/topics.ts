@@ -94,7 +94,7 @@ function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, read
   })
 }
 
-/** The end of a partition. Only the partition's leader answers this request. */
+/** The timestamp that requests the end of a partition. Only the partition's leader answers this request. */
 const latest = -1n
 
 /**

@@ -8,7 +8,7 @@ export interface CertificateFiles {
   key: string
 }
 
-/** PEM texts. Clients of the certificate trust every server with its key. */
+/** A certificate and its key, as PEM texts. Clients that trust the certificate trust every server that has the key. */
 interface Certificate {
   certificate: string
   key: string
@@ -44,7 +44,7 @@ export function isLasting(certificate: string): boolean {
 export async function makeCertificate(names: string[] = []): Promise<Certificate> {
   const hosts = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
   const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
-  // Certificates are rarely created.
+  // Loads the module on demand, because certificates are rarely created.
   const { generate } = await import('selfsigned')
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',

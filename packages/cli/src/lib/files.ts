@@ -33,7 +33,7 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   }
 }
 
-/** The age from which a temporary file is abandoned. */
+/** The age in milliseconds from which a temporary file is treated as abandoned. */
 const longestWriteMs = 60_000
 
 /** Temporary files of killed processes may have secrets. */
@@ -74,7 +74,7 @@ export function diskFullError(path: string, cause: unknown): CliError {
   })
 }
 
-/** Kafka and SQLite write more at a time. */
+/** The smallest free space in bytes. Kafka and SQLite write more than this at a time. */
 const leastBytes = 256 * 1024
 
 /** Returns false for a missing path. */

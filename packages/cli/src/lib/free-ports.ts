@@ -35,7 +35,7 @@ export async function freeServicePorts(): Promise<ServicePorts> {
   }
 }
 
-/** Below the ephemeral range of every system, which outgoing connections use. */
+/** The ports that tests can reserve. They are below the ephemeral range of every system, which outgoing connections use. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
 let reserved: number[] = []
 
@@ -56,7 +56,7 @@ async function reserveBlock(): Promise<number[]> {
   return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
-/** Tests if this process can listen on each loopback address and nothing answers. macOS needs the second check. */
+/** Checks that this process can listen on each loopback address, and that no program answers there. The second check is for macOS. */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
     const server = await listen(port, host)

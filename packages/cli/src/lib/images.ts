@@ -7,13 +7,13 @@ export const kafkaImage = `apache/kafka:${versions.kafka}`
 export const mongoImage = 'mongo:8'
 export const postgresqlImage = 'postgres:17'
 export const daprdImage = `daprio/daprd:${versions.dapr}`
-/** Has the sources of `versions.jaeger`: v1.76.0 and v2.13.0 are the same (CHANGELOG.md of Jaeger). */
+/** Jaeger's image. It has the same sources as `versions.jaeger`, because v1.76.0 and v2.13.0 are one release (CHANGELOG.md of Jaeger). */
 export const jaegerImage = 'jaegertracing/jaeger:2.13.0'
 export const prometheusImage = `prom/prometheus:v${versions.prometheus.replace(/^0\.(\d)(\d\d)\./, '$1.$2.')}`
 export const grafanaImage = `grafana/grafana:${versions.grafana}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
-/** Returns the name of a service's image, or of `stack` for setup. Its registry is imaginary, which prevents pulls. */
+/** Returns the name of a service's image, or with `stack` of the image for setup. The registry in the name does not exist, which prevents pulls. */
 export function serviceImage(name: string): string {
   return `localhost/orderflow-${name}`
 }

@@ -70,7 +70,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // A symbolic link works on a full disk, where make down and ./orderflow clean must run.
+      // A full disk has space for a symbolic link. make down and ./orderflow clean must run even then.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })
@@ -94,13 +94,13 @@ function readOwner(file: string): Owner | undefined {
     try {
       return JSON.parse(read()) as Owner
     } catch {
-      // The lock has the other form, or it was removed.
+      // The lock is a link instead of a file, or a file instead of a link, or it was removed.
     }
   }
   return undefined
 }
 
-/** Only one of several waiting processes can rename a dead lock. A process that renamed a new lock restores it. */
+/** Removes a dead lock. Only one of several waiting processes can rename it. A process that has renamed a new lock by mistake restores it. */
 function breakLock(file: string): void {
   const aside = `${file}.broken.${process.pid}`
   try {

@@ -11,7 +11,7 @@ export const localFolder = join(repository, '.stack')
 
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
-/** Logs of a suite's stack stay in its folder after a run. */
+/** Returns the folder of a suite's stack. Its logs stay there after a run. */
 export function testFolder(name: string): string {
   return join(localFolder, 'test', name)
 }
@@ -24,9 +24,9 @@ interface Versions {
   compose: string
   actionlint: string
   gitleaks: string
-  /** The Go module: 0.315.0 for Prometheus 3.15.0. */
+  /** The version of the Go module: 0.315.0 for Prometheus 3.15.0. */
   prometheus: string
-  /** The builder of Prometheus' pages. Version 11 and later are not on npm. */
+  /** The version of pnpm, which builds Prometheus' pages. Version 11 and later are not on npm. */
   pnpm: string
   grafana: string
   /** Testcontainers' reaper, in the version that the npm package testcontainers requires. */

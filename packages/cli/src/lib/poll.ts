@@ -10,7 +10,7 @@ interface PollOptions {
 
 const startTimeoutMs = 60_000
 
-/** The shortest wait for an answer, even near the end of the timeout. */
+/** The milliseconds for which it waits for an answer at least, even near the end of the timeout. */
 const leastAnswerMs = 1_000
 
 /**
@@ -29,7 +29,7 @@ export async function poll<Answer>(
     if (answer !== undefined && answer !== false) return answer
     const now = Date.now()
     if (now > deadline) return undefined
-    // The starting programs need the processor.
+    // Waits longer after a slow call, because programs that are starting need the processor.
     await sleep(Math.max(everyMs, 2 * (now - begun)))
   }
 }

@@ -38,8 +38,8 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 }
 
 /**
- * The default ports, which services.json, appsettings.json and the documentation also have. All are below the ephemeral range of every system, avoid
- * the defaults of other programs, and are low enough for an offset.
+ * The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every system. They
+ * differ from the default ports of other programs, and are low enough to add an offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,

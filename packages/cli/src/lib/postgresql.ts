@@ -12,7 +12,7 @@ export function postgresqlUri(host: string, port: number, password: string): str
 /** A sidecar's pool has at most 32 connections (components/postgresql/statestore.yaml), so 400 are enough for twelve sidecars and operators. */
 export const postgresqlSettings = { max_connections: 400 }
 
-/** One for each service with a store (components/postgresql). */
+/** The names of databases: one for each service with a store (components/postgresql). */
 export const serviceDatabases: readonly string[] = storedServices.map(({ name }) => name)
 
 /**

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface ProcessEntry {
   pid: number
   group: number
-  /** Distinguishes processes with the same pid: boot and clock ticks on Linux, start time elsewhere. */
+  /** Distinguishes processes with the same pid. On Linux it has the id of the boot and the start in clock ticks, elsewhere the start time. */
   startId: string
 }
 
@@ -14,7 +14,7 @@ export function readProcessTable(): Map<number, ProcessEntry> {
   return new Map(entries.map((entry) => [entry.pid, entry]))
 }
 
-/** Returns bytes, or 0 after the end of the process. */
+/** Returns the memory of a process in bytes, or 0 after its end. */
 export function residentBytes(pid: number): number {
   try {
     const kilobytes =

@@ -6,7 +6,7 @@ import { CliError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
-  /** Changed variables. Undefined removes one. */
+  /** Variables to set. The value undefined removes a variable. */
   env?: Record<string, string | undefined>
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined

@@ -95,5 +95,5 @@ export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)
 }
 
-/** Runs operators' commands, in each service's folder. */
+/** The program in each service's folder that runs operators' commands. */
 export const operateProgram = 'src/operate.ts'

@@ -10,7 +10,9 @@ import { application } from '../lib/services.ts'
 
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
-/** A complete service of spare parts, words that have no other meaning here. Types are checked only in created services. */
+/**
+ * The folder of the template: a complete service of spare parts, words with no other meaning here. Types are checked only in services made from it.
+ */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
@@ -45,14 +47,14 @@ function settled(path: string, text: string, ports: NewPorts): string {
     .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }
 
-/** The forms of a name in code, by their form in the template. */
+/** The forms of a service's name in code, by the forms of the template's name. */
 type Names = ReadonlyMap<string, string>
 
 const maxLength = 40
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 
 /**
- * @param code the template's files, whose other names the service must not have
+ * @param code the content of the template's files; a service cannot have a name that they use for something else
  * @throws {CliError} `usage` with the rules for names
  */
 export function namesOf(name: string, code: string): Names {
@@ -100,7 +102,7 @@ interface HeardEvent {
 
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
-/** The key needs another name than these fields. */
+/** Fields that every document has. A key with the same name gets another name in the document. */
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
@@ -137,7 +139,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** A topic's key may be a field of other events. */
+/** Checks both, because the field that is a topic's key may exist only in other events of the topic. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {

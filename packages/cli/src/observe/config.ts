@@ -42,7 +42,7 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** Only the port of the page is published. An image that was built here sets the variable to our page, and the official one has its own. */
+/** Only the port of the page is published. An image that was built here sets the variable to our page. The official image has its own page. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -50,10 +50,12 @@ type Job = (typeof jobs)[number]
 
 type Discovery = Record<Job, string>
 
-/** The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. Five seconds cost 0.8 % in a measurement. */
+/**
+ * The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. An interval of 5 s cost 0.8 % in a measurement.
+ */
 const usualInterval = 10
 
-/** The metrics of the dashboard and of the process. All metrics would be several times as many. */
+/** The metrics of sidecars that Prometheus keeps: those of the dashboard and of the process. A sidecar has several times as many metrics. */
 const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|start).+'
 
 function prometheusConfig(discovery: Discovery, rules: string, seconds: number): string {

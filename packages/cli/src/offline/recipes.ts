@@ -28,7 +28,7 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** The recipe of an image with the same name and contract, for machines that cannot pull it. */
+/** The recipe by which this machine builds an image that it cannot pull. The built image has the same name and works in the same way. */
 export interface Recipe {
   /** The folder with a Dockerfile or a script `build NAME LABEL...`. */
   folder: string
@@ -57,7 +57,7 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Returns the recipe of a Dockerfile that copies one tool by name. */
+/** Returns the recipe of an image whose Dockerfile copies one tool by its name. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }

@@ -66,12 +66,12 @@ const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
-  // Runs before topics exist, and at each start, because a log of version 0.1.0 lacks the rule.
+  // Adds the rule before topics exist. Repeats this at each start, because the log of version 0.1.0 lacks the rule.
   await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/** Returns members of killed sidecars. They keep their partitions for a while, and a new sidecar must wait for that. */
+/** Returns members of killed sidecars. They keep their partitions for a while, and new sidecars must wait for the end of this time. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()

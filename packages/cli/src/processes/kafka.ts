@@ -54,7 +54,7 @@ export async function prepareKafka(plan: Plan): Promise<void> {
 }
 
 /**
- * Starts the broker once to archive its loaded and verified classes. With them a start takes 2.6 seconds of processor time instead of 4.7
+ * Starts the broker once to archive its loaded and verified classes. With the archive, a start takes 2.6 seconds of processor time instead of 4.7
  * (2026-11-22).
  */
 async function archiveClasses(plan: Plan): Promise<void> {

@@ -6,7 +6,7 @@ import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { dataFolder, logFile } from './plan.ts'
 
-/** Enough lines for every caller. */
+/** The bytes that are read from the end of a log. They contain enough lines for every caller. */
 const tailBytes = 64 * 1024
 
 /** Returns a note for a missing log. */
@@ -67,10 +67,10 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   await once(tail, 'close')
 }
 
-/** A server prints stack traces after the reason. */
+/** The number of last lines in which it searches for the reason, because a server prints stack traces after the reason. */
 const lastLines = 60
 
-/** Returns the full disk that ended a process. It also checks the disks, because a full disk may cut the log. */
+/** Returns a path on the full disk that ended a process. Searches the log and checks the disks, because a full disk may cut the log. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

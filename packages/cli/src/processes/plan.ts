@@ -66,17 +66,17 @@ export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): s
 }
 
 export interface ServiceTokens {
-  /** The sidecar sends it to the service (APP_API_TOKEN). */
+  /** The token that the sidecar sends to the service (APP_API_TOKEN). */
   app: string
-  /** The service sends it to the sidecar (DAPR_API_TOKEN). */
+  /** The token that the service sends to the sidecar (DAPR_API_TOKEN). */
   dapr: string
-  /** The monitor sends it to the service. */
+  /** The token that the monitor sends to the service. */
   dryRun: string
 }
 
 export type StackTokens = Record<string, ServiceTokens>
 
-/** Creates tokens once, in a file for its owner only. Processes get them in variables, never in arguments. */
+/** Creates tokens once, in a file that only its owner can read. Processes get the tokens in variables, never in arguments. */
 export function stackTokens(folder: string): StackTokens {
   removeUnfinished(folder)
   const file = join(folder, 'secrets.json')
@@ -89,7 +89,7 @@ export function stackTokens(folder: string): StackTokens {
   return tokens
 }
 
-/** Returns a password by its purpose. Creates it once, like the tokens. */
+/** Returns the password for a purpose. Creates it once, like the tokens. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)

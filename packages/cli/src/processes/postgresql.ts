@@ -33,7 +33,7 @@ const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
-  // The checkout may be in a folder of root.
+  // Lets the server's user enter the checkout, even if it is in a folder that only root can enter.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
@@ -54,7 +54,7 @@ export async function preparePostgresql(folder: string): Promise<void> {
   else await makeDatabases(folder, data)
 }
 
-/** The longest time in which pid 1 of a machine reaps a dead process. */
+/** The longest time until pid 1 of a machine reaps a dead process. */
 const dyingTimeoutMs = 30_000
 
 /** Returns true for a dead server whose pid is still listed. The next server would treat it as alive. */
@@ -84,7 +84,7 @@ async function initialize(data: string, secret: string): Promise<void> {
   try {
     // A folder that the server's user may enter.
     const running = promisify(execFile)(command, args, { cwd: '/' })
-    // A file with the secret would stay if this process is killed. initdb prints its own errors.
+    // Uses a pipe, because a file with the secret would stay if this process is killed. Ignores its errors, because initdb prints its own.
     running.child.stdin?.on('error', () => {}).end(secret)
     await running
   } catch (cause) {

@@ -113,14 +113,14 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   try {
     writeRecord(folder, spec.name, child.pid)
   } catch (error) {
-    // Commands can stop only recorded processes.
+    // Kills the process, because commands can stop only processes that are recorded.
     signalGroup(child.pid, 'SIGKILL')
     throw error
   }
   return child.pid
 }
 
-/** PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
+/** The signals other than SIGTERM. At SIGTERM, PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
@@ -152,14 +152,14 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
-/** The inherited variables. Others could change a program by accident, for example `PORT` a service. */
+/** The variables that processes inherit. Others could change a program by accident. For example, `PORT` would change the port of a service. */
 const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
   /^(HTTPS?|ALL|NO)_PROXY$/i,
   // The destination of traces (components/configuration.yaml).
   /^OTEL_\w+$/,
-  // The sidecar's address without a network.
+  // The address of sidecars on a machine without a network.
   /^DAPR_HOST_IP$/,
   // Settings of appsettings.json as Section__Key.
   /^[A-Z][A-Za-z]*__\w+$/,

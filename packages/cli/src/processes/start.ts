@@ -29,11 +29,11 @@ import {
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
-  /** Defaults to that of `make up`. A stack that is not detached first empties it. */
+  /** The default is the folder of `make up`. A stack that is not detached empties the folder before it starts. */
   folder?: string
-  /** Defaults to the ports of `make up`. Use `await freePorts()` for a second stack. */
+  /** The default is the ports of `make up`. Use `await freePorts()` for a second stack. */
   ports?: StackPorts
-  /** Defaults to the store of the folder's last start, or SQLite. */
+  /** The default is the store of the folder's last start, or SQLite. */
   store?: LocalStore | undefined
   /** True if the processes continue after this one (`make up`). False if they end with it (tests). */
   detached?: boolean

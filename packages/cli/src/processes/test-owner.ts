@@ -55,7 +55,7 @@ export function hasDeadOwner(folder: string): boolean {
   }
 }
 
-/** Kills claimed stacks when this process ends. Handles `exit`, too: Ctrl-C reaches only this process, and Mocha's handler may end it. */
+/** Kills claimed stacks when this process ends. Ctrl-C reaches only this process. Handles `exit`, too, because Mocha's handler may end it first. */
 function installHooks(): void {
   hooked = true
   process.on('exit', killOwned)

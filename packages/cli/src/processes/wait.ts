@@ -7,14 +7,14 @@ import { processState } from './process-control.ts'
 
 interface WaitOptions {
   folder: string
-  /** The wait fails if one of them ends. */
+  /** The processes that must run during the wait. The wait fails if one of them ends. */
   processes: readonly string[]
   timeoutMs: number
   everyMs?: number
   signal?: AbortSignal | undefined
 }
 
-/** A check of the processes costs more than most probes. */
+/** The milliseconds between two checks of the processes. Such a check costs more than most probes. */
 const lookEveryMs = 200
 
 /**

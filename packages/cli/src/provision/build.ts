@@ -13,7 +13,7 @@ export interface ProvisionOptions {
 }
 
 export interface Provisioned {
-  /** Exists only if it is complete. */
+  /** The folder of the tool. It exists only if the tool is complete. */
   folder: string
   /** A progress line with tool, method and time. */
   about: string
@@ -84,7 +84,7 @@ export function buildTime(processorMinutes: number): string {
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
 }
 
-/** Allows Go to download the required version. Ignores go.work, whose other modules are not in the download. */
+/** Allows Go to download the version of Go that a module requires. Ignores go.work, because its other modules are not in the download. */
 const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**

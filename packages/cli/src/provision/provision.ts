@@ -10,7 +10,7 @@ import { browser, describeMissing, findTools, howToBring, java, postgresql, type
 /** Another process may build daprd for minutes. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** Returns fewer tools if the cache has daprd and Kafka. */
+/** Returns the tools that processes need. If the cache already has daprd and Kafka, it leaves out the tools that build them. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }

@@ -60,10 +60,10 @@ export interface Tool {
   /** Matches major and minor version. */
   version: RegExp
   minimum: [major: number, minor: number]
-  /** Packages that are new enough. */
+  /** The packages of apt, if they are new enough. */
   apt?: string
   brew?: string
-  /** The installation without such a package. */
+  /** The instructions for machines that have no such package. */
   otherwise: string
 }
 
@@ -176,7 +176,7 @@ const bringDocker = {
     'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
 }
 
-/** The command answers only if an engine runs. */
+/** The command succeeds only while a Docker engine is running. */
 export const engine: Tool = {
   label: 'Docker engine',
   command: 'docker',

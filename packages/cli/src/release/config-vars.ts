@@ -55,8 +55,8 @@ export interface Resolved {
 }
 
 /**
- * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value is that of the environment, of `earlier` (the
- * config-vars.json of an export) or of the file. Adds the environment's variables for traces and all others of `earlier`.
+ * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, else from `earlier` (the
+ * config-vars.json of an export), else from the file. Adds the environment's variables for traces, and all other variables of `earlier`.
  */
 export async function resolveConfigVars(
   service: Service,

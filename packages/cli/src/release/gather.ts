@@ -18,7 +18,7 @@ export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv,
   let resolved = await resolveConfigVars(service, env, earlier)
   const answers: ConfigVars = {}
   while (process.stdin.isTTY && process.stderr.isTTY) {
-    // An answer may require another value, for example an issuer its audience.
+    // An answer may make another value necessary: for example, an issuer requires an audience.
     const asked = Object.keys(answers).length
     await askFor(resolved, answers)
     if (Object.keys(answers).length === asked) break
@@ -48,7 +48,7 @@ async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promis
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // Comes first, because it switches off the terminal's echo.
+  // Is created before the question appears, because it switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

@@ -29,14 +29,14 @@ interface HttpOptions {
 
 const attempts = 4
 const firstDelayMs = 500
-/** A request fails if the platform requires a longer wait. */
+/** The longest wait before a retry, in milliseconds. A request fails if the platform requires a longer wait. */
 const longestWaitMs = 120_000
-/** Below this value of RateLimit-Remaining it sends one request per second. */
+/** The value of RateLimit-Remaining below which it sends one request per second. */
 const fewLeft = 20
 
 /**
- * Returns a function that repeats requests after 429, and idempotent ones after a 5xx or a broken connection. It respects `Retry-After` and
- * `RateLimit-Remaining`, and does not follow redirects.
+ * Returns a function that sends requests. It repeats every request after status 429, and idempotent requests also after a 5xx or a broken connection.
+ * It respects `Retry-After` and `RateLimit-Remaining`, and does not follow redirects.
  */
 export function createHttp(options: HttpOptions = {}): Send {
   const { onWait = () => {}, signal, timeoutMs = 30_000 } = options
@@ -81,7 +81,7 @@ function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): b
   return answer.status === 429 || (answer.status >= 500 && idempotent)
 }
 
-/** Returns milliseconds: of `Retry-After` (seconds or a date), or twice the last delay. */
+/** Returns the delay before the next attempt in milliseconds: that of `Retry-After` (seconds or a date), or twice the last delay. */
 function waitBefore(answer: Answer | Error, attempt: number): number {
   const backOff = firstDelayMs * 2 ** (attempt - 1)
   const header = answer instanceof Error ? null : answer.headers.get('retry-after')
@@ -97,7 +97,7 @@ interface Attempt {
   timeoutMs: number
 }
 
-/** Returns the error for a missing answer. Code `usage` means that a retry cannot help. */
+/** Returns the error for a request without an answer. Code `usage` means that a retry cannot help. */
 export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): CliError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause

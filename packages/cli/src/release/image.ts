@@ -94,7 +94,7 @@ export async function pushImage(id: string, image: string, { onLine, signal }: W
   })
 }
 
-/** The platform stops a container that does not listen on $PORT by then. */
+/** The time after its start at which the platform stops a container that does not listen on $PORT. */
 const bootTimeoutMs = 60_000
 /** The platform's time between SIGTERM and SIGKILL. */
 const stopTimeoutSeconds = 30
@@ -107,11 +107,11 @@ const bootSettings = {
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
-  // The container is unreachable.
+  // Authentication is off, because the container has no network.
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }
-/** Checks that the service runs and is ready except for the stream. */
+/** Checks that the service runs and reports at most the stream as missing. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${bootPort}/' + path)).json()
 Promise.all(['healthz', 'readyz'].map(ask)).then(([{ status }, { missing = {} }]) => {
   process.exit(status === 'up' && Object.keys(missing).every((part) => part === 'stream') ? 0 : 1)
@@ -123,7 +123,8 @@ interface Boot {
 }
 
 /**
- * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Stream and store are inside its sidecar.
+ * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Its sidecar replaces stream and store by components
+ * in memory.
  * @throws {CliError} `image` with its last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {

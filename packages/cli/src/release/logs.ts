@@ -6,7 +6,7 @@ import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
-/** The lines to read again after an interruption: more than are written in a second. */
+/** The number of lines that it reads again after an interruption: more than an app writes in a second. */
 const overlap = 500
 const reconnectMs = 1_000
 

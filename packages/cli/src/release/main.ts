@@ -27,7 +27,7 @@ const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 // A reader may end early (./orderflow app-logs NAME | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-// Reporting this error would fail again.
+// Ends without a report, because writing a report would fail again.
 process.stderr.on('error', () => process.exit(1))
 // Node would print errors unmasked, with all their fields.
 process.on('uncaughtException', fail)

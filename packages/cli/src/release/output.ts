@@ -19,7 +19,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
     hide: (secrets) => {
-      // Replaces a connection string before its password, for example.
+      // Replaces long forms first: for example, a connection string before the password in it.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },
     scrub,

@@ -27,7 +27,7 @@ interface Journal {
 export interface JournalFile {
   read: () => Journal | undefined
   /**
-   * Records a release before its first change. Keeps the state before an interrupted release, because the app is partly changed.
+   * Records a release before its first change. After an interrupted release it keeps the state before that one, because the app is partly changed.
    * @returns the state of the app before this release and the interrupted ones
    */
   begin: (before: Before, at: Date) => Before
@@ -46,7 +46,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
     begin: (before, at) => {
       const last = read()
       if (last && !last.finished) {
-        // The interrupted release did not change names that only this one sets.
+        // Adds the current values of config vars that only this release sets. The interrupted release has not changed them.
         const configVars = { ...before.configVars, ...last.before.configVars }
         const merged = { ...last.before, configVars }
         write({ ...last, before: merged })
@@ -110,7 +110,7 @@ interface LockOptions {
   onWait: (pid: number) => void
 }
 
-/** Two simultaneous releases would undo parts of each other. */
+/** Allows only one release of an app at a time. Two simultaneous releases would undo parts of each other. */
 export function withAppLock<Result>({ app, env, onWait }: LockOptions, work: () => Promise<Result>): Promise<Result> {
   const folder = join(releaseFolder(env), 'apps')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -47,7 +47,7 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
       const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
-      // The engine's id is the digest of the configuration. With the containerd image store it is that of the manifest.
+      // The engine's id is the digest of the configuration. With the containerd image store it is the digest of the manifest.
       const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
       if (id === digest || id === manifestDigest) return digest
       throw new CliError('image', `${registry}/${app}/web is ${digest}, but the checked image is ${id}`, {

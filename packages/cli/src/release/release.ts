@@ -53,7 +53,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
   out.print(app.web_url ?? '')
 }
 
-/** Records the change, or a possible change if there was no answer. */
+/** Runs a step and adds it to `changed`. If the platform did not answer, adds it as a possible change. */
 async function step(what: string, changed: string[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

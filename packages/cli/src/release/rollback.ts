@@ -6,7 +6,7 @@ import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
 /**
- * Runs `./orderflow rollback NAME`: restores the state before the last release from this folder. Can be repeated.
+ * Runs `./orderflow rollback NAME`: restores the state before the last release that was made from this folder. Can be repeated.
  * @throws {CliError} `usage` without a recorded release
  */
 export async function rollback(context: Context, options: { dryRun: boolean }): Promise<void> {

@@ -7,8 +7,8 @@ import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 
 /**
- * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. Its address is in the config vars of `SERVICE`, by
- * default the first service.
+ * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. The stream's address is in the config vars of
+ * `SERVICE`, by default the first service.
  * @throws {CliError} `usage` with a missing or invalid setting, `unreachable` if the brokers do not answer or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {

@@ -26,7 +26,7 @@ function doctor(programs: Record<string, string>, options: string[] = []) {
 describe('./orderflow doctor', () => {
   afterEach(removeFolders)
 
-  it('names all missing tools of a new machine by use, and fails because make up cannot run', async () => {
+  it('lists all missing tools of a new machine for each use, and fails because make up cannot run', async () => {
     const { code, lines, stderr } = await doctor({})
     expect(stderr).to.equal('')
     expect(code).to.equal(1)

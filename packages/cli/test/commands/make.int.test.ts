@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 
-/** Returns the arguments that a target passes to ./orderflow. A program that prints them replaces ./orderflow. */
+/** Returns the arguments that a target passes to ./orderflow. A program that prints its arguments takes the place of ./orderflow. */
 function argumentsOf(target: string, variables: Record<string, string>): string[] {
   const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
   const printed = execFileSync('make', ['-s', target, "orderflow=printf '%s\\n'", ...given], {

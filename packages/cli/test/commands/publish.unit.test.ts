@@ -45,7 +45,7 @@ describe('readEventFile', () => {
     expect(read('{"Name":"OrderCancelled"}').topic).to.equal('orderevents')
   })
 
-  it('prefers the given key to that of the event', () => {
+  it('uses the given key instead of the key in the event', () => {
     expect(read(JSON.stringify(envelope), 'other').key).to.equal('other')
   })
 
@@ -93,7 +93,7 @@ describe('the next step after an event was published', () => {
     nextStep(recordOf(envelope, key), at, addresses, demo)
   const order = { Id, Name: 'OrderCreated', Payload: { OrderId } }
 
-  it('prints the URLs of the demo if the topic’s key is the demo’s id, for any key of the record', () => {
+  it('prints the URLs of the demo if the topic’s key is the demo’s id, even if the record has another key', () => {
     for (const key of [OrderId, 'another'])
       expect(next(order, { key })).to.equal(
         `next: curl http://order-service:5000/v1/orders/${OrderId} and curl 'http://payment-service:5003/v1/payments?orderId=${OrderId}'`,

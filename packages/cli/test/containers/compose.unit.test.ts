@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(join(repository, 'packages/cli', entrypoint[1] ?? ''))).to.equal(true)
   })
 
-  it('opens the unpublished metrics of services and sidecars to Prometheus, under one name for all replicas', () => {
+  it('lets Prometheus reach the unpublished metrics of services and sidecars, under one name for all replicas of a service', () => {
     for (const service of registered) {
       const [pod] = podOf(service)
       expect(services[pod]?.networks, pod).to.deep.equal({ default: { aliases: [`${service.role}-pods`] } })
@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
-  it('lets only the monitor request dry runs of consumers, on the port of metrics and with a token for each', () => {
+  it('lets only the monitor request dry runs of consumers, on the port of metrics and with a different token for each', () => {
     const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const own = registered.find((service) => service.name === name)
@@ -163,13 +163,13 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives keys and trusted publishers of this checkout only to services that sign or verify', () => {
+  it('gives keys and trusted publishers of this checkout only to services that sign or verify events', () => {
     for (const { name } of registered) {
       expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
     }
     const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
     for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
-    // Only services with own events, a watch or a subscription sign or verify.
+    // Only services that publish events of their own, watch topics or have a store sign or verify events.
     const signers = registered.filter(
       ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
     )
@@ -298,7 +298,7 @@ describe('the settings of brokers', () => {
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`match between ${file} and brokers as processes`, () => {
+    it(`have the same values in ${file} and for brokers as processes`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =

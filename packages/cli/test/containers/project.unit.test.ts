@@ -56,7 +56,7 @@ describe('.env', () => {
     expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
 
-  it('gets missing secrets, keeps the others, and exempts no event from signatures', async () => {
+  it('gets missing secrets, keeps the others, and requires a signature of every event', async () => {
     writeFileSync(join(folder, '.env'), 'MONGO_PASSWORD=kept\n')
     expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))

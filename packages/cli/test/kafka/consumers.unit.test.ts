@@ -42,7 +42,7 @@ const spread = (shares: number[]) => Math.max(...shares) - Math.min(...shares)
 describe('the assignment of partitions', () => {
   for (let replicas = 1; replicas <= partitions.containers; replicas += 1) {
     it(`gives ${replicas} replicas nearly equal numbers of partitions`, () => {
-      // Repeats the test, because random names may be in a good order by chance.
+      // Repeats the test, because the order of random names may be good by chance.
       for (let time = 0; time < 50; time += 1) {
         const shares = sharesOf(replicas, clientIds, partitions.containers)
         expect(shares.reduce((sum, share) => sum + share)).to.equal(partitions.containers)
@@ -64,7 +64,7 @@ describe('the assignment of partitions', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('gives ten or more consumers nearly equal numbers of partitions, although their names sort differently', () => {
+  it('gives the replicas of ten or more consumers nearly equal numbers of partitions, although -10 sorts before -2', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })

@@ -115,7 +115,7 @@ export function sidecar(planned: () => Plan): void {
       expect(Math.max(...after)).to.be.at.least(partitions.processes)
     })
 
-    it('refuses a request above its limit with gRPC’s error', async () => {
+    it('refuses a request that is larger than its limit, with an error of gRPC', async () => {
       const { daprHttp: HttpPort, daprGrpc: GrpcPort } = entryOf(plan.ports.services, 'order-service')
       const client = createSidecar({
         Sidecar: { Host: '127.0.0.1', HttpPort, GrpcPort, Token: entryOf(plan.tokens, 'order-service').dapr },
@@ -150,7 +150,7 @@ export function sidecar(planned: () => Plan): void {
       for (const value of [...valuesOf('before'), ...valuesOf('after')]) await arrival(value)
     })
 
-    it('becomes ready after a kill only when a live member has its partitions', async () => {
+    it('becomes ready after a kill and a restart only when a live member has the partitions', async () => {
       const stack = runningStack(plan, false)
       const killed = await groupMembers(stack.kafka, ['order-service'])
       await stack.kill('order-sidecar')

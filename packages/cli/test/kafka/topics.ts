@@ -69,7 +69,7 @@ export function localTopics(planned: () => Plan): void {
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
     })
 
-    it('cause warnings even if a sidecar created them, but not if they are missing', async () => {
+    it('cause warnings about wrong settings if a sidecar created them, but no warnings if they are missing', async () => {
       await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
       const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
       await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
@@ -105,7 +105,7 @@ export function localTopics(planned: () => Plan): void {
       expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
     })
 
-    it('deliver each new event to watchEvents, which started before', async () => {
+    it('deliver to watchEvents every event that is published after its start', async () => {
       const seen: string[] = []
       await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
       const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))

@@ -12,7 +12,7 @@ describe('poll', () => {
     expect(await poll(() => undefined, { timeoutMs: 1, everyMs: 0 })).to.equal(undefined)
   })
 
-  it('waits for the answer of a call before the timeout', async () => {
+  it('waits for the answer of a call that it made before the timeout', async () => {
     expect(await poll(() => delay(50, 'late'), { timeoutMs: 1 })).to.equal('late')
   })
 

@@ -17,7 +17,7 @@ describe('the process table', () => {
     ])
   })
 
-  it('lists the same processes from this machine’s ps, with another form of the start', () => {
+  it('lists the same processes with this machine’s ps as without it, but with another form of the start time', () => {
     const own = readPs().find(({ pid }) => pid === process.pid)
     expect(own?.group).to.equal(readProcessTable().get(process.pid)?.group)
     expect(Date.parse(`${own?.startId} UTC`)).to.be.closeTo(Date.now() - process.uptime() * 1_000, 5_000)

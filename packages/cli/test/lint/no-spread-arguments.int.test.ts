@@ -6,7 +6,7 @@ const [first, data] = [[], []]
 class Numbers extends Array {}
 `
 
-/** Code that turns data into arguments of a call. */
+/** Code that passes the elements of a list of any length as arguments of a call. */
 const refused = [
   'first.push(...data)',
   'first?.push?.(...data)',
@@ -24,7 +24,7 @@ const refused = [
   'const outer = (...own) => call(...data, own.length)',
 ]
 
-/** Code without a limit, or code that forwards the arguments of its caller. */
+/** Code that works for lists of any length, or that forwards the arguments of its caller. */
 const accepted = [
   'call([...first, ...data])',
   'call({ ...data })',

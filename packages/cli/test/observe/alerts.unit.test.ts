@@ -47,7 +47,7 @@ describe('alerts.yml', () => {
     }
   })
 
-  it('contains only alerts that a test provokes with a broken stack', () => {
+  it('contains only alerts that a test triggers with a broken stack', () => {
     const broken = read('test/observe/metrics.e2e.test.ts')
     for (const { alert = '' } of alerts) expect(broken, alert).to.contain(`'${alert}'`)
   })

@@ -62,7 +62,7 @@ describe('the stack of a test run', () => {
     await releaseFolder(join(parent, 'b'))
   })
 
-  it('stays untouched while its run lives, and its folder is refused', async () => {
+  it('stays unchanged while its run lives, and no other run can claim its folder', async () => {
     const { child, started } = await startRun(join(parent, 'a'))
     await claimFolder(join(parent, 'b'))
     await releaseFolder(join(parent, 'b'))

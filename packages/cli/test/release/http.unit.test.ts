@@ -69,7 +69,7 @@ describe('createHttp', () => {
     expect(waits).to.deep.equal([7000])
   })
 
-  it('accepts a date in Retry-After, and fails if it is too late', async () => {
+  it('accepts a date in Retry-After, and fails if that date is too far in the future', async () => {
     answers = [answer(429, { 'Retry-After': new Date(Date.now() + 3_600_000).toUTCString() })]
     expect((await send()).status).to.equal(429)
     expect(waits).to.deep.equal([])

@@ -41,7 +41,7 @@ describe('requireLive', () => {
     })
   }
 
-  it('waits while only the sidecar is missing, and then reports the crash', async () => {
+  it('waits while only the sidecar is missing, and reports a crash of the web process after that', async () => {
     const { context, live } = await releaseWith({ SIMULATE: 'sick' })
     await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
     await context.platform.patchConfigVars({ SIMULATE: 'crash' })

@@ -138,7 +138,7 @@ describe('the client of the platform’s API', () => {
     })
   }
 
-  it('succeeds after an error, a rate limit and a connection that broke after the change', async () => {
+  it('succeeds after an error, a rate limit, and a connection that broke after the platform had made the change', async () => {
     const { platform } = contextFor(fake)
     fake.answer('PATCH', /config-vars/, failing(503, ''))
     fake.answer('PATCH', /config-vars/, failing(429, {}, { 'Retry-After': '1' }))

@@ -73,7 +73,7 @@ describe('a rollback', () => {
     expect(state()).to.deep.equal(asBefore)
   })
 
-  it('removes the image of a first release', async () => {
+  it('removes the image if the release is the first one of the app', async () => {
     const context = contextFor(fake)
     context.journal.begin({ release: { id: 'r', version: 1 }, configVars: { A: null } }, new Date())
     await context.platform.patchConfigVars({ A: '1' })

@@ -18,7 +18,7 @@ export interface Containers {
   runtime: Runtime
   /** The address of this machine in the network. */
   gateway: string
-  /** Removes all resources, and the names of images for the registry. */
+  /** Removes all resources, and the names that images have for the rehearsal's registry. */
   close: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
   options?: string[]
-  /** Files that are copied into the container before its start: path there, path here. */
+  /** Files that are copied into the container before its start: the path in the container, and the path on this machine. */
   files?: Record<string, string>
 }
 

@@ -78,7 +78,7 @@ function properties(hostPort: number): string {
       'org.apache.kafka.common.security.scram.ScramLoginModule required;',
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.location': '/tmp/server.pem',
-    // The broker is its own client.
+    // The broker is also its own client, and must trust its own certificate.
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': '/tmp/trusted.pem',
     'log.dirs': '/tmp/kafka-data',

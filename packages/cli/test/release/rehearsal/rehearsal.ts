@@ -22,7 +22,7 @@ export interface Rehearsal {
   /** The variables that an operator sets before a release. */
   env: Record<string, string>
   kafka: KafkaConnection
-  /** This machine for released services, which trust its certificate. */
+  /** The address and name by which released services reach this machine, and its certificate, which they trust. */
   machine: { address: string; name: string; certificate: string; key: string }
   close: () => Promise<void>
 }
@@ -93,7 +93,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       PLATFORM_REGISTRY: registry.name,
       ACCESS_TOKEN: token,
       NODE_EXTRA_CA_CERTS: trusted,
-      // This folder keeps them apart from exports of real apps.
+      // Keeps the exports of a rehearsal apart from exports of real apps.
       RELEASE_FOLDER: join(folder, 'exports'),
       DOCKER_CONFIG: join(folder, 'docker'),
       Stream__Brokers: 'kafka:9093',

@@ -37,7 +37,7 @@ export function createOperator(env: NodeJS.ProcessEnv) {
   async function run(command: string, args: string[], options: RunOptions = {}): Promise<Result> {
     const child = spawn(command, args, {
       cwd: repository,
-      // Removes settings of the operator or make that runs the tests.
+      // Removes settings of the environment in which make or a person runs the tests.
       env: { ...withoutSettings(process.env), ...env, ...options.env },
       // Runs the command in its own group, so that a kill reaches its children.
       detached: true,

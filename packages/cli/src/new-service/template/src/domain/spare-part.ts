@@ -6,13 +6,13 @@ export interface SparePart {
   thingId: string
   /** The time of the event, ISO 8601. */
   createdAt: string
-  /** The id of the event, followed by its conversation and trace. */
+  /** The id of the event. The next two fields are the ids of its conversation and its trace. */
   causationId: string
   correlationId: string
   traceId: string
 }
 
-/** Returns the id, which follows from the ThingId, because there is only one for each ThingId. */
+/** Returns the document's id. It is derived from the ThingId, because there is only one document for each ThingId. */
 export const sparePartIdOf = (thingId: string): string => deterministicId('spare-part', thingId)
 
 /** Returns the document for an event. */
