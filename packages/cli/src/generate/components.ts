@@ -90,7 +90,7 @@ export function kafkaFile(): string {
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Contains ${components.length} Kafka components, which differ only in name and client id. A component makes one delivery at a time for all its
 topics and partitions. Urgent events therefore come through the components ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share the partitions. ${publishingComponent} publishes, and
-delivers other events (docs/adr/0018). If ${publishingComponent} fails, the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+delivers other events (docs/adr/0018). After a failure to publish, the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {

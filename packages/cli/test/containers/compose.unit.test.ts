@@ -298,7 +298,7 @@ describe('the settings of brokers', () => {
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`have the same values in ${file} and for brokers as processes`, () => {
+    it(`match those of brokers as processes in ${file}`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =
