@@ -100,7 +100,7 @@ export function recordStore(store: ComposeStore, folder = repository): void {
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes the observers' profiles into `.env`, for plain `docker compose`, and the address for traces, unless the file names another collector.
+ * Writes the observers' profiles into `.env`, for plain `docker compose`. Adds the address for traces, unless the file names another collector.
  * @param profiles an empty list switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {

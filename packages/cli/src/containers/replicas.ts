@@ -31,7 +31,7 @@ interface ComposeModel {
   services: Record<string, ComposeService>
 }
 
-/** Returns additional replicas as Compose services. Each has its own pod, unlike with Compose's `--scale`, and no published ports. */
+/** Returns additional replicas as Compose services. They publish no ports. Each has its own pod, unlike the replicas of Compose's `--scale`. */
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
   const replicas: ComposeModel['services'] = {}
   for (const [name, count] of Object.entries(counts)) {

@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // The containers that use these two as clients already require them.
+    // Other containers, which use these two as well, already require them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),

@@ -15,7 +15,7 @@ import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
 /**
- * Jaeger receives traces with OTLP over HTTP and keeps them in memory.
+ * Starts Jaeger, which receives traces with OTLP over HTTP and keeps them in memory.
  * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
  */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
@@ -42,7 +42,7 @@ interface PrometheusOptions extends ProvisionOptions {
 const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
 
 /**
- * Also starts the exporter.
+ * Starts Prometheus and the exporter.
  * @throws {CliError} the errors of `startJaeger`
  */
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {

@@ -35,9 +35,9 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 }
 
 /**
- * The heap limits of services, in MiB. Without the first one, a service keeps 300 MB of dead young objects on a large machine (make -C tools bench
- * PART=latency). Without the second one, it collects old objects several times a second. The third one allows three bulk deliveries of the largest
- * size (packages/service-kit/src/stream/app-channel.ts).
+ * The heap limits of services, in MiB. Without the first option, a service keeps 300 MB of dead young objects on a large machine (make -C tools bench
+ * PART=latency). Without the second option, it collects old objects several times a second. The third option allows three bulk deliveries of the
+ * largest size (packages/service-kit/src/stream/app-channel.ts).
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 

@@ -43,7 +43,7 @@ export async function waitUntil(
   })
 }
 
-/** @throws {CliError} `process-died` with the exit status and last log lines of the first one that does not run */
+/** @throws {CliError} `process-died` with the exit status and last log lines of the first process that does not run */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
   for (const name of processes) {

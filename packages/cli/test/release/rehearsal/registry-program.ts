@@ -7,7 +7,7 @@ const lockTimeoutMs = 10 * 60_000
 
 /**
  * Returns Debian's docker-registry from PATH or the cache. The package is only unpacked there,
- * because an installed package would start a registry on port 5000 of order-service.
+ * because an installed package would start a registry on port 5000, which order-service uses.
  * @throws {CliError} `usage` if it is missing and this machine has no apt-get
  */
 export async function registryProgram(onProgress: (line: string) => void): Promise<string> {
