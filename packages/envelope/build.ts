@@ -8,8 +8,8 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package for outside publishers: the application's contract with this engine. It has JavaScript, because Node strips no types
- * below node_modules. npm packs `exports` unchanged, so the package has its own package.json.
+ * Builds the package for outside publishers: the application's contract with this engine. It contains JavaScript instead of TypeScript,
+ * because Node does not strip types below node_modules. npm packs `exports` unchanged, so the package has its own package.json.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))
@@ -18,7 +18,7 @@ const repository = join(contract, '..')
 
 export const distFolder = join(repository, 'dist')
 
-/** Writes the package into a folder, which is emptied first. */
+/** Empties a folder and writes the package into it. */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -36,7 +36,7 @@ export function buildPackage(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 
-/** Returns a document without its links to the rest of the repository. The engine's README becomes ENVELOPE.md. */
+/** Returns a document with links only to files of the package. A link to the engine's README leads to ENVELOPE.md instead. */
 function withoutOuterLinks(file: string): string {
   const text = readFileSync(file, 'utf8').replaceAll('../packages/envelope/README.md', 'ENVELOPE.md')
   return text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')

@@ -19,8 +19,8 @@ function read(path: string): Schema {
 const shared = read('common.json').$defs ?? {}
 
 /**
- * Fills in the references to common.json. The generator would turn each titled definition into a type, with a number in its name where two
- * schemas use it.
+ * Fills in the references to common.json. Otherwise the generator would write a type for each definition with a title, and add a number to
+ * its name if two schemas use it.
  */
 function withoutRefs(schema: Schema): Schema {
   const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
@@ -34,7 +34,7 @@ function withoutRefs(schema: Schema): Schema {
 function compileType(schema: Schema, name: string): Promise<string> {
   const { $id: _, ...filled } = withoutRefs(schema)
   return compile(filled, name, {
-    additionalProperties: false, // undeclared fields pass, but have no type: `Omit` and narrowing need exact keys
+    additionalProperties: false, // undeclared fields are valid, but have no type, because `Omit` and narrowing need exact keys
     bannerComment: '',
     format: true,
     style: { semi: false, singleQuote: true, printWidth: 120 },
@@ -52,7 +52,7 @@ async function envelopeTypes(): Promise<string> {
   return [banner, full, received].join('\n')
 }
 
-/** Returns a type for each version of a payload, and the engine's types EventPayloads and NewestTypes, extended by them. */
+/** Returns a type for each version of a payload, and adds these types to the engine's interfaces EventPayloads and NewestTypes. */
 async function eventTypes(): Promise<string> {
   const nameOf = (type: string) => type.replace('@', 'V')
   const types = await Promise.all(Array.from(eventSchemas, ([type, schema]) => compilePayload(schema, nameOf(type))))

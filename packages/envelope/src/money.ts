@@ -14,8 +14,8 @@ export function currencyOf(code: string): Currency {
 }
 
 /**
- * Returns why a number is not an amount of a currency, or undefined. An amount has at most the decimals of its currency; nothing is
- * rounded. So inexact sums of doubles are rejected.
+ * Returns the reason why a number is not an amount of a currency, or undefined for an amount. An amount has at most as many decimals as its
+ * currency. Nothing is rounded, so inexact sums of doubles are rejected.
  */
 export function amountFlaw(amount: number, { code, decimals }: Currency): string | undefined {
   if (decimalPlaces(amount) <= decimals) return undefined

@@ -61,7 +61,7 @@ describe('the data of a CloudEvent', () => {
       'kafka',
     )
 
-  it('comes from the body in binary mode, even if a header names data', () => {
+  it('comes from the body in binary mode, even if a header has the name of the attribute data', () => {
     const encoded = Buffer.from('{"a":2}').toString('base64')
     const read = cloudEventOf({ headers: { ...headers, ce_data_base64: encoded, ce_data: '{"a":3}' }, body }, 'kafka')
     expect(read).to.deep.equal({ specversion: '1.0', id: '1', source: '/', type: 't', data: { a: 1 } })

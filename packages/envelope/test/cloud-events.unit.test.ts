@@ -128,7 +128,7 @@ describe("fromCloudEvent for another application's CloudEvent", () => {
     })
   })
 
-  it('keeps ids that are GUIDs and the schema, and uses Version 1 for a type without version', () => {
+  it('keeps the schema, and ids that are GUIDs, and uses Version 1 for a type without version', () => {
     const [id, correlationid, dataschema] = [orderId, orderId.toUpperCase(), '/schemas/1']
     const own = { ...foreign, id, source: `URN:UUID:${app.id}`, type: 'Order@2x', correlationid, dataschema }
     expect(fromCloudEvent(own)).to.deep.include({

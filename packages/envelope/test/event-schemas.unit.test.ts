@@ -112,7 +112,7 @@ describe('readEventSchemas', () => {
     }
   }
 
-  it('reports a keyword with a wrong value, and one without its type', () => {
+  it('reports a keyword with a wrong value, and a keyword without the type that it belongs to', () => {
     expect(compileProblems({ type: 'object', required: 'X' })).to.deep.equal([
       'envelope-schema/schemas/events/RoomBooked.1.json: /required: must be array',
     ])

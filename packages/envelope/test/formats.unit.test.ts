@@ -85,7 +85,7 @@ describe('the compiled rules of a GUID and a date', () => {
     date: '2026-02-28',
     dateTime: '2026-01-31T12:00:00.5Z',
   })) {
-    it(`decides as the whole rule ${rule} does`, () => {
+    it(`gives the same result as the whole rule ${rule}`, () => {
       const plain = new Ajv2020({ strict: false, formats: fullFormats })
       plain.addSchema(commonSchema)
       const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }

@@ -112,13 +112,13 @@ describe('hints', () => {
     for (const [wanted, value] of others) expect(typeHint(wanted, value), `${wanted} ${value}`).to.equal(undefined)
   })
 
-  it('names a whole number for a Version in quotes, and the type to declare', () => {
+  it('asks for a whole number if a Version is in quotes, and names the type to declare', () => {
     const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
     for (const text of ['1', ' 12 ', '1.0']) expect(typeHint('integer', text), text).to.equal(hint)
     for (const text of ['v1', '', 'Infinity']) expect(typeHint('integer', text), text).to.equal(undefined)
   })
 
-  it('names the serializer that writes a date of another type, and its setting', () => {
+  it('names the serializer that wrote a date as another type, and the setting of this serializer', () => {
     for (const value of [1764064800000, 1764064800.123456])
       expect(dateTypeHint(value)).to.match(/^this looks like a Unix time: /)
     expect(dateTypeHint([2026, 11, 25, 10, 0])).to.match(/^this looks like a Java date as a list of numbers: /)

@@ -101,7 +101,7 @@ describe('hiddenByParsing: inexact numbers', () => {
 })
 
 describe('decimalPlaces', () => {
-  it('counts the decimals of the shortest text', () => {
+  it('counts the decimals in the shortest text of a number', () => {
     const cases: [number, number][] = [
       ...([
         [0, 0],

@@ -22,7 +22,7 @@ describe('parseEnvelope', () => {
     expect(parseEnvelope(bytesOf(`\uFEFF${JSON.stringify(reduced())}`))).to.deep.equal(reduced())
   })
 
-  it('reads the next value after one that ends within a character', () => {
+  it('reads a value correctly after a value that ended within a character', () => {
     expect(errorOf(() => parseEnvelope(Uint8Array.of(0x22, 0xe2, 0x82))).code).to.equal('not-utf8')
     expect(parseEnvelope(bytesOf(reduced({ AppName: '€' })))).to.include({ AppName: '€' })
   })
@@ -105,13 +105,13 @@ describe('checkPayload', () => {
     expect(envelope.Payload.OrderId).to.equal(upper)
   })
 
-  it('rejects by Name, Version and the schema of both', () => {
+  it('rejects an event by its Name, by its Version, and by the schema of both', () => {
     const changes = [{ Name: 'ParcelSent' }, { Version: 99 }, { Payload: {} }]
     const codes = changes.map((change) => errorOf(() => checkPayload(parseEnvelope(bytesOf(reduced(change))))).code)
     expect(codes).to.deep.equal(['unknown-event', 'unknown-version', 'invalid-payload'])
   })
 
-  it('narrows to the payload type by Name and Version', () => {
+  it('narrows the type of the Payload by Name and Version', () => {
     const event = checkPayload(parseEnvelope(bytesOf(reduced())))
     // @ts-expect-error not every event has a Total
     event.Payload.Total

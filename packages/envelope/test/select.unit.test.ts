@@ -61,7 +61,7 @@ describe('selectEvent', () => {
     )
   })
 
-  it('treats a name with a schema never as a near miss', () => {
+  it('never treats a name with a schema as a near miss', () => {
     const near = ['OrderCreate@1'] as string[] as EventType[]
     expect(selectEvent(received(), near)).to.equal(undefined)
   })

@@ -60,7 +60,7 @@ describe('upcastPayload', () => {
     expect(upcastBetween({}, schema({ Customer: {} }), two)).to.deep.equal({})
   })
 
-  it('converts through every version in between', () => {
+  it('converts a payload step by step through every version in between', () => {
     const [one, two] = [schema({ A: text }), schema({ B: text }, { 'x-upcast': { B: { 'x-from': '/A' } } })]
     const three = schema({ C: text }, { 'x-upcast': { C: { 'x-from': '/B' } } })
     expect(upcastBetween({ A: 'a' }, one, two, three)).to.deep.equal({ C: 'a' })

@@ -15,7 +15,7 @@ export interface Traffic {
   partitions: number
   /** Key fields of the Payload, by topic. */
   keys: Record<string, readonly string[]>
-  /** Full envelopes with a description. The first envelope of an event type is its example. */
+  /** Full envelopes with a description. The first envelope of each event type becomes the example of that type. */
   examples: { description: string; envelope: ReceivedEnvelope }[]
 }
 
@@ -108,7 +108,7 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
   return [
     ...traffic.applications.flatMap(({ name, produces, consumes }) => [
       ...Object.entries(produces)
-        // A service without events of its own forwards those of outside publishers.
+        // A service that declares no events forwards the events of outside publishers.
         .filter(([, names]) => names.length > 0)
         .map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
       ...consumes.map((topic) => operation(name, 'receive', topic, ['received'])),
@@ -158,7 +158,7 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
 }
 
-/** Converts a schema from 2020-12 to draft 7, where no keyword may be next to a reference. Both accept the same documents. */
+/** Converts a schema from 2020-12 to draft 7, where a reference must be the only keyword. Both schemas accept the same documents. */
 function toDraft7(schema: unknown): JsonSchema {
   const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
   return convert(kept) as JsonSchema

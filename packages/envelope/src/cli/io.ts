@@ -31,7 +31,7 @@ export function requireFiles(files: string[]): string[] {
 }
 
 /**
- * Reads the documents of a file, or of standard input for `-`. Empty input is a flaw.
+ * Reads the documents of a file, or of standard input for `-`. Reports empty input as a flaw.
  * @param onChunk called after each chunk; reading waits for it
  * @throws {UnreadableError}
  */
@@ -43,7 +43,7 @@ export async function readDocuments(
 ): Promise<void> {
   let count = 0
   const splitter = new Splitter({
-    // `onLines` needs no count: a single document always precedes it.
+    // `onLines` is not counted, because `onDocument` always receives a document before the first call of `onLines`.
     ...findings,
     onDocument(bytes, line) {
       count++

@@ -5,7 +5,7 @@ import { didYouMean, UsageError } from './usage.ts'
 
 interface Command {
   summary: string
-  /** Loads the modules of only this command. */
+  /** Loads only the modules of this command. */
   load: () => Promise<{ help: string; run: (args: string[], io: Io) => Promise<number> }>
 }
 

@@ -7,7 +7,7 @@ export const maxDocumentBytes = 2 ** 20
 export interface Findings {
   onDocument(bytes: Uint8Array, line: number): void
   /**
-   * Receives many whole lines, each a document or blank, which is faster than one by one.
+   * Receives many whole lines at once, which is faster than one line at a time. Each line is a document or blank.
    * @returns the number of lines; 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
@@ -15,7 +15,7 @@ export interface Findings {
   onFlaw(flaw: Problem, line: number): void
 }
 
-/** `lost` ignores the rest of the input. */
+/** In the state `lost`, the rest of the input is ignored. */
 type State = 'between' | 'lines' | 'object' | 'list' | 'lost'
 
 const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
@@ -32,7 +32,7 @@ export class Splitter {
   readonly #findings: Findings
   readonly #held = new Held(maxDocumentBytes)
   #state: State = 'between'
-  /** True until the first byte after byte order marks; `#marked` counts their bytes. */
+  /** True until the first byte after a byte order mark. `#marked` counts the bytes of the mark. */
   #isStart = true
   #marked = 0
   #line = 1
@@ -44,7 +44,7 @@ export class Splitter {
   #depth = 0
   #isText = false
   #isEscaped = false
-  /** True after a text that runs over the end of its line. The document then ends before the next line that begins with an object. */
+  /** True if a line ends within a JSON string. The document then ends before the next line that begins with an object. */
   #isTorn = false
   #last = 0
   #isLineStart = false

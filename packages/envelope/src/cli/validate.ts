@@ -59,7 +59,7 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
     text += describe(file, line, verdict)
   }
   const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
-  /** Validates UTF-8 objects as texts, and other lines as bytes. */
+  /** Validates a line as text if it is an object in UTF-8, and any other line as bytes. */
   function onLines(bytes: Uint8Array, firstLine: number): number {
     const read = textOf(bytes)
     if (read === undefined) return 0
@@ -83,7 +83,7 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
   })
 }
 
-/** Returns the bytes as a text, or undefined if they are not UTF-8. Latin-1 is faster for ASCII. */
+/** Returns the bytes as a text, or undefined if they are not UTF-8. ASCII is decoded as Latin-1, which is faster. */
 function textOf(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   if (isAscii(buffer)) return buffer.toString('latin1')

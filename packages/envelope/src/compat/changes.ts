@@ -17,7 +17,7 @@ type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
 
 /**
  * Returns the compatibility of two schemas by the rules of Confluent's Schema Registry (confluentinc/schema-registry#1490). It is backward
- * if every document of the old schema is valid in the new one, and forward in the opposite case.
+ * if every document of the old schema is valid in the new one. It is forward if every document of the new schema is valid in the old one.
  */
 export function compatibilityOf(changes: readonly Change[]): Compatibility {
   const [backward, forward] = [
@@ -28,9 +28,9 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * Returns the differences between the rules of two schemas. A new rule for a field that could have any value breaks backward, as in the
- * registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an empty rule is no change (#1802). An unknown
- * keyword breaks both ways.
+ * Returns the differences between the rules of two schemas. A new rule for a field that could have any value breaks backward compatibility,
+ * as in the registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an empty rule is no change (#1802). A
+ * change of an unknown keyword breaks backward and forward compatibility.
  */
 export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -77,7 +77,7 @@ function requiredChanges(before: string[], after: string[], pointer: string): Ch
   ]
 }
 
-/** Keywords whose greater value accepts more documents, or fewer. */
+/** Keywords for which a greater value accepts more documents (`upper`), or fewer documents (`lower`). */
 const [upper, lower] = [
   ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
   ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],
@@ -95,7 +95,7 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
     const covers = keyword === 'enum' ? includesAll : typesCover
     return change(pointer, told, { backward: covers(now, old), forward: covers(old, now) })
   }
-  // A changed rule is treated as breaking both ways, because rules cannot be compared in general.
+  // A changed rule is treated as breaking backward and forward compatibility, because rules cannot be compared in general.
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 
@@ -133,8 +133,8 @@ const words = new Set([
 ])
 
 /**
- * Returns the rules of a schema with all references filled in, because a rule may change in another file. A keyword of both the schema and
- * the reference is kept twice.
+ * Returns the rules of a schema with all references filled in, because a rule may change in another file. If the schema and the referenced
+ * schema have the same keyword, both values are kept.
  * @throws {Error} for a reference without a target
  */
 export function rulesOf(schemas: Schemas, path: string): Rules {

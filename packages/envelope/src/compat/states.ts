@@ -53,7 +53,7 @@ export function lastRelease(folder: string): string | undefined {
   )
 }
 
-/** Returns git's output in a folder, or undefined if it is empty or git fails. */
+/** Returns git's output in a folder, or undefined if the output is empty or git fails. */
 function gitIn(folder: string): (...args: string[]) => string | undefined {
   return (...args) => {
     try {

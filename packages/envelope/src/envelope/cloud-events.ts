@@ -30,8 +30,8 @@ const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 
 /**
- * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. Attributes repeat fields for routers and filters, and have no
- * personal data.
+ * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. Its attributes repeat fields of the envelope for routers and
+ * filters, and contain no personal data.
  * @param source the record's value and key, which determine a missing Id
  * @throws {TypeError} if both Id and source are missing
  */
@@ -54,7 +54,7 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
 }
 
 /**
- * Returns the envelope of a CloudEvent, without validating it. An event of `toCloudEvent` has it as `data`.
+ * Returns the envelope of a CloudEvent, without validating it. A CloudEvent from `toCloudEvent` contains the envelope as `data`.
  *
  * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; default Version 1). Id and AppId come
  * from `id` and `source`, as UUID v5 unless they are GUIDs. TraceId comes from `traceparent`. `Headers.CloudEvent` has all other

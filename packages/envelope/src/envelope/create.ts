@@ -10,18 +10,18 @@ import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 export interface NewEvent<T extends EventType | EventName> {
   /** AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  /** `Name@1`, or a name for its newest version. The payload must match its schema. */
+  /** `Name@1`, or only a name, which means its newest version. The payload must match the schema of this version. */
   type: T
   payload: PayloadOf<T>
   /** Written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
   /** Default: a new UUID v4. Derive it from the cause, so a retry publishes the same event. */
   id?: string | undefined
-  /** Default: the trace id. A reaction passes its cause's. */
+  /** Default: the TraceId. A reaction passes the CorrelationId of its cause. */
   correlationId?: string | undefined
-  /** Default: a new UUID v4. A reaction passes its cause's. */
+  /** Default: a new UUID v4. A reaction passes the TraceId of its cause. */
   traceId?: string | undefined
-  /** Empty parts are left out. A reaction passes its cause's. */
+  /** Empty parts are left out. A reaction passes the tenant of its cause. */
   tenant?: Tenant | undefined
   headers?: Record<string, unknown> | undefined
 }
@@ -51,7 +51,7 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }
 
-/** The tenant and user of an action; empty without a tenant. */
+/** The tenant and user of an action. Both are empty for an action without a tenant. */
 export interface Tenant {
   /** TenantID: an organisation. */
   id: string
@@ -117,7 +117,7 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 
 /**
  * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver and
- * redelivery. CorrelationId and TraceId replace each other, or also derive from the source.
+ * redelivery. A missing CorrelationId is copied from the TraceId, and vice versa. If both are missing, they derive from the source, too.
  */
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
@@ -132,7 +132,7 @@ export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source
 }
 
 /**
- * Returns the id of a Kafka record, whatever its value. Copies with the same timestamp have the same id.
+ * Returns an id for any Kafka record, even if its value is not an envelope. Copies with the same timestamp have the same id.
  * @param timestamp the record's time in milliseconds since 1970
  */
 export function recordId(record: RecordContent & { timestamp: number }): string {

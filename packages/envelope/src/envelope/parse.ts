@@ -59,7 +59,7 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
 /**
  * Parses an envelope and validates its Payload.
  * @param bytes UTF-8 JSON, with or without a byte order mark
- * @throws {EnvelopeError} with the problems of both, and the code of the first failed check
+ * @throws {EnvelopeError} with the problems of the envelope and its Payload, and the code of the first failed check
  */
 export function parseEvent(bytes: Uint8Array): KnownEvent {
   return parseWhole(bytes, 'received') as KnownEvent
@@ -99,7 +99,7 @@ function selectionOf(types: readonly EventType[]): Selection {
 
 /**
  * Returns the event with a valid Payload if a receiver handles its type, or undefined for another application's event. Rejects other
- * versions of a handled name, and names that are nearly a handled one, because the receiver would otherwise skip them.
+ * versions of a handled name, and names that are nearly equal to a handled name, because the receiver would otherwise skip these events.
  * @param types a constant list; pass the same list for each event
  * @throws {EnvelopeError} `invalid-payload`, `unknown-version` or `unknown-event`
  */
@@ -120,7 +120,7 @@ export function selectEvent<T extends EventType>(
 }
 
 /**
- * Returns an event in the newest version of its name, or the event itself if it already has that or a later version.
+ * Returns an event in the newest version of its name, or the event itself if it already has the newest or a later version.
  * @throws {Error} if the contract does not define how to convert the Payload
  */
 export function upcast<N extends EventName>(event: Envelope & { Name: N }): FullEvent<N>
@@ -142,8 +142,8 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Converts a Payload from the first of these schemas to the last one, step by step. A field that only one schema of a step names is left
- * out, because its value is unchecked or unused. Then the newer schema's `x-upcast` fills fields.
+ * Converts a Payload from the first of these schemas to the last one, step by step. A field that only one of the two schemas of a step
+ * names is left out, because its value is unchecked or unused. Then the newer schema's `x-upcast` fills fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -172,7 +172,10 @@ function commonPart(value: unknown, before: AnySchemaObject, after: AnySchemaObj
 
 const itemsOf = ({ items = {} }: AnySchemaObject): AnySchemaObject => inline(items, commonSchema.$defs)
 
-/** Replaces each `{ "x-from": POINTER }` in a template by that value of the Payload, or leaves the field out. */
+/**
+ * Replaces each `{ "x-from": POINTER }` in a template by the value at this pointer of the Payload. Leaves the field out if there is no
+ * value.
+ */
 function fill(template: unknown, payload: unknown): unknown {
   if (!isObject(template)) return template
   if (Array.isArray(template)) return template.map((item) => fill(item, payload))
@@ -223,7 +226,7 @@ export function decode(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Without a cause, because V8's message quotes the text around the mistake.
+    // The error has no cause, because V8's message quotes the text around the mistake.
     throw notJson(syntaxProblem((error as Error).message))
   }
 }
@@ -240,7 +243,7 @@ function decodeText(bytes: Uint8Array): string {
 /** Reads the position at the end of V8's message. A message that quotes the text ends in `is not valid JSON`. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
-  // The only line of a text may be any line of a file.
+  // A text of one line may be any line of a file, so the line number 1 would be misleading.
   const place = line === '1' ? '' : ` (line ${line}, column ${column})`
   if (position) return { message: `is not JSON: see position ${position}${place}` }
   if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
@@ -251,7 +254,7 @@ function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
 
-/** Returns true if the text has no escapes, so `limitProblems` can skip its texts. */
+/** Returns true if the text has no escapes, so `limitProblems` can skip the check of its strings. */
 export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
@@ -260,7 +263,7 @@ export function isPlain(bytes: Uint8Array): boolean {
 const manyDigits = /[\d.]{16}/
 
 /**
- * Returns the fields of a known event's Payload whose numbers lost digits, among those that the contract names.
+ * Returns the fields of a known event's Payload whose numbers lost digits. Only fields that the contract names are checked.
  * @param bytes the text of the event
  */
 export function inexactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): Problem[] {

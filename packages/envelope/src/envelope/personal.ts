@@ -25,7 +25,7 @@ const ofEnvelope = fieldsIn(envelopeFields)
 const ofPayload = (type: string) => fieldsIn(schemaOf(type).fields, '/Payload')
 const everyField = [...ofEnvelope, ...Array.from(payloadSchemas.keys(), ofPayload).flat()]
 
-/** Returns JSON pointers to the personal fields of an event (keyword `x-pii`), the envelope's first. */
+/** Returns JSON pointers to the personal fields of an event (keyword `x-pii`). The fields of the envelope come first. */
 export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
@@ -36,8 +36,8 @@ export const personalNames: readonly string[] = [...new Set(everyField.filter(is
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * Returns a test for names that mean one of `names`. They may differ in case, separators and a typing mistake (near-miss.ts), or contain
- * one of `names`. Names of other fields in the contract never match.
+ * Returns a function that tests whether a name means one of `names`. The name may differ in case, separators and a typing mistake
+ * (near-miss.ts), or contain one of `names`. Names of other fields in the contract never match.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -84,7 +84,7 @@ export function mayShow(name: string, value: string | number): boolean {
   return fields.some(({ schema }) => fits(schema, text))
 }
 
-/** Masks all values of a document that `mayShow` forbids. Plain keys stay. */
+/** Masks all values of a document that `mayShow` forbids, and all keys that are not plain names (`isPlainKey`). */
 export function maskedEvent(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return mayShow(name, value) ? value : `*** (${value.length} characters)`
   if (typeof value === 'number') return mayShow(name, value) ? value : '***'

@@ -15,7 +15,7 @@ export interface Verdict {
   variant: 'full' | 'reduced' | null
   /** Code of the first failed check. */
   code?: EnvelopeErrorCode
-  /** Every problem, each pointer once. */
+  /** All problems, at most one for each pointer. */
   errors: Problem[]
   /** Present if the Payload is unchecked, because the Name has no schema. */
   warnings: Problem[]
@@ -48,7 +48,8 @@ export function validateText(text: string, mode: Mode, isPlain: boolean): Verdic
 }
 
 /**
- * Validates a JSON value. A service decides in the same way, but skips Names and rejects Versions that it does not handle (`selectEvent`).
+ * Validates a JSON value. A service gives the same result, except for Names and Versions that it does not handle: it skips these Names and
+ * rejects these Versions (`selectEvent`).
  */
 export function validateDocument(document: unknown, mode: Mode): Verdict {
   return judge(document, mode, false)

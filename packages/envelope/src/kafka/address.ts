@@ -1,4 +1,4 @@
-// Separate from the client, so that publishers can compile without its types.
+// This file is separate from client.ts, so that publishers can compile without the types of the Kafka client.
 
 /** The Kafka client is missing, or needs a newer Node. */
 export class ClientMissingError extends Error {

@@ -2,14 +2,14 @@ import type { KafkaAddress } from './address.ts'
 import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
-/** The position of a record, or of the last of several in a partition. */
+/** The position of a published record, or of the last record if several were written to a partition. */
 export interface PublishedPosition {
   partition: number
   offset: bigint
 }
 
 export interface Publisher {
-  /** Writes the records to all in-sync replicas. If it throws, some records may be written. */
+  /** Writes the records to all in-sync replicas. If it throws, some records may have been written. */
   send(records: readonly OutgoingRecord[]): Promise<PublishedPosition[]>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface Publisher {
  */
 export async function openPublisher(address: KafkaAddress, clientId: string): Promise<Publisher> {
   const { Producer } = await loadClient()
-  // No retries: the caller learns at once that a broker is away, and can publish the same Id again.
+  // Without retries, the caller learns at once that a broker is unavailable, and can publish the same Id again.
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...address, retries: 0 })
   return {
     async send(records) {

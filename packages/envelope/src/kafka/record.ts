@@ -28,7 +28,10 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
   return name === undefined ? [] : (declared[name]?.key ?? [])
 }
 
-/** Returns the topic of an event if `topic` is another topic of the contract. Undefined if the contract lacks the event or the topic. */
+/**
+ * Returns the topic to which an event belongs, if `topic` is a different topic of the contract. Returns undefined if both are equal, or if
+ * the contract lacks the event or `topic`.
+ */
 export function otherTopicOf(document: unknown, topic: string): string | undefined {
   const own = topicOf(document)
   return own !== topic && Object.hasOwn(declaredTopics(), topic) ? own : undefined

@@ -96,7 +96,7 @@ export function isGuidSchema(schema: AnySchemaObject): boolean {
   return schema.pattern === guidPattern
 }
 
-/** A name means its newest version. @throws {Error} for an unknown type */
+/** Returns the schema of an event type. A name without a version means its newest version. @throws {Error} for an unknown type */
 export function schemaOf(type: string): PayloadSchema {
   const schema = payloadSchemas.get(newestType(type))
   if (!schema) throw new Error(`${type} has no schema in envelope-schema/schemas/events`)

@@ -8,8 +8,8 @@ import { formats, regExp } from './formats.ts'
  * need it.
  *
  * `allErrors` stays fast for hostile input: the schemas have a fixed number of fields, only anchored patterns, and neither loops nor
- * backtracking. `verbose` gives hints the value. `code` is for build.ts. Tests validate the schemas by their meta-schema, which is slow to
- * compile.
+ * backtracking. `verbose` passes the value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema,
+ * because it is slow to compile.
  */
 export function sharedAjv(): Ajv2020 {
   shared ??= createAjv()

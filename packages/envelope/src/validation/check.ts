@@ -122,15 +122,15 @@ export function together(first: Fault | undefined, second: Fault | undefined): F
 }
 
 /**
- * The maximum number of levels; the document is the first. Otherwise one reader could store an event that exceeds another's limit. BSON
- * allows 100 levels, and a document may contain the event.
+ * The maximum number of levels. The document is the first level. Without this limit, one reader could store an event that exceeds the limit
+ * of another reader. BSON allows 100 levels, and a stored document may contain the event at a deeper level.
  */
 const maxLevels = 64
 
 /** Returns true for a key that may be printed. Other keys may be long or personal. */
 export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 
-/** Deeper pointers would be too long. */
+/** The maximum number of levels in a pointer. A pointer to a deeper level would be too long. */
 const pointerLevels = 2
 
 interface Branch {

@@ -5,7 +5,7 @@ import { fold } from './near-miss.ts'
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
-/** A hostile object may have many keys. */
+/** The maximum number of keys to compare, because a hostile object may have many keys. */
 const mostKeys = 200
 
 export function missingFieldHint(object: object, field: string): string | undefined {

@@ -35,13 +35,13 @@ interface Path {
   isWhole: boolean
 }
 
-/** Enough for a pointer. Whole paths would need memory by the square of the depth. */
+/** The number of keys to keep, which is enough for a pointer. The memory for whole paths would grow with the square of the depth. */
 const mostKeys = 3
 const mostFound = 20
 
-/** Problems that `JSON.parse` hides, as the keys that lead to the value or its list. */
+/** Problems that `JSON.parse` hides. Each is given as the keys that lead to the value, or to the list that contains the value. */
 interface HiddenByParsing {
-  /** Parsers differ in the value they use (RFC 8259, section 4). */
+  /** Keys that an object has more than once. Parsers differ in the value that they use (RFC 8259, section 4). */
   duplicateKeys: string[][]
   /** Numbers that change when read as a 64-bit double (RFC 8259, section 6). */
   inexactNumbers: string[][]
@@ -94,7 +94,7 @@ function below({ keys, isWhole }: Path, key: string): Path {
   return { keys: [...keys, key], isWhole }
 }
 
-/** Returns the position of a number in a part of a text with one value, or undefined. */
+/** Returns the position of the number in a part of a text that contains one value, or undefined if the value is not a number. */
 function numberAt(text: Uint8Array, begin: number, end: number): { from: number; to: number } | undefined {
   let [from, to] = [begin, end]
   while (from < to && (text[from] as number) <= 0x20) from += 1
@@ -111,7 +111,7 @@ function isExact(number: string): boolean {
   return written !== undefined && written === read
 }
 
-/** Returns one text for each value: digits without surrounding zeros, and the exponent. */
+/** Returns the same text for all spellings of a number: its digits without zeros at the beginning and end, and the exponent. */
 function decimalOf(number: string): string | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? []

@@ -5,7 +5,9 @@ export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_. -]/g, '')
 }
 
-/** Returns a function that finds the known name that another name probably means. They may differ in case, separators and one edit. */
+/**
+ * Returns a function that finds the known name that another name probably means. The two names may differ in case, separators and one edit.
+ */
 export function nearMissIn(known: Iterable<string>): (name: string) => string | undefined {
   const names = Array.from(known, (name) => ({ name, folded: fold(name) }))
   return (name) => {

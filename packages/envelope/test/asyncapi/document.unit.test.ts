@@ -18,7 +18,7 @@ describe('asyncApiDocument', () => {
     expect(Object.keys(components.messages).filter((id) => id.startsWith('PaymentApproved'))).to.deep.equal([])
   })
 
-  it('lists senders and receivers: services send the full variant, outside publishers both, and receivers accept the received one', () => {
+  it('lists senders and receivers: services send the full variant, outside publishers send both, and receivers accept the received variant', () => {
     expect(messagesOf('shop.send.orderevents'))
       .to.include('OrderCreated.1.full')
       .and.not.include('OrderCreated.1.received')

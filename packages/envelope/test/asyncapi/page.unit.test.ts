@@ -25,7 +25,7 @@ describe('asyncApiPage', () => {
     expect(page).to.contain('<h1>shops: events</h1>')
   })
 
-  it('loads nothing, and is small', () => {
+  it('returns a small page that loads no other files', () => {
     expect(page).not.to.match(/<(link|img|iframe)|\bsrc=|@import|url\(/)
     expect(page).to.contain(`content="default-src 'none'; style-src 'sha256-`)
     expect(page.length).to.be.below(200_000)

@@ -126,7 +126,7 @@ describe('the envelope command', () => {
     })
   }
 
-  it('runs through its launcher', () => {
+  it('starts through its launcher for npx', () => {
     const { status, stdout } = spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8' })
     expect({ status, stdout }).to.deep.equal({ status: 0, stdout: `envelope ${version}\n` })
   })

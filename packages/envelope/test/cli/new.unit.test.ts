@@ -86,7 +86,7 @@ describe('envelope new', () => {
 })
 
 describe('the record of a published envelope', () => {
-  it('uses the OrderId as its key, another field, or no key', () => {
+  it('takes its key from the OrderId or another field, or has no key', () => {
     expect(keyOf(reduced())).to.equal(orderCreated.OrderId)
     expect(keyOf({ Payload: { ParcelId: 7 } }, 'ParcelId')).to.equal('7')
     for (const document of [null, 1, {}, { Payload: null }, { Payload: 'OrderId' }, { Payload: { OrderId: {} } }]) {
@@ -108,7 +108,7 @@ describe('the connection to Kafka', () => {
   const of = (values: Parameters<typeof connectionOf>[0], own: NodeJS.ProcessEnv = {}) => connectionOf(values, own)
   const refusalOf = (...args: Parameters<typeof of>) => usageError((async () => of(...args))())
 
-  it('reads the environment where an option is missing', () => {
+  it('uses the environment if an option is missing', () => {
     expect(of(options)).to.deep.equal({ topic: 't', address: { bootstrapBrokers: ['a:1', 'b:2'] } })
     expect(of({}, { ENVELOPE_BROKERS: 'c:3', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal(['c:3'])
     expect(of({ ...options, brokers: ' a:1 , b:2,' }).address.bootstrapBrokers).to.deep.equal(['a:1', 'b:2'])
@@ -119,7 +119,7 @@ describe('the connection to Kafka', () => {
     expect(of({ ...options, tls: true }).address.tls).to.deep.equal({})
   })
 
-  it('uses TLS with a username, unless TLS is disabled', () => {
+  it('uses TLS if a username is set, unless TLS is disabled', () => {
     const password = { ENVELOPE_PASSWORD: 'p' }
     const sasl = { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' }
     expect(of({ ...options, username: 'u' }, password).address).to.deep.include({ sasl, tls: {} })

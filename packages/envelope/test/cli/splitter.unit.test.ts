@@ -63,7 +63,7 @@ describe('Splitter', () => {
     ])
   })
 
-  it('finds the same documents in all three forms, however the bytes are cut', () => {
+  it('finds the same documents in all three forms of input, however the bytes are split into chunks', () => {
     const forms = [
       (documents: object[]) => documents.map((each) => JSON.stringify(each)).join('\n'),
       (documents: object[]) => documents.map((each) => `${JSON.stringify(each)}\r\n`).join(''),
@@ -85,7 +85,7 @@ describe('Splitter', () => {
     )
   })
 
-  it('finds the same in arbitrary bytes as byte by byte, and reports all that is not white space', () => {
+  it('finds the same in arbitrary bytes if they arrive at once or byte by byte, and reports everything except white space', () => {
     const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '\n', '\r', ' ', 'é', 'x', '\0', '\uFEFF')
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
