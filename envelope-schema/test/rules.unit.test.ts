@@ -6,7 +6,7 @@ import { fixturesIn } from './support/documents.ts'
 
 type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>; $ref?: string }
 
-/** Keywords without a rule for values. */
+/** Keywords that do not restrict values. */
 const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'examples', 'x-pii', 'properties']
 
 /** Returns every rule of an event as a field's pointer and the keyword that limits it. */
@@ -40,7 +40,7 @@ const validOf = (type: string) =>
 describe('the fixtures', () => {
   // A new event is checked after its first fixture exists.
   for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
-    it(`contain a document that breaks each rule of ${type}, and valid ones of each variant`, () => {
+    it(`contain, for each rule of ${type}, a document that breaks the rule, and valid documents of each variant`, () => {
       const ajv = new Ajv2020({ allErrors: true })
       for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
       ajv.addKeyword('x-pii')

@@ -127,7 +127,8 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        // The order's tenant, which a caller may lack where tenants share documents, and the caller's user.
+        // If tenants share documents, a caller may have no tenant. The event then has the tenant of the order. The user is always the
+        // caller.
         tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },

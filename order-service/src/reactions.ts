@@ -6,7 +6,8 @@ import type { OrderStore } from './store.ts'
 type Save = Pick<OrderStore, 'saveFact'>
 
 /**
- * Saves each event as a fact. Events of `orderevents` are orders of other publishers, or the service's own that a request could not save.
+ * Saves each event as a fact. Events of `orderevents` come from other publishers, or from a request to this service that could not save its
+ * event.
  */
 export function createReactions({ saveFact }: Save, currency: Currency): Reactions<boolean> {
   return createRebuild({

@@ -14,7 +14,8 @@ import {
 } from './domain/order.ts'
 
 /**
- * A stored fact. The event has the version that was newest then, and reading converts it. An order's first fact has its slot in the list.
+ * A stored fact. The event has the version that was the newest when it was stored, and is converted when it is read. The first fact of an
+ * order contains the order's slot in the list.
  */
 interface FactDocument {
   event: OrderEvent
@@ -46,7 +47,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. The log is rarely more events behind the requests. */
+/** The number of facts to remember. Deliveries from the log are rarely more events behind the requests. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -131,8 +132,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the newest `size` facts that this process saw stored, by key. Most events of the log are its own, and these need no
- * read.
+ * Remembers, by key, at least the newest `size` facts that this process knows to be stored. Most events from the log were published by this
+ * process, so it can handle them without a read.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

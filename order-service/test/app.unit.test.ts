@@ -23,7 +23,7 @@ describe('order-service with a failing sidecar or store', () => {
     app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
-  /** Uses a store without a fence for documents that are read together. */
+  /** Uses a store that checks each document separately, instead of a fence. */
   function useDocumentsOneByOne(): void {
     sidecar = new FakeSidecar('state.postgresql')
     restart()
@@ -36,7 +36,7 @@ describe('order-service with a failing sidecar or store', () => {
       key ? { 'idempotency-key': key } : {},
     )
   const create = (key?: string, total?: number, target = app) => withServer(target.web, (url) => place(url, key, total))
-  /** Places orders with these totals. The app sees none before all have arrived. */
+  /** Places orders with these totals at once. The app receives the requests only after all have arrived. */
   const createAtOnce = (totals: number[], key?: string) => {
     const arrived: (() => void)[] = []
     return withServer(
@@ -47,7 +47,7 @@ describe('order-service with a failing sidecar or store', () => {
       (url) => Promise.all(totals.map((total) => place(url, key, total))),
     )
   }
-  /** Places two orders with one key in two replicas, which both find it free. */
+  /** Places two orders with the same key in two replicas. Both replicas find the key unused. */
   async function claimInTwoReplicas(key: string, total: number, otherTotal: number) {
     const replica = app
     restart()
@@ -69,7 +69,7 @@ describe('order-service with a failing sidecar or store', () => {
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** Loses a race, after which each document guards itself instead of the fence (docs/adr/0017). */
+  /** Loses a race. After that, each document is checked separately, instead of the fence (docs/adr/0017). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())
@@ -143,7 +143,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect([sidecar.calls.read, sidecar.calls.transact]).to.deep.equal([read, transact])
   })
 
-  it('detects a contradiction of an order that it has just saved', async () => {
+  it('detects an event that contradicts an order that it has just saved', async () => {
     const { body } = await create()
     const event = JSON.parse(told()[0] ?? '')
     await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 1_000 } })
@@ -206,7 +206,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(told()).to.deep.equal([])
   })
 
-  it('publishes the claim that another replica wrote in between, and keeps it', async () => {
+  it('publishes the order of a claim that another replica wrote in between, and keeps the claim', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-10')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -232,7 +232,8 @@ describe('order-service with a failing sidecar or store', () => {
 
   it('places one of two orders that claim a key in one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // One read and one write for both claims, and for the order. One check by each for a new order. Two reads for a shard of the list.
+    // Both claims need one read and one write together, and so does the order. Each request checks once for a new order. A shard of the
+    // list needs two reads.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
@@ -313,7 +314,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(body.detail).to.contain('an order with another payload')
   })
 
-  it('keeps the earlier of two events with one name, whichever arrives last', async () => {
+  it('keeps the earlier of two events with the same name, whichever arrives last', async () => {
     const { body } = await create()
     await take(app, 'paymentevents', approved(body.id, 2, '2026-02-01T00:00:00Z'))
     await take(app, 'paymentevents', approved(body.id, 1, '2026-01-01T00:00:00Z'))

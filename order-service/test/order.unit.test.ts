@@ -120,7 +120,7 @@ describe('order', () => {
     ['smaller by content, with the same Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
-    it(`keeps of two events with one name the one that is ${what}`, () => {
+    it(`keeps, of two events with the same name, the event that is ${what}`, () => {
       const [kept, dropped] = [event('OrderCancelled', first), event('OrderCancelled', second)]
       expect(factsOf(dropped, kept)).to.deep.equal({ OrderCancelled: kept })
       expect(factsOf(kept, dropped)).to.deep.equal({ OrderCancelled: kept })

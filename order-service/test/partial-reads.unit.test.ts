@@ -80,7 +80,7 @@ const operations: Record<string, (process: Process) => Promise<{ status: number;
   ...Object.fromEntries(names.map((name) => [`${name} again`, (process: Process) => process.deliver(events[name])])),
 }
 
-/** SQLite reports errors before the first row, so bulk reads find at least one existing document. */
+/** Makes each bulk read return at least one existing document, because SQLite reports errors before the first row. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {
@@ -105,7 +105,7 @@ async function outcome(type: string, facts: Name[], isClaimed: boolean, operatio
   const answer = await (operations[operation] as (process: Process) => Promise<{ status: number; body: unknown }>)(
     processOn(sidecar),
   )
-  // The claim of a stored order has no meaning.
+  // After its order is stored, a claim has no effect.
   const isMeant = (key: string) =>
     key.startsWith('order/') && !(key.endsWith('/claim') && sidecar.documents.has(`order/${orderId}/OrderCreated`))
   const stored = [...sidecar.documents].filter(([key]) => isMeant(key))

@@ -86,7 +86,9 @@ export function announcedFact(
   return { type: 'decided', decision: { ...cause, orderId, amount, source, ...ownerOf(tenant), ...verdict } }
 }
 
-/** Independent of the version, because a payment is announced once. Two tenants may have the same OrderId. */
+/**
+ * Returns an id that does not depend on the event's version, because a payment is announced once. Two tenants may have the same OrderId.
+ */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
   deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))

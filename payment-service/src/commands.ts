@@ -20,8 +20,8 @@ export interface RequestContext {
 
 export interface Commands {
   /**
-   * Decides by the same policy as for other payments, stores the decision, then announces it. A request with the key of an earlier one
-   * returns that one's payment.
+   * Decides by the same policy as for other payments, stores the decision, then announces it. A request with the key of an earlier request
+   * returns the payment of that request.
    * @throws {PaymentError} `payment-exists`, `idempotency-key-reused`
    * @throws {UncertainError} if the payment is stored but may be unannounced
    */
@@ -35,7 +35,7 @@ export function createCommands(
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
-  /** Version 0.1.0 derived the cause of a payment from its order and key. */
+  /** Returns true for a cause that version 0.1.0 derived from an order and its key. */
   const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
     key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
 
@@ -56,7 +56,7 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // Announcing another request's decision again is harmless, and completes a request that died before.
+      // To announce the decision of another request again is harmless. It completes a request whose process ended before the announcement.
       await announce(publish, resultOf(app, state)).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'

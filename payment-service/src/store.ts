@@ -22,15 +22,17 @@ const documentBytes = 1_000
 
 export interface PaymentStore {
   /**
-   * Adds the fact that `choose` returns for the current state; runs it again if another writer was faster. Returns the resulting state, and
-   * whether it changed.
+   * Adds the fact that `choose` returns for the current state. Runs `choose` again if another writer was faster. Returns the resulting
+   * state, and whether it changed.
    */
   saveFact(
     tenant: string,
     orderId: string,
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
-  /** Reserves the cause of a payment, from an Idempotency-Key, for an order. Returns the order of the first claim. */
+  /**
+   * Reserves a cause, which derives from an Idempotency-Key, for the payment of an order. Returns the order that claimed the cause first.
+   */
   claim(tenant: string, causationId: string, orderId: string): Promise<string>
   find(tenant: string, paymentId: string): Promise<Payment | undefined>
   page(tenant: string, options: PageOptions): Promise<Page<Payment>>

@@ -25,7 +25,7 @@ const created = (OrderId: string, Total = 42.5) =>
   event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
 const cancelled = event('OrderCancelled', { OrderId: orderId })
 
-/** Creates a process on its own day, so a payment decided a second time would have another date. */
+/** Creates a process on its own day, so that a payment would get another date if it were decided again. */
 function processOn(sidecar: FakeSidecar, day: string) {
   const app = createApp(service, { settings, log, sidecar, now: () => new Date(day), newId: randomUUID })
   const url = <T>(use: (url: string) => Promise<T>) => withServer(app.web, use)
@@ -73,7 +73,7 @@ const operations: Record<string, Operation> = {
     ),
 }
 
-/** SQLite reports errors before the first row, so bulk reads find at least one existing document. */
+/** Makes each bulk read return at least one existing document, because SQLite reports errors before the first row. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {

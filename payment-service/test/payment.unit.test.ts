@@ -136,8 +136,8 @@ describe('payment', () => {
     ['smaller by content, with the same cause', { correlationId: 'c' }, { correlationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
-    it(`keeps of two decisions, and of two refunds, the one that is ${what}`, () => {
-      // The cause is the last field, so that the result does not follow from comparing texts.
+    it(`keeps, of two decisions or of two refunds, the fact that is ${what}`, () => {
+      // The cause is the last field, so that a comparison of whole texts would give another result.
       const causeOf = ({ causationId = 'e1', ...changes }: Partial<Cause>): Cause => {
         const { correlationId, traceId, at } = { ...cause, ...changes }
         return { correlationId, traceId, at, causationId }

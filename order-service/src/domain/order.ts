@@ -46,8 +46,8 @@ export interface Order extends PlaceOrder {
 }
 
 /**
- * Adds an event to the facts. The earlier of two events with one name stays. The result does not depend on order or repetition, because
- * outside publishers may use other partitions.
+ * Adds an event to the facts. Of two events with the same name, the earlier one is kept. The result does not depend on the order or
+ * repetition of events, because outside publishers may use other partitions.
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
@@ -62,7 +62,7 @@ function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
 }
 
-/** Returns a date with nine digits of a second, as the contract allows. A Date has only three. */
+/** Returns the CreationDate with nine decimals of a second, as the contract allows. A Date has only three. */
 function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
   const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
   return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
@@ -83,7 +83,7 @@ export function factOf<E extends OrderEvent>(event: E): E {
 }
 
 /**
- * Returns the earlier of two events with one name.
+ * Returns the earlier of two events with the same name.
  * @throws {OrderError} `conflicting-order` for an OrderCreated that contradicts the known one
  */
 export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
@@ -104,7 +104,7 @@ export function requireAmount({ Payload }: OrderEvent, currency: Currency): void
   }
 }
 
-/** Returns the order of the facts, or undefined before OrderCreated. */
+/** Returns the order that the facts describe, or undefined before OrderCreated. */
 export function orderOf(facts: OrderFacts): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined
@@ -124,7 +124,7 @@ export function orderOf(facts: OrderFacts): Order | undefined {
   }
 }
 
-/** Returns the status by the table in docs/orders.md, read from its last row. */
+/** Returns the status that the table in docs/orders.md gives. If several rows match, the last one applies. */
 function statusOf(facts: OrderFacts): OrderStatus {
   if (facts.PaymentRefunded) return 'Refunded'
   if (facts.OrderCancelled) return 'Cancelled'

@@ -2,7 +2,10 @@ import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/env
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
-/** 1,000 envelopes of 4 KiB. All such bodies together may take as much memory as the small bodies of all connections (docs/security.md). */
+/**
+ * A body has space for 1,000 envelopes of 4 KiB. All large bodies together may take as much memory as the small bodies of all connections
+ * (docs/security.md).
+ */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
 /** Returns a reduced envelope in the newest version of an event, or undefined for an unknown event. */
@@ -92,7 +95,7 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// JSON texts are never written again, so the gateway publishes exactly the bytes it received.
+// JSON texts are never serialized again, so the gateway publishes exactly the bytes that it received.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -115,7 +118,7 @@ export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 /**
  * Returns the trimmed elements of a list, or undefined if the text is not a list.
  * @param text trimmed, beginning with a bracket
- * @param most the scan stops at one element more, because a body may have four million commas
+ * @param most the maximum number of elements; the scan stops after one more, because a body may have four million commas
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {
   const elements: Uint8Array[] = []

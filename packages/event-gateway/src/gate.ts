@@ -138,7 +138,9 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
-/** Returns an envelope's ids. Missing ones derive from its bytes as in every receiver, so sending it again makes no new event. */
+/**
+ * Returns an envelope's ids. Missing ids derive from the envelope's bytes as in every receiver, so a repeated request creates no new event.
+ */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
     value: text,
@@ -148,7 +150,7 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ones derive from the application, the bytes and the key.
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and the key.
  * @param repeats counts equal bytes in this body; each repetition is a new event
  */
 function keyedIds(

@@ -18,19 +18,19 @@ export const maxEnvelopeBytes = 255 * 1024
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }
 
 /**
- * Validates an envelope as it would be in the log.
+ * Validates an envelope in the form in which the log would contain it.
  *
  * Rejects a duplicate key: a program that uses its first value would see an AppId or tenant that was not checked. Rejects numbers that lose
- * digits, because services would make a dead letter of the event.
+ * digits, because services would reject the event as a dead letter.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  // A hostile envelope could take long.
+  // The scan below could take long for a hostile envelope.
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))
-  // A Payload with an unknown schema is not read here.
+  // Only a Payload with a known schema is checked, because services ignore other events.
   const inexact = verdict.warnings.length > 0 ? [] : inexactFields(parseEnvelope(text), text)
   return inexact.length > 0 ? refused(verdict, 'invalid-payload', inexact) : verdict
 }

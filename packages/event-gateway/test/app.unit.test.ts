@@ -65,7 +65,7 @@ describe('event-gateway', () => {
     body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
 
   describe('without authentication', () => {
-    it('publishes an envelope’s own bytes, with the ids that receivers derive, keyed by OrderId and unsigned', async () => {
+    it('publishes the original bytes of an envelope, adds the ids that receivers derive, uses the OrderId as key, and does not sign', async () => {
       const event = envelope()
       const text = JSON.stringify(event).replace('"Total":10', '"Total": 10.00,"more": [12345678901234567890]')
       const { Id, TraceId } = derivedIds(text, event.Payload.OrderId)
@@ -204,7 +204,7 @@ describe('event-gateway', () => {
   describe('with a failing sidecar', () => {
     const lost = () => new SidecarError('publish', new Error('no answer'))
 
-    it('reports an unknown outcome and the effect of sending it again', async () => {
+    it('reports an unknown outcome and the effect of sending the envelope again', async () => {
       sidecar.failures.publish.push(lost())
       const answer = await publish([full(), envelope(), {}])
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
@@ -244,7 +244,7 @@ describe('event-gateway', () => {
       expect(JSON.parse(completed ?? '')).to.deep.equal({ ...event, TraceId: event.CorrelationId })
     })
 
-    it('distinguishes a refusal of the broker from a missing answer', async () => {
+    it('distinguishes a broker’s refusal from a missing answer', async () => {
       sidecar.failures.publish.push(new SidecarError('publish', new Error('too large'), 'refused'))
       const answer = await publish(full())
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([400, ['refused not-taken']])
@@ -283,7 +283,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('refuses an unlisted application, even if the stream accepts it, and events beyond its entry', async () => {
+    it('refuses an unlisted application, even if the stream accepts it, and events that an application’s entry does not allow', async () => {
       expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
       expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
       expect(
@@ -292,7 +292,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('accepts only a TenantID of the file or the key', async () => {
+    it('accepts only a TenantID that trust.json or the key allows', async () => {
       const named = { [legacy.id]: { ...entry, tenants: ['north', 'acme'] } }
       const cases: [tenant: string | undefined, key: keyof typeof keys, entries: object | undefined, status: number][] =
         [
@@ -379,7 +379,7 @@ describe('event-gateway', () => {
     })
   })
 
-  it('serves all of them below a path prefix of a proxy', async () => {
+  it('serves the schemas and the AsyncAPI document below a path prefix of a proxy', async () => {
     const { web } = appWith({ Web__Proxies: '1' })
     const headers = { 'x-forwarded-prefix': '/publish' }
     await withServer(web, async (url) => {

@@ -39,7 +39,7 @@ describe('judge', () => {
     expect(judged(text('10').replace('"Note":1', '"Note":9007199254740993')).valid).to.equal(true)
   })
 
-  it('reports a duplicate of an unknown field only by its object', () => {
+  it('reports a duplicate of an unknown field only with the pointer of its object', () => {
     const { Payload, ...rest } = envelope()
     const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`
     expect(judged(text).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload'])

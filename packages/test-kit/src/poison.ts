@@ -21,7 +21,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
     before(async () => {
       dead = await openLog(running().kafka, Object.keys(service.consumes).map(deadLetterTopic))
       const producer = createProducer(running().kafka)
-      // A valid event follows each record in its partition.
+      // A valid event follows each invalid record in the same partition.
       for (const [index, { topic, key, value }] of records.entries()) {
         await producer.send({ topic, key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } })
         const healthy = behind[index]
@@ -43,7 +43,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       })
     }
 
-    it('handles the event after each of them, and creates no second dead letter', async () => {
+    it('handles the event after each invalid record, and creates no second dead letter', async () => {
       const url = urlOf(running(), name)
       for (const event of behind)
         await eventually(() => subject.effectOf(url, event), `the effect of ${event.envelope.Id}`)
@@ -63,7 +63,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns invalid records by their problem. Most have the name of this event. */
+/** Returns invalid records, each under the name of its problem. Most have the name of this event. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))

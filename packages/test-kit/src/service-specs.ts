@@ -19,13 +19,13 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
 export function duplicates(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
-  it('applies an event once and announces it in the same bytes, however often and under whatever key it arrives', async () => {
+  it('applies an event once and announces it with identical bytes, however often and under whatever key it arrives', async () => {
     const event = service.subject.event()
     await publish(running(), event)
     const effect = await effectOf(service, running(), event)
     const documents = await operator().documents(service.role)
     await publishUnder(running(), event, [event.key, event.key, undefined, ...keys])
-    // One of these follows the copies in each partition.
+    // In each partition, one of these events follows the copies.
     const behind = keys.map((key) => ({ key, event: service.subject.event() }))
     for (const { key, event } of behind) await publishUnder(running(), event, [key])
     for (const { event } of behind) await effectOf(service, running(), event)

@@ -17,7 +17,7 @@ import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
 export interface TestedService extends Service {
   definition: ServiceDefinition
   settings: BaseSettings
-  /** The specs do not call these routes and reactions. */
+  /** The routes and reactions of the service. The specs do not call them. */
   parts: ServiceParts
   subject: Subject
 }

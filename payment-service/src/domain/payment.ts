@@ -24,7 +24,7 @@ export interface Decision extends Charge, Verdict {}
 /** The known facts about the payment of one order. */
 export interface PaymentState {
   readonly decision?: Decision
-  /** Without its cause, so all sources of a cancellation result in the same state. */
+  /** The cause of a cancellation is not kept, so all sources of a cancellation result in the same state. */
   readonly cancelled?: true
   readonly refund?: Cause
 }
@@ -54,8 +54,8 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. The result does not depend on order or repetition, because a rebuild may read facts in any order, even after new decisions.
- * An approval overrides a rejection, as in the order; otherwise the earlier decision applies.
+ * Adds a fact. The result does not depend on the order or repetition of facts, because a rebuild may read facts in any order, even after
+ * new decisions. An approval overrides a rejection, as in order-service; otherwise the earlier decision applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
   switch (fact.type) {
