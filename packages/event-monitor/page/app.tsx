@@ -51,7 +51,7 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
-  // The view has sent its requests before.
+  // The stream is opened last: the view has already sent its own requests.
   const isDrawn = View !== undefined || failed !== null
   useEffect(() => {
     if (isDrawn) connect()

@@ -93,7 +93,7 @@ export async function buildPage(folder = dist): Promise<Manifest> {
   return manifest
 }
 
-/** Replaces a folder, also if another build creates it at the same time. */
+/** Replaces a folder, even if another build creates the same folder at this moment. */
 function replaceFolder(folder: string, fresh: string): void {
   for (;;) {
     rmSync(folder, { recursive: true, force: true })
@@ -128,7 +128,7 @@ function namesIn({ outputs }: Metafile) {
   }
 }
 
-/** Returns entries with their static imports. */
+/** Returns the entry files and all files that they import statically. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const visited = new Set<string>()
   const follow = (output: string): void => {

@@ -27,8 +27,8 @@ const staleMs = 5_000
 const rateMs = 30_000
 
 /**
- * Reads the state on request only, because services then ask the broker, too. Keeps its connection to the broker,
- * because a login costs more than a request.
+ * Reads the state only on request, because each reading makes the services ask the broker, too. Keeps its connection to
+ * the broker, because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -51,7 +51,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** The state is at most two seconds old, or five while a new one is slow. */
+  /** Returns a state that is at most two seconds old, or five seconds while a new state is slow. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -71,7 +71,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loading blocks the thread, so it precedes the measurement of services' response times.
+    // Loading the client blocks the thread, so it is loaded before the response times of the services are measured.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -86,7 +86,7 @@ export class HealthProbe {
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
       return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
-      // A broker that returns may be another one.
+      // A broker that becomes available again may be a different broker.
       void this.close()
       const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
@@ -162,7 +162,7 @@ async function streamAt(
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-/** Returns new offsets in partitions that were readable both times. */
+/** Returns the number of new offsets in partitions that were readable in both measurements. */
 const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
   now.reduce((total, end, partition) => {
     const last = before[partition] ?? null

@@ -11,7 +11,7 @@ import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
 /** Ten batches per second look smooth. */
 export const batchMs = 100
-/** A timer may fire this early. */
+/** A timer may fire this number of milliseconds early. */
 const toleranceMs = 5
 /** Interval of empty batches. */
 const quietMs = 1_000

@@ -15,7 +15,7 @@ export interface MonitorSettings {
   Monitor: {
     /** Relative to the service's folder. */
     Folder: string
-    /** Largest number of events, and days. */
+    /** Largest number of events to keep. `KeepDays` is the number of days. */
     KeepEvents: number
     KeepDays: number
     /** `service=url`, separated by commas. Default: this machine, with the ports of services.json. */

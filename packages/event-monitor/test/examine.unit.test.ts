@@ -85,7 +85,7 @@ describe('examine', () => {
   })
 
   it('replaces all levels below the allowed depth by one placeholder', () => {
-    // Each list is in an object, so both kinds of levels occur.
+    // Each list is in an object, so that levels of both kinds occur.
     const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
     expect(examine(logRecord(nested(64)), trusting).body.masked).to.equal(undefined)
     const cut = `***{${'/a/0'.repeat(32)}}***`

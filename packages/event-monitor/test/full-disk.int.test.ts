@@ -48,7 +48,7 @@ describe('a replay job on a full disk', function () {
     const log: Pick<LogAccess, 'replay'> = {
       async *replay(entries) {
         for (const entry of entries) {
-          // The log reports events that were replayed before.
+          // The log knows which events were replayed before.
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
           else {
             sent.push(entry.id)

@@ -190,7 +190,7 @@ describe('a replay job', () => {
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
 
-  it('counts a replay as an earlier one if it is older than the job’s intent', async () => {
+  it('counts a replay as an earlier one if it happened before the job recorded its intent', async () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })

@@ -60,7 +60,7 @@ describe('masking of personal values', () => {
     ]
   }
 
-  it('hides personal values from the answers and files of the index', () => {
+  it('keeps personal values out of the answers and files of the index', () => {
     const markers = new Markers()
     const records = marked(markers)
     index.add(...records)
@@ -87,7 +87,7 @@ describe('masking of personal values', () => {
     expect(markers.in(files.join('\n'))).to.deep.equal([])
   })
 
-  it('hides personal values from the search', () => {
+  it('finds no personal values in a search', () => {
     index.add(indexRecord(orderCreated({}, { CustomerName: 'Lovelace' })))
     for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
   })

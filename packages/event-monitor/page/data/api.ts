@@ -84,7 +84,7 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** `ended` is the refusal of the last credential. */
+/** `ended` is the reason why the last credential was refused. */
 export const refusal = signal<{ ended: string | null } | null>(null)
 export const isSigningIn = signal(false)
 
@@ -132,7 +132,7 @@ export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Tries again until the monitor answers or refuses. */
+/** Loads the caller. Tries again until the monitor answers, or refuses the request. */
 
 export async function loadCaller(): Promise<void> {
   try {

@@ -17,7 +17,7 @@ interface Load<Answer> {
 const patience = 3000
 
 /**
- * Loads a path, and again after each change. A failed repetition keeps the last answer.
+ * Loads a path, and loads again when the path changes. If a repeated request fails, the last answer stays.
  * @param path null sends no request
  * @param everyMs repeats the request while the tab is visible
  */

@@ -33,7 +33,7 @@ function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Returns replay jobs with the stream's updates, newest first. */
+/** Returns replay jobs, newest first. Updates from the stream are included. */
 export function useJobs() {
   const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)

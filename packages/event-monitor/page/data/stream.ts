@@ -4,7 +4,10 @@ import { type Completeness, type Job, type LiveBatch, type LiveMessages, paths }
 import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
-/** `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or the request changes. */
+/**
+ * `lost`: broken since a time; `away`: closed while the tab is hidden; `refused`: closed until the user signs in or the
+ * request changes.
+ */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
@@ -15,9 +18,9 @@ export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 
 /** Matches no event, so the stream sends only counters and jobs. */
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
-/** Longest silence. The monitor sends a message every second. */
+/** Longest time without a message before the page connects again. The monitor sends a message every second. */
 const silenceMs = 6000
-/** Hidden tabs disconnect, because browsers allow six connections per host. */
+/** Time after which a hidden tab disconnects, because browsers allow only six connections per host. */
 const awayMs = 5000
 
 interface Listener {
@@ -34,7 +37,7 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Subscribes a view to rows, or with null to counters only. */
+/** Subscribes a view to rows. With null, only counters are received. */
 export function listen(to: Listener | null): void {
   listener = to
   open()
@@ -49,7 +52,7 @@ export function keepConnected(): void {
   })
 }
 
-/** Connects, unless connected or refused. */
+/** Connects, unless the stream is already connected or was refused. */
 export function connect(): void {
   if (!source && connection.value.state !== 'refused') open()
 }

@@ -30,7 +30,7 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
   return filter
 }
 
-/** Returns a filter as query. The same filter has the same URL. */
+/** Returns a filter as a query string. Equal filters have equal query strings. */
 export function searchOf(filter: EventFilter): string {
   const params = new URLSearchParams()
   for (const key of [...lists, 'validity', 'version'] as const) {
@@ -53,8 +53,8 @@ export function isChosen(filter: EventFilter, key: FacetKey, value: string): boo
 }
 
 /**
- * Adds a facet's value to a filter, or removes it. A type or reason replaces another one; other facets can have several
- * values.
+ * Adds a facet's value to a filter, or removes it. A new type or reason replaces the previous one; other facets can
+ * have several values.
  */
 export function toggled(filter: EventFilter, key: FacetKey, value: string): EventFilter {
   const wanted = partsOf(key, value)

@@ -32,7 +32,7 @@ export interface Pressed {
   isChord: boolean
   /** True in a text field. */
   isTyping: boolean
-  /** True if Enter and Space press the target. */
+  /** True if the target is a control that Enter and Space activate. */
   isOnControl: boolean
 }
 

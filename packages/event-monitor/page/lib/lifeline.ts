@@ -13,7 +13,7 @@ export interface Lifeline {
   height: number
   /** Upper edges of the steps, then the lower edge of the last one. */
   tops: Float64Array
-  /** Idle times in milliseconds, by the next step. */
+  /** Idle times in milliseconds, by the index of the step that follows. */
   idle: Map<number, number>
   /** Milliseconds from the first event to each step. */
   times: Float64Array
@@ -55,7 +55,7 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
   }
 }
 
-/** Returns the steps `[first, end)` between two heights, with some more around. */
+/** Returns the steps `[first, end)` between two heights, with some more steps above and below. */
 export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, around = 6): [number, number] {
   const count = tops.length - 1
   return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
@@ -85,7 +85,7 @@ export function barsAcross(steps: readonly Step[], first: number, end: number): 
   )
 }
 
-/** Returns true if a step is a record, with a time. */
+/** Returns true if a step is a record in the log. Only records have a time. */
 export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
 
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {

@@ -7,7 +7,10 @@ export type Line = { row: EventRow } | { leftOut: number; from: string; to: stri
 /** The largest number of lines, for memory. */
 const most = 2000
 
-/** Rows of the stream and of older pages, newest first. With more than `most`, those at the other end are dropped. */
+/**
+ * Rows of the stream and of older pages, newest first. If there are more than `most`, new rows displace the rows at the
+ * opposite end.
+ */
 export class RowBuffer {
   /** Replaced by each change, so readers see a consistent state. */
   lines: readonly Line[] = []
@@ -53,7 +56,7 @@ export class RowBuffer {
   }
 }
 
-/** Joins lines, and two adjacent notes. */
+/** Joins two lists of lines. If two notes become adjacent, they are merged. */
 function joined(newer: Line[], older: readonly Line[]): Line[] {
   const [last, first] = [newer.at(-1), older[0]]
   if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]

@@ -36,7 +36,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // If Kafka is down, this is a consequence.
+    // If Kafka is down, an error of the index is only a consequence, so it is not listed.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -49,7 +49,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   ]
 }
 
-/** Returns the next step by the status of a failed request. */
+/** Returns the user's next step after a failed request, by the status of the answer. */
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 0)
     return 'Run make status to see if the monitor is running, or make up to start it. This page tries again automatically.'

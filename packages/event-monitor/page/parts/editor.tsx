@@ -5,7 +5,7 @@ import type { CodeEditor } from './code-editor.ts'
 
 interface Props {
   label: string
-  /** Used at first, and after each change of `resets`. */
+  /** The initial text. After each change of `resets`, the text to show from then on. */
   text: string
   resets?: number
   original?: string | undefined
@@ -13,7 +13,7 @@ interface Props {
   changed: (text: string) => void
 }
 
-/** A JSON editor. A plain text field replaces it if its code cannot be loaded. */
+/** A JSON editor. If the code of the editor cannot be loaded, a plain text field replaces the editor. */
 export function Editor({ label, text, resets = 0, original, faults, changed }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)

@@ -147,7 +147,7 @@ function ThemeSwitch() {
     try {
       localStorage.setItem('theme', next)
     } catch {
-      // The choice ends with the page.
+      // Without storage, the choice lasts until the page is closed.
     }
     dispatchEvent(new Event('themechange'))
   }
@@ -206,7 +206,7 @@ function Help({ close }: { close: () => void }) {
   )
 }
 
-/** Number of problems by path. */
+/** Number of problems by path of the view. */
 const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000

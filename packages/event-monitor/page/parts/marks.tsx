@@ -92,7 +92,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** Shows a name that breaks only between its parts, if possible. */
+/** Shows a name. If possible, line breaks occur only between the parts of the name. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

@@ -27,7 +27,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
         width: Math.max(200, element.clientWidth),
         height: 96,
         legend: { show: false },
-        // Half of a label.
+        // Space for half of a label.
         padding: [6, 26, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },

@@ -4,7 +4,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
 import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/** The name of a column, of right-aligned numbers, or only for screen readers. */
+/**
+ * The name of a column. `number`: a column of right-aligned numbers; `unseen`: a name that only screen readers read.
+ */
 type Column = string | { number: string } | { unseen: string }
 
 export function Columns({ of }: { of: readonly Column[] }) {
@@ -36,7 +38,7 @@ export function useActiveRow(count: number, open: (index: number) => void): numb
   const active = useSignal(-1)
   const move = (by: number) => () => {
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
-    // The lower one of two tables gets the keys.
+    // If a view has two tables, the lower one receives the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )

@@ -5,7 +5,7 @@ export interface Conversation {
   correlationId: string
   columns: ConversationColumn[]
   steps: Step[]
-  /** Above 5,000, the answer has the oldest records and no `handled` steps. */
+  /** The total number of records. Above 5,000, the answer contains only the oldest records, and no `handled` steps. */
   total: number
   complete: Completeness
 }
@@ -20,7 +20,10 @@ export interface ConversationColumn {
   title: string
 }
 
-/** Effects follow their causes. A partition has the order of offsets, all else the order of time. */
+/**
+ * Effects follow their causes. Steps of one partition are in the order of offsets, all other steps in the order of
+ * time.
+ */
 export interface Step {
   kind: /** A publication, from `service:` or `app:` to `topic:`. */
     | 'event'
@@ -30,7 +33,10 @@ export interface Step {
     | 'replay'
     /** A request, from `client` to `service:`, which published `row` without a cause. It has no time. */
     | 'request'
-    /** A step from `service:` to `state:`: the group has passed the record without rejecting it. It has no time. */
+    /**
+     * A handled record, from `service:` to `state:`: the group is past the record, and no dead letter rejects it. It
+     * has no time.
+     */
     | 'handled'
   from: string
   to: string
@@ -41,9 +47,12 @@ export interface Step {
   isEdited: boolean
   /** Index of the first step with the same Id. */
   duplicateOf: number | null
-  /** Milliseconds by which its clock is before that of its cause: CreationDate (`publisher`) or arrival (`broker`). */
+  /**
+   * Milliseconds by which its time is before the time of its cause. Compares CreationDate (`publisher`) or arrival
+   * (`broker`).
+   */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
-  /** The id of a cause that the conversation lacks. */
+  /** The id of the cause, if the conversation lacks this event. */
   missingCause: string | null
   /** Services that consume it. `handled` is null if their position is unknown. */
   consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]

@@ -37,7 +37,7 @@ export interface DeadLetterGroup {
  * with all its rejections.
  */
 export interface DeadLetterEntry {
-  /** The id of the first dead letter. Those of other services find the same entry. */
+  /** The id of the first dead letter. The ids of other services' dead letters find the same entry. */
   id: string
   /** Services that rejected the newest attempt, by name. */
   services: RejectedBy[]
@@ -64,7 +64,7 @@ export interface DeadLetterDetail {
   /** The record of `editable` and `refusals`: the newest open attempt, or else the last one. */
   attempt: RecordPosition
   faults: Fault[]
-  /** A service's report in any other form; masked. */
+  /** The report of a service, if it names no field; masked. */
   detail: string | null
   /** The failed event as JSON text with placeholders (`EditedDocument`). Null if it is lost or not JSON. */
   editable: string | null
@@ -94,7 +94,7 @@ export interface CheckResult {
 
 /**
  * `POST /v1/replays`, scope `events:operate`: starts a job with the newest attempts at this time. Returns 202. A retry
- * with the same `Idempotency-Key` returns the same job, and 422 with another body.
+ * with the same `Idempotency-Key` returns the same job. If its body differs, it returns 422.
  */
 export type ReplayRequest =
   | { entries: string[]; perSecond?: number }

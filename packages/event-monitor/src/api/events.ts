@@ -88,8 +88,8 @@ export interface EventFilter {
    */
   guid?: string
   /**
-   * Words that begin words of name, AppName, topic, validity, reason or a problem. Also finds a GUID, a record position
-   * (`a-topic/2/12`) or a whole record key, but no personal values.
+   * Words. Each must begin a word of the name, AppName, topic, validity, reason or problem. Also finds a GUID, a record
+   * position (`a-topic/2/12`) or a whole record key, but no personal values.
    */
   q?: string
 }
@@ -101,7 +101,7 @@ export interface EventsQuery extends EventFilter {
   cursor?: string
 }
 
-/** `GET /v1/facets`: numbers of matching events by property, the 50 largest ones of each. */
+/** `GET /v1/facets`: counts of matching events by property, with the 50 most frequent values of each property. */
 export interface Facets {
   topic: Count[]
   name: Count[]
@@ -141,9 +141,9 @@ export interface EventDetail {
   documentNote: string | null
   masked: string[]
   key: string | null
-  /** In their order, masked. */
+  /** Headers in their original order, masked. */
   headers: { name: string; value: string }[]
-  /** Faults behind `row.validity`. */
+  /** Faults that explain `row.validity`. */
   faults: Fault[]
   trust: {
     /** `service`: part of this system; `listed`: in trust.json; `unlisted`: neither. Null without an envelope. */
@@ -153,13 +153,13 @@ export interface EventDetail {
     /** Reason why receivers reject it. */
     refusal: string | null
   }
-  /** Null without a cause in the index. */
+  /** Null if the index does not contain a cause. */
   cause: EventRow | null
   /** At most 100, in order. */
   effects: EventRow[]
   /** Dead letters by app. */
   deadLetters: EventRow[]
-  /** Entries of `deadLetters`; for a dead letter its own entry. */
+  /** The entries of `deadLetters`. For a dead letter, the entry that contains it. */
   entries: {
     id: string
     services: RejectedBy[]
@@ -169,7 +169,7 @@ export interface EventDetail {
   }[]
   previous: RecordPosition | null
   following: RecordPosition | null
-  /** Set with `Telemetry.TracePage`. */
+  /** Null unless `Telemetry.TracePage` is set. */
   traceUrl: string | null
   complete: Completeness
 }
@@ -188,7 +188,10 @@ export interface RecordPositions {
   complete: Completeness
 }
 
-/** `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. The view is recorded first. */
+/**
+ * `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. The monitor records the view before it
+ * answers.
+ */
 export interface RevealRequest {
   /** 3 to 200 characters, for the audit. */
   reason: string
@@ -228,7 +231,7 @@ export type ServiceVerdict = { service: string } & (
       faults: Fault[]
     }
   | { result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] }
-  /** `duplicate`: already handled; `not-handled`: without a reaction. */
+  /** `duplicate`: already handled; `not-handled`: the service has no reaction. */
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
   | { result: 'unknown'; why: string }
 )
@@ -249,7 +252,7 @@ export interface EditedDocument {
 
 /** Completeness of an answer. All times of this API are ISO 8601 in UTC. */
 export interface Completeness {
-  /** Records that the index lacks; null while Kafka does not answer. */
+  /** Number of records that the index still lacks; null while Kafka does not answer. */
   indexLag: number | null
   /** Arrival of the newest indexed record. */
   newest: string | null

@@ -15,7 +15,7 @@ export interface LiveMessages {
 }
 
 export interface LiveBatch {
-  /** A counter. A gap means that this client was too slow; `lost` has the counts. */
+  /** A counter. If numbers are missing, this client was too slow, and `lost` has the counts of the missed batches. */
   sequence: number
   at: string
   /** Number of all events indexed since the last batch. */

@@ -6,7 +6,7 @@ import type { Completeness, EventRow, Fault, Validity } from './events.ts'
  */
 export interface MissingReactions {
   items: MissingReaction[]
-  /** Number among the newest 20,000 waiting events. */
+  /** Number of matching events among the newest 20,000 waiting events. */
   total: number
   isAtLeast: boolean
   /** Expected reactions, with their time limits in seconds. */
@@ -62,7 +62,7 @@ export interface SchemaUse {
   events: number
   lastSeen: string | null
   publishers: { appId: string | null; appName: string | null; count: number }[]
-  /** Services that publish and handle it, by services.json and trust. */
+  /** Services that publish and handle it, according to services.json and the trust settings. */
   producedBy: string[]
   consumedBy: string[]
   topics: string[]
@@ -116,7 +116,7 @@ export interface HealthView {
 }
 export interface ServiceHealth {
   name: string
-  /** State by /readyz; `unreachable` without an answer. */
+  /** The state that /readyz returns; `unreachable` without an answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
@@ -146,7 +146,7 @@ export interface TopicHealth {
   /** Offset of each partition; null if it is unreadable. Some offsets have no record. */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
-  /** Rate of new offsets, at least that of records. */
+  /** New offsets per second. The number of new records may be smaller. */
   perSecond: number
   isDead: boolean
 }

@@ -5,7 +5,10 @@ import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBl
 import { bucketMs, factsOf, openForWriting, type SegmentFacts, type SegmentStart } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
-/** Largest number of kinds in a segment, because publishers choose event names. Another kind represents all others. */
+/**
+ * Largest number of kinds in a segment, because publishers choose event names. One more kind represents all further
+ * kinds.
+ */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
   ...kind,
@@ -22,15 +25,15 @@ interface StoredKind {
   kind: Kind
 }
 
-/** The segment that is written. Its memory equals its file. */
+/** The segment to which new records are written. Its state in memory equals the content of its file. */
 export class ActiveSegment {
   readonly facts: SegmentFacts
   readonly #database: DatabaseSync
   readonly #statements: Statements
-  /** False after a failed transaction. */
+  /** False after a failed transaction, when the state in memory may differ from the file. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Keyed by the object, which most records of a kind share. */
+  /** Stored kinds by their object in memory, because most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
@@ -90,8 +93,8 @@ export class ActiveSegment {
   /**
    * Prepares the segment for reading. It can still be written.
    *
-   * It moves the write-ahead log into the file, which may need disk space. Closing the file would hide a failure of
-   * this.
+   * It moves the write-ahead log into the file, which may need disk space. Closing the file would do the same, but hide
+   * a failure.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())

@@ -17,9 +17,9 @@ const seqRange = 2 ** 26
 const hashRange = 2 ** 27
 /** The largest distance between events of a segment. Both series share one sequence. */
 export const maxSegmentSpan = seqRange
-/** Fills a page of the file. */
+/** Number of entries in a page. They fill a page of the file. */
 const pageLength = 480
-/** This number of runs becomes one run of the next level. */
+/** Number of runs that are merged into one run of the next level. */
 const fanIn = 8
 
 const lowest = (guid: string): number => (hashOf(guid) % hashRange) * seqRange
@@ -98,8 +98,9 @@ export class GuidRuns {
 }
 
 /**
- * Selects the pages that may contain a GUID: in each run the page that begins before its numbers, and those that begin
- * among them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of all pages.
+ * Selects the pages that may contain a GUID. These are, in each run, the last page that begins before the numbers of
+ * the GUID, and the pages that begin among these numbers. One statement reads one snapshot. CROSS makes SQLite start
+ * with the runs, instead of all pages.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2

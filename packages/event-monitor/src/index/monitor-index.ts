@@ -24,9 +24,9 @@ export interface MonitorIndex {
   ask: Ask
   completeness(): Completeness
   state(): IngestState
-  /** The result stops listening. */
+  /** Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** True while a live view is open, with the hashes of GUIDs that views filter by. */
+  /** Receives true while a live view is open, and the hashes of the GUIDs that views filter by. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }

@@ -47,7 +47,7 @@ export interface Body {
   faults?: Problem[]
   /** Derived ids: `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
-  /** The event's origin, if this is another position. */
+  /** The position of the original record, if this record is a copy. */
   origin?: RecordPosition
   /** The record of a dead letter or note, and its arrival if known. */
   of?: RecordPosition
@@ -57,7 +57,7 @@ export interface Body {
   edited?: boolean
 }
 
-/** Larger blocks hardly save space, and reading one body costs the whole block. */
+/** Number of bodies in a block. Larger blocks hardly save space, and the whole block must be read for one body. */
 export const blockLength = 64
 
 /**

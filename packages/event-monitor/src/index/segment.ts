@@ -37,7 +37,10 @@ export const bucketMs = 5_000
 /** Segments of other versions are removed, and their events are read from the log again. */
 const version = 5
 
-/** The last connection that closes a file, and the first one after a kill, lock it for a moment. */
+/**
+ * Longest wait for a locked file. The last connection locks the file for a moment when it closes it, and so does the
+ * first connection after a kill.
+ */
 export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
 const damaged = new Set([11, 26])
@@ -84,7 +87,7 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Compares version and rules.
+ * Returns true if a file is a segment of this version and these rules.
  * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string, rules: string): boolean {
@@ -103,7 +106,7 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Dead letters are few, and kept longer than events. */
+/** Dead letters have their own series, because they are few and are kept longer than events. */
 export type SeriesName = 'events' | 'dead'
 
 export interface SegmentFacts {

@@ -6,7 +6,7 @@ import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segment
 
 export interface WriterOptions {
   folder: string
-  /** Number of events of a segment, and of newest events to keep. */
+  /** Number of events in a segment. `keepEvents` is the number of newest events to keep. */
   segmentEvents: number
   keepEvents: number
   keepMs: number
@@ -23,8 +23,8 @@ export interface IndexWriter {
   /** Returns the read positions, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Uses one transaction for each series. Returns the first record's number, and the kind that each record was counted
-   * under.
+   * Uses one transaction for each series. Returns the number of the first record, and for each record the kind under
+   * which it was counted.
    */
   write(
     records: readonly IndexRecord[],
@@ -90,7 +90,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   let active = new ActiveSegment(file, { firstSeq: newest?.firstSeq ?? nextSeq, now: now(), rules, positions: [] })
   let openedAt = active.facts.first || now()
 
-  /** If this fails, the previous segment stays open, and the next write tries again. */
+  /** Starts a new segment. If this fails, the previous segment stays open, and the next write tries again. */
   function roll(seq: number): void {
     const before = active
     before.seal()
@@ -126,7 +126,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        // Removing first frees space.
+        // Old segments are removed first, to free space.
         drop()
         roll(seq)
       }

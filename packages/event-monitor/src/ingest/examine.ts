@@ -50,7 +50,7 @@ export interface Examined {
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** The problem of events of one kind, if it is not the first fault. */
+  /** The problem that all events of the kind share, if it is not the first fault. */
   shared?: Problem
   /** Undefined if it is not JSON. */
   document: unknown
@@ -248,7 +248,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   const made = madeKinds.get(key)
   if (made) return made
   const kind = newKind(topic, verdict)
-  // Publishers choose the cache's keys.
+  // Publishers choose the keys of the cache, so their number has a limit.
   if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
   if (key.length < 1_000) madeKinds.set(key, kind)
   return kind
@@ -326,7 +326,10 @@ export function rulesOf(declared: Declared): Rules {
   }
 }
 
-/** Returns the value by which an event and its answers find each other; null for an event of no reaction or another topic. */
+/**
+ * Returns the value that an event and its reactions have in common. Null for an event of another topic, or without a
+ * reaction.
+ */
 type SubjectOf = (document: unknown, topic: string) => string | null
 
 /** Uses the field that services.json names for the reactions of an event. */

@@ -26,8 +26,8 @@ const refreshMs = 3_000
 const retryMs = 1_000
 
 /**
- * Reads all topics from stored positions, without a consumer group and its rebalances. After an error, a new one is
- * needed.
+ * Reads all topics from stored positions, without a consumer group and its rebalances. After an error, create a new
+ * `LogTail`.
  */
 export class LogTail {
   readonly #admin: Admin
@@ -41,7 +41,7 @@ export class LogTail {
 
   /**
    * @param stored start positions by `topic/partition`
-   * @param newest number of newest records to read of a partition without a position
+   * @param newest number of newest records to read from a partition without a stored position
    */
   constructor(kafka: KafkaConnection, stored: ReadonlyMap<string, Position>, newest: number, now: () => number) {
     this.#admin = new Admin({

@@ -62,7 +62,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns rows only while a view is open. */
+/** Returns the counts of a batch. It contains rows only while a view is open. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],

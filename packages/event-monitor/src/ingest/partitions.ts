@@ -2,8 +2,8 @@ import { answerOf, type Leader, metadataOf, requestAt } from '@orderflow/service
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'
 
-// These requests report errors by partition, topic and broker. The client's methods fail as a whole
-// (@platformatic/kafka 2.12.1).
+// The requests in this file report errors by partition, topic and broker. The client's own methods fail completely
+// after any error (@platformatic/kafka 2.12.1).
 
 export interface LedPartition {
   topic: string
@@ -97,7 +97,7 @@ async function listOffsets(
 /** The largest answer in bytes. As objects in memory it is several times larger. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
-/** Wait for a first record. Other brokers' records wait for it, too. */
+/** Longest wait of a broker for a first record. The records of other brokers are delayed by this wait, too. */
 const maxWaitMs = 100
 /** The isolation level of sidecars: with records of open and aborted transactions. */
 const uncommitted = 0

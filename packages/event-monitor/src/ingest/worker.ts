@@ -11,11 +11,14 @@ import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
 /**
- * Larger transactions are not cheaper, and long-lived objects are costly to collect: a third of the thread's time with
- * 2,000 records.
+ * Number of records in a transaction. Larger transactions are not cheaper, and their objects live longer. With 2,000
+ * records, garbage collection takes a third of the thread's time.
  */
 const chunkLength = 320
-/** A transaction and a fetch cost the same for one record or a hundred. Live views get ten batches per second. */
+/**
+ * Pause while few records arrive, because a transaction and a fetch cost the same for one record or a hundred. Live
+ * views get ten batches per second.
+ */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
@@ -52,7 +55,7 @@ writer?.close()
 report({ type: 'stopped' })
 port.close()
 
-/** The next run continues at the last written position. */
+/** Indexes the log until an error or a stop. The next run continues at the last written position. */
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {

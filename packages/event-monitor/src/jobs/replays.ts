@@ -49,8 +49,8 @@ export interface Replays {
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
   /**
-   * Continues interrupted jobs. Each waits until the index contains all replays before the stop. Returns after the
-   * ledger has been read.
+   * Continues interrupted jobs. Each job waits until the index contains all replays from before the interruption.
+   * Returns after the ledger has been read.
    */
   resume(): Promise<void>
   close(): Promise<void>
@@ -114,7 +114,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // In the same turn as the last check of the queue, so it sees every added job.
+      // This happens in the same turn of the event loop as the last check of the queue, so no added job is missed.
 
       running = undefined
     }
@@ -139,7 +139,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Returns false, before it publishes, if the ledger cannot be written. */
+  /** Replays the chosen entries. Returns false, before it publishes, if the ledger cannot be written. */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)
@@ -153,7 +153,9 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Returns the entries when the index has all of them or is complete; undefined if the job ends before. */
+  /**
+   * Waits until the index has all of the entries or is complete, and returns them. Undefined if the job ends before.
+   */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
       // Checked first, because an incomplete index may lack entries.

@@ -59,8 +59,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns the attempt to replay for all services. It is open while one dead letter is open. It has the newest dead
- * letter, if possible with a reason that permits a replay.
+ * Returns the attempt to replay for all services. It is open while one dead letter is open. Its properties are those of
+ * the newest dead letter, but its reason permits a replay if the reason of any dead letter does.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -91,7 +91,10 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
-/** Returns the shared properties, by the newest attempt and the first service by name. */
+/**
+ * Returns the properties that a group shares. They come from the newest attempt, and from the first service by name
+ * that rejected it.
+ */
 function groupFields(
   cause: Cause,
   factsOf: FactsOf,

@@ -14,8 +14,8 @@ interface Masked {
 }
 
 /**
- * Numbers of levels to show, from those of any event (packages/envelope/src/validation/check.ts) to the document's own
- * fields.
+ * Numbers of levels to show: first all levels that an event can have (packages/envelope/src/validation/check.ts), at
+ * last only the document's own fields.
  */
 const levelsShown = [64, 3, 2, 1]
 /** The largest size of all pointers in characters. They can be a thousand times as large as the document. */
@@ -35,9 +35,9 @@ interface Walk {
 }
 
 /**
- * Replaces values that the contract hides (`mayShow`) by placeholders, and possibly personal names by numbers. A branch
- * below the allowed levels has one placeholder. With too many placeholders, fewer levels are shown. Undefined if even
- * the document's own fields are too many.
+ * Replaces values that the contract hides (`mayShow`) by placeholders, and field names that may be personal by numbers.
+ * A branch below the allowed levels has one placeholder. With too many placeholders, fewer levels are shown. Undefined
+ * if even the document's own fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
@@ -146,7 +146,7 @@ interface Change {
   after: unknown
 }
 
-/** Returns the smallest differing parts. */
+/** Returns the smallest parts in which two documents differ. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]

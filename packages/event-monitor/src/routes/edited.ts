@@ -24,7 +24,8 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * Returns a dead letter if the edited attempt is still its newest one, by the notes in the log.
+ * Returns a dead letter if the edited attempt is still its newest attempt and, according to the notes in the log, was
+ * not replayed.
  * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {

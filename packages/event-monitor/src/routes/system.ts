@@ -160,11 +160,11 @@ interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** Returns the dead letter of an event in an app. */
+  /** Returns the dead letter that an app wrote for an event. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
-/** Returns the first problem on the way of the event. */
+/** Returns the first problem that may have stopped the event. */
 export function likelyReason(
   row: EventRow,
   by: string,
@@ -181,7 +181,7 @@ export function likelyReason(
   const { topic, partition, offset } = row.position
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
-    // With a lag of 0, the event arrived later than the measurement.
+    // If the lag is 0, the event arrived after the lag was measured.
     const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
     const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
     return { why: 'lag', text: `${by} has not read it yet${behind}`, entry: null }

@@ -64,7 +64,7 @@ describe('the index on a full disk', () => {
     ['within a segment', 100_000],
     ['at the end of a segment', 40],
   ] as const) {
-    it(`equals an index on a good disk after its own disk was full ${title}`, async () => {
+    it(`equals an index whose disk was never full, after its own disk was full ${title}`, async () => {
       const topics = ['orderevents', 'orderevents.dead']
       const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
       const good = testIndex({ segmentEvents, keepEvents: 100_000 })

@@ -133,7 +133,7 @@ describe('reads of the index', () => {
     ])
   })
 
-  it('filters by properties of events, and its counts equal its lists', () => {
+  it('filters by properties of events, and returns counts that equal the numbers of listed events', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -221,7 +221,7 @@ describe('reads of the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('lists only accepted events on their own topic', () => {
+  it('accepts a cause or a reaction only if its event is valid, trusted and on its own topic', () => {
     const untrusted = {
       requireTrusted() {
         throw new UntrustedError('its publisher may not publish it')
@@ -243,7 +243,7 @@ describe('reads of the index', () => {
     expect(events.map(({ row }) => positionText(row.position))).to.deep.equal(['orderevents/0/0', 'orderevents/0/3'])
   })
 
-  it('lets a reaction wait for its own reaction, each with its own time limit', () => {
+  it('lists a reaction that lacks its own reaction, and uses the time limit of each expected reaction', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -293,7 +293,7 @@ describe('reads of the index', () => {
     }
   })
 
-  it('groups dead letters by their fault, and marks replayed ones', () => {
+  it('groups dead letters by their fault, and marks replayed dead letters', () => {
     const story = (offset: number, over: Record<string, string> = {}) => ({
       topic: 'orderevents.dead',
       offset,

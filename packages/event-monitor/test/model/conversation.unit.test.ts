@@ -171,7 +171,7 @@ describe('a conversation', () => {
       expect(columns).not.to.include('client')
     })
 
-    it('shows no service as having handled an event that an unnamed service rejected', () => {
+    it('shows an event as handled by no service if an unnamed service rejected it', () => {
       index.add(
         indexRecord(order, { offset: 0 }),
         indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: deadLetterOf(0, 'no name of ours') }),
@@ -181,7 +181,7 @@ describe('a conversation', () => {
       expect(kinds).not.to.include('handled')
     })
 
-    it('shows a duplicate in a store once, and requests only before valid events with a known cause', () => {
+    it('shows a duplicate in a store once, and a request only before a valid event that names no cause', () => {
       const lost = payment({ Headers: { CausationId: randomUUID() } })
       index.add(
         indexRecord(order, { offset: 0 }),

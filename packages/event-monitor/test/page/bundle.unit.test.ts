@@ -60,11 +60,11 @@ describe('the page bundle', () => {
     }
   })
 
-  it('fit any application and do not name this project', () => {
+  it('fits any application and does not name this project', () => {
     expect(String(read('/index.html'))).not.to.contain('orderflow')
   })
 
-  it('include the licenses of bundled packages', () => {
+  it('includes the licenses of bundled packages', () => {
     const licenses = String(read('/licenses.txt'))
     for (const name of ['preact', '@preact/signals-core', 'uplot', '@codemirror/view', '@lezer/lr', 'style-mod']) {
       expect(licenses).to.match(new RegExp(`^${name} \\d`, 'm'))

@@ -11,7 +11,7 @@ describe('the dead letters view', () => {
   const path = `/dead/${guid(9, 4)}`
   const checks = () => tests.monitor.requests.filter((each) => each.path.endsWith('/check'))
 
-  /** Removes the quotes around the total, with keys as a user does. */
+  /** Removes the quotes around the total by pressing keys, as a user does. */
   async function fixTotal(page: Page): Promise<void> {
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
@@ -126,7 +126,7 @@ describe('the dead letters view', () => {
   }
   const sent = () => tests.monitor.requests.filter(({ path, method }) => path === '/v1/replays' && method === 'POST')
 
-  it('keeps an edit for its attempt, and uses it for a newer one only if the user chooses so', async () => {
+  it('keeps an edit for its attempt, and uses it for a newer attempt only if the user chooses to', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)

@@ -41,7 +41,7 @@ describe('the lifeline', () => {
     expect(stepsBetween(life, life.height - 10, life.height + 500)[1]).to.equal(5000)
   })
 
-  it('draws bars that cross the visible part, even if they begin and end outside', () => {
+  it('draws bars that cross the visible part, even if they begin and end outside of it', () => {
     const bars = barsAcross(short.steps, 3, 4)
     expect(bars).to.deep.equal([
       { column: 'service:payment-service', from: 2, to: 3 },

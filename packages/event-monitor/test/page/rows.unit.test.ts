@@ -45,7 +45,7 @@ describe('the rows of the live view', () => {
     expect(buffer.oldest).to.deep.equal(rowOf(5001))
   })
 
-  it('adds dropped rows again', () => {
+  it('adds rows again that were dropped before', () => {
     buffer.addNewer(rows(9000, 100), 0)
     for (let page = 1; page < 40; page += 1) buffer.addOlder(rows(9000 - page * 100, 100))
     buffer.addNewer(rows(9000, 1), 0)

@@ -20,7 +20,7 @@ describe('the sign-in dialog', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('explains how to get a key, and shows the opened address live after the sign-in', async () => {
+  it('explains how to get a key, and shows the view of the opened address with live data after the sign-in', async () => {
     const page = await tests.open('/?topic=orderevents')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByText('./orderflow api-key create me').waitFor()

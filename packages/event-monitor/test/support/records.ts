@@ -102,7 +102,10 @@ export interface TestIndex {
   reads: Reads
   /** Writes records and their positions, and updates the reader. */
   add(...records: IndexRecord[]): void
-  /** As after kill -9: nothing is closed, and another one opens the files, perhaps with other reactions. */
+  /**
+   * Simulates a restart after kill -9: the old index is not closed, and a new one opens the files. Its expected
+   * reactions may differ.
+   */
   reopen(reactions?: Application['reactions']): void
   close(): void
 }

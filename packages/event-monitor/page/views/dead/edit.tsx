@@ -34,7 +34,7 @@ const pause = 400
 export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
   const newest = positionText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
-  /** The edited attempt. A newer one may exist. */
+  /** The attempt that the user edits. A newer attempt may exist. */
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)

@@ -18,7 +18,7 @@ const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversati
 export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const scroller = useRef<HTMLDivElement>(null)
-  /** The position keeps the row active while others arrive. */
+  /** The position of the active row. The row stays active while other rows arrive. */
   const chosen = useSignal<string | null>(null)
   const lines = session.lines.value
   const active = useComputed(() => {

@@ -60,7 +60,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** A filter with an end gets no new events. */
+  /** False for a filter with an end, because it matches no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -210,7 +210,7 @@ export class LiveSession {
   }
 
   #reasonsLoadedAt = 0
-  /** Loads the counts by reason, which batches lack. */
+  /** Loads the counts by reason, which batches do not contain. */
   async #whys(): Promise<void> {
     if (Date.now() - this.#reasonsLoadedAt < 5000) return
     this.#reasonsLoadedAt = Date.now()

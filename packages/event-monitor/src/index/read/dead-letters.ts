@@ -14,7 +14,7 @@ import type { EventTuple, Segments } from './segments.ts'
 /** The largest number of grouped dead letters, newest first. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
-/** Contains the record, because a topic can be created again. */
+/** Returns a key that contains the record, because a topic can be created again with the same positions. */
 const deadLetterKey = ({
   deadLetterPosition,
   record = '',
@@ -34,8 +34,8 @@ export class DeadLetterBook {
   #causes: Cause[] | undefined
 
   /**
-   * Reads new dead letters. `readUpTo` runs before the rows are read. The writer commits both together, so no earlier
-   * record is missing.
+   * Reads new dead letters. The positions for `readUpTo` are read before the rows. The writer commits both together, so
+   * the rows contain all records before these positions.
    */
   read(segments: Segments): { causes: Cause[]; others: number; readUpTo: ReadUpTo } {
     const [active, ...sealed] = segments.of('dead')

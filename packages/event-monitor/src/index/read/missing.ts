@@ -57,7 +57,10 @@ export class Unanswered {
     return this.#books.some(({ isFull }) => isFull)
   }
 
-  /** Returns events that have waited longer, oldest first. The default is the time allowed for their reaction. */
+  /**
+   * Returns events that have waited longer than `seconds`, oldest first. The default is the time allowed for their
+   * reaction.
+   */
   at(moment: number, seconds?: number): Waiting[] {
     return this.#books
       .flatMap((book) => book.before(moment - (seconds ?? book.reaction.within) * 1_000))
@@ -109,8 +112,8 @@ class Book {
 }
 
 /**
- * Removes the oldest entries, a tenth of `kept` at a time. To find its first entry, a Map walks over all deleted
- * entries.
+ * Removes the oldest entries, a tenth of `kept` at a time. Removing them one by one would be slow, because a Map walks
+ * over all deleted entries to find its first entry.
  */
 function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): void {
   if (added.size <= kept * 1.1) return

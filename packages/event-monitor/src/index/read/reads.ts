@@ -184,8 +184,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns replayable entries of service-kit, their faults, and the read positions of dead-letter topics. Any dead
-     * letter's id finds its entry, under this id.
+     * Returns entries in the form that service-kit can replay, their faults, and the read positions of dead-letter
+     * topics. The id of any dead letter finds its entry, and the returned entry has this id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
@@ -205,8 +205,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts.
-     * Also returns an unknown id.
+     * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts. If
+     * an id is unknown, it is returned, too.
      */
     chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
       chosen: ChosenEntry[]

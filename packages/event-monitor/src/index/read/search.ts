@@ -58,7 +58,7 @@ export function withKey(segments: Segments, query: Query): Query {
   return named ? { ...query, ...{ test: named.test, guid: named.key, position: undefined, isOfKinds: false } } : query
 }
 
-/** A scan finds more kinds faster. */
+/** The largest number of kinds that are looked up one by one. For more kinds, a scan is faster. */
 const maxLookups = 40
 
 /**
@@ -151,7 +151,10 @@ interface GuidOptions {
   ascending?: boolean
 }
 
-/** Returns events with a GUID or a record key, or about a position. The hash finds them, and their text proves it. */
+/**
+ * Returns events with a GUID or a record key, or about a position. Finds candidates by the hash, and verifies each by
+ * its text.
+ */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -234,7 +237,7 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Counting whole buckets is independent of the number of events.
+  // The time to count whole buckets does not depend on the number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }

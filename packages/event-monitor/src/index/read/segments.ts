@@ -37,7 +37,7 @@ interface Part {
   partition: number
 }
 
-/** Enough for the rows of a page. */
+/** Number of blocks in memory, which is enough for the rows of a page. */
 const maxBlocks = 12
 
 /** A segment that may still be written. */

@@ -31,7 +31,9 @@ import { eventDetail } from './event-sample.ts'
 import { completenessOf, isoAt, rowOf, start } from './sample.ts'
 import { audit, health, missing, publishers, schemas } from './system-sample.ts'
 
-/** The fake monitor's answers. Their types are those of the API, so `tsc` finds changes. */
+/**
+ * The fake monitor's answers. Their types are those of the API, so `tsc` reports an answer that no longer fits the API.
+ */
 export interface Answers {
   me: Me
   completeness: Completeness

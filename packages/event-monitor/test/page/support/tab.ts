@@ -1,7 +1,7 @@
 import { openPage, watchErrors } from '@orderflow/cli/browser'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
-/** A tested page, with the errors in its console and its requests to other hosts than the monitor. */
+/** A tested page, with the errors in its console, and its requests to hosts other than the monitor. */
 export interface Tab {
   page: Page
   errors: string[]
