@@ -62,7 +62,7 @@ describe('order', () => {
     })
   }
 
-  it('becomes the same whatever the order and number of its events', () => {
+  it('becomes the same whatever the sequence and number of its events', () => {
     const anyEvent = fc
       .record({
         name: fc.constantFrom(...factNames),

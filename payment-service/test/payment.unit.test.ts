@@ -114,7 +114,7 @@ describe('payment', () => {
     fc.constant({ type: 'cancelled' as const }),
   )
 
-  it('becomes the same whatever the order and number of its facts', () => {
+  it('becomes the same whatever the sequence and number of its facts', () => {
     const property = fc.property(fc.array(anyFact), fc.infiniteStream(fc.nat()), (facts, random) => {
       const shuffled = [...facts, ...facts.slice(0, 3)]
         .map((fact) => ({ fact, place: random.next().value as number }))

@@ -7,7 +7,7 @@ const bytes = (text: string) => Buffer.from(text)
 describe('hiddenByParsing: duplicate keys', () => {
   const twice = (text: string) => hiddenByParsing(bytes(text)).duplicateKeys
 
-  it('finds none in the output of JSON.stringify', () => {
+  it('finds no duplicate keys in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(twice(JSON.stringify(value))).to.deep.equal([])
@@ -44,7 +44,7 @@ describe('hiddenByParsing: duplicate keys', () => {
 describe('hiddenByParsing: inexact numbers', () => {
   const inexact = (text: string) => hiddenByParsing(bytes(text)).inexactNumbers
 
-  it('finds none in the output of JSON.stringify', () => {
+  it('finds no inexact numbers in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }), (value, number) => {
         expect(inexact(JSON.stringify({ value, number }, null, 1))).to.deep.equal([])

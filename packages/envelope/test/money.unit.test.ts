@@ -56,7 +56,7 @@ describe('currencyOf and amountFlaw', () => {
     )
   })
 
-  it('accepts a number exactly when its text has few enough decimals', () => {
+  it('accepts a number if and only if its text has few enough decimals', () => {
     fc.assert(
       fc.property(currency, fc.double({ min: 0, max: 1e12, noNaN: true }), (of, amount) => {
         const isAmount = amountFlaw(amount, of) === undefined

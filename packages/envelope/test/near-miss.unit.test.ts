@@ -88,7 +88,7 @@ describe('isWithinOneEdit', () => {
     )
   })
 
-  it('returns the same in both directions', () => {
+  it('returns the same for two names in either order', () => {
     fc.assert(fc.property(fc.string(), fc.string(), (a, b) => isWithinOneEdit(a, b) === isWithinOneEdit(b, a)))
   })
 })

@@ -67,7 +67,7 @@ describe('problems of a document', () => {
     ])
   })
 
-  it('omits Kafka Connect if a document has other fields than schema and payload', () => {
+  it('names no setting of Kafka Connect if a document has other fields than schema and payload', () => {
     expect(() => parseEvent(bytesOf({ ...reduced(), schema: {}, payload: {} }))).not.to.throw()
     expect(problemsOf({ payload: {} })).to.include('/Payload is missing (rename payload to Payload)')
     expect(problemsOf({ ...reduced({ Payload: undefined }), schema: {}, payload: {} })).to.deep.equal([

@@ -42,7 +42,7 @@ describe('parsing of any bytes', () => {
 })
 
 describe('parsing of any text in an event', () => {
-  it('keeps every string that was created and written', () => {
+  it('keeps every string of an event that is created, written and parsed', () => {
     fc.assert(
       fc.property(text(200), text(64), text(200), fc.jsonValue(), (CustomerName, CustomerTaxId, name, header) => {
         const made = createEnvelope({

@@ -71,7 +71,7 @@ describe('the verdict on a document', () => {
     }
   })
 
-  it('covers bytes that are not JSON or UTF-8', () => {
+  it('reports bytes that are not JSON or UTF-8', () => {
     expect(validateBytes(Uint8Array.of(0xff), 'receiver')).to.include({ code: 'not-utf8', variant: null })
     for (const text of ['', '{', '\0', 'NaN'])
       expect(validateBytes(bytesOf(text), 'receiver').code).to.equal('not-json')

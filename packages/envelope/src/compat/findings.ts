@@ -11,7 +11,7 @@ const eventPath = /^events\/(.+)\.(\d+)\.json$/
 
 /**
  * Compares schemas with their earlier state. The rules of an event's Version never change. A new Version is compared with the previous one.
- * The envelope's rules may only accept more documents.
+ * The rules of the envelope may only become more permissive.
  */
 export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
   const paths = new Set([...before.keys(), ...after.keys()])

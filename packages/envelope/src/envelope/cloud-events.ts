@@ -97,8 +97,8 @@ interface Binding {
 }
 
 /**
- * Rules for attributes as headers in binary mode. HTTP percent-encodes all but visible ASCII, and also `"` and `%` (HTTP binding 1.0.2,
- * 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
+ * Rules for attributes as headers in binary mode. HTTP percent-encodes all characters except visible ASCII, and also `"` and `%` (HTTP
+ * binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
  */
 const bindings = {
   kafka: { prefix: 'ce_', write: (text) => text, read: (text) => text },
@@ -109,7 +109,7 @@ const bindings = {
   },
 } satisfies Record<string, Binding>
 
-/** Reads a header by the HTTP binding (1.0.2, 3.1.3.2): removes quotes (RFC 7230), then decodes percent signs. */
+/** Reads a header as the HTTP binding (1.0.2, 3.1.3.2) requires: removes quotes (RFC 7230), then decodes percent signs. */
 function percentDecoded(text: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/s.exec(text) ?? []
   const unquoted = quoted === undefined ? text : quoted.replaceAll(/\\(.)/gs, '$1')

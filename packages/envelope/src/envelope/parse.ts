@@ -216,8 +216,8 @@ export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Returns the JSON value in `bytes`. The last of duplicate keys applies (ECMA-262, JSON.parse). An integer beyond 2^53 loses digits (RFC
- * 7493).
+ * Returns the JSON value in `bytes`. If an object has the same key twice, the last value applies (ECMA-262, JSON.parse). An integer beyond
+ * 2^53 loses digits (RFC 7493).
  * @throws {EnvelopeError} `not-utf8` or `not-json`
  */
 export function decode(bytes: Uint8Array): unknown {
@@ -259,7 +259,7 @@ export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** The characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
+/** Matches the characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
 const manyDigits = /[\d.]{16}/
 
 /**

@@ -57,7 +57,7 @@ export const openFields: readonly string[] = [...envelopeFields]
   .map(([name]) => name)
 
 const maxShownLength = 64
-/** The longest name of a thing (schemas/common.json). Longer texts are free text. */
+/** The maximum length of the name of a thing (schemas/common.json). A longer text is free text. */
 const maxNameLength = 256
 
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i

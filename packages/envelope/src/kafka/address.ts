@@ -14,7 +14,7 @@ export interface KafkaAddress {
   tls?: { ca?: string }
 }
 
-/** Returns why the client failed. Its own message names only the request, so the causes are added. */
+/** Returns why the client failed. The client's own message names only the request, so the causes are added. */
 export function reasonOf(error: unknown): string {
   const {
     message,

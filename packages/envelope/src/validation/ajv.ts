@@ -38,8 +38,8 @@ function createAjv(): Ajv2020 {
 }
 
 /**
- * Removes `not` from `guid`, `date` and `dateTime`. It is for other languages, where `$` also matches before a line break and a format
- * accepts the year 0. Here, patterns and `formats` reject both, and `not` would create an error for each valid text.
+ * Removes `not` from `guid`, `date` and `dateTime`. The keyword is for other languages, where `$` also matches before a line break and a
+ * format accepts the year 0. Here, patterns and `formats` reject both, and `not` would create an error for each valid text.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {
   const copy = structuredClone(common)

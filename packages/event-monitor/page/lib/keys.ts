@@ -1,5 +1,5 @@
 export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | 'help' | 'conversation'
-/** `leave` leaves an input field. */
+/** `leave` moves the focus out of an input field. */
 export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
 
 /** Views by the key after `g`. */

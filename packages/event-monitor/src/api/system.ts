@@ -107,7 +107,7 @@ export interface HealthView {
     bytesOnDisk: number
     memoryBytes: number
     perSecond: number
-    /** Rows that slow clients or a slow machine lost. */
+    /** Rows that were dropped because a client or the machine was too slow. */
     liveRowsDropped: number
     /** The reason why the log is not indexed, with the next step. The index can still be read. */
     error: string | null

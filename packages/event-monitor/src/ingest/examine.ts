@@ -293,7 +293,7 @@ const open =
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 
-/** Replaces the values of other publishers by their length. */
+/** Replaces header values of other publishers by the length of the value. */
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''

@@ -6,7 +6,7 @@ import type { Gap, Position } from '../index/record.ts'
 import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './partitions.ts'
 
 export interface Read {
-  /** In the order of partitions, merged by time. */
+  /** Records of all partitions, merged by time. The records of each partition keep their order. */
   records: LogRecord[]
   /** Positions after these records, including those without a record, such as a transaction's marker. */
   positions: Position[]

@@ -26,7 +26,8 @@ const reasonInput = bodyInput(
 )
 
 /**
- * Returns the routes for personal values, which are read from the log, and their audit. Each view is recorded first.
+ * Returns the routes that show personal values, and the audit. Each view of personal values is recorded before the
+ * values are read from the log.
  */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [

@@ -334,7 +334,7 @@ describe('reads of the index', () => {
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
-  it('shows the sentence of a service about its own reason, without personal values, and groups by the reason', () => {
+  it('shows a service’s sentence about a reason of its own, without personal values, and groups by the reason', () => {
     const deadLetter = (offset: number, detail: string) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
