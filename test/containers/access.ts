@@ -106,7 +106,7 @@ export function access(running: () => RunningContainers): void {
       const next = clientOf(succeeded(await stack.orderflow(['publisher', 'legacy', '--rotate'])), stack)
       await eventually(() => refusalOf(listTopics(legacy)), 'the first password to be refused')
       expect(await refusalOf(listTopics(next))).to.equal(undefined)
-      expect(succeeded(await stack.orderflow(['publisher', 'legacy', '--remove']))).to.contain('legacy is gone')
+      expect(succeeded(await stack.orderflow(['publisher', 'legacy', '--remove']))).to.contain('legacy is removed')
       await eventually(() => refusalOf(listTopics(next)), 'legacy to be refused')
       for (const name of ['legacy', ...services.map((service) => service.name)]) {
         expect(orderflowFailed(await stack.orderflow(['publisher', name, '--remove']))).to.match(/^error: .*\nnext: /m)

@@ -52,7 +52,7 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       refusals: ['not-found'],
       async handle({ id }, { tenant }) {
         const found = await store.find(tenant.id, id)
-        if (!found) throw new SparePartError(`Unknown spare part ${id}. Its event may not have arrived yet.`)
+        if (!found) throw new SparePartError(`There is no spare part ${id}. Its event may not have arrived yet.`)
         return { status: 200, body: found }
       },
     }),
