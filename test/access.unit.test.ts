@@ -123,7 +123,7 @@ for (const service of await testedServices()) {
       })
     })
 
-    it('answers 401 for every other path without a token, even for unknown paths', async () => {
+    it('answers 401 for every other path if the request has no token, even for an unknown path', async () => {
       await withServer(app.web, async (url) => {
         for (const path of ['/v1', '/admin']) expect((await send(url + path)).status, path).to.equal(401)
       })
@@ -221,7 +221,7 @@ interface OpenApi {
   paths: Record<string, Record<string, { security: object[]; description: string; responses: object }>>
 }
 
-/** Delivers an event as the sidecar does, and waits until it is handled. */
+/** Delivers an event as the sidecar does, and waits until the service has handled it. */
 async function deliver(
   app: ReturnType<typeof createApp>,
   topic: string,

@@ -55,13 +55,13 @@ describe('a closed stack', () => {
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
-  it('answers 401 without credentials, and make demo suggests an API key', async () => {
+  it('answers 401 to a request without credentials, and make demo suggests to create an API key', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
     expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)
   })
 
-  it('accepts a new key at once next to an older one, and rejects a revoked key', async () => {
+  it('accepts a new key at once, continues to accept an older key, and rejects a revoked key', async () => {
     expect(succeeded(await apiKey())).to.contain('there are no API keys')
     const [old, fresh] = [await newKey('shop', 'orders:read'), await newKey('shop', 'orders:read')]
     for (const key of [old, fresh]) expect((await send(orders(), { headers: as(key) })).status).to.equal(200)
@@ -149,7 +149,7 @@ describe('a closed stack', () => {
       await eventually(isPaid, 'the order to be Paid')
     })
 
-    it('rejects a wrong or missing key, an unlisted AppId, a tenant, the AppId of a service, and a topic of the services', async () => {
+    it('rejects a wrong or missing key, an unlisted AppId, a TenantID, the AppId of a service, and a topic that only services may publish to', async () => {
       const AppId = crypto.randomUUID()
       const { id, name } = publisherOf('OrderCreated')
       expect(await told(full(), other)).to.match(/^403 .*another apiKey/)
@@ -206,7 +206,7 @@ describe('a closed stack', () => {
       expect(refused).to.deep.equal([])
     })
 
-    it('lets a user sign in to the monitor with a key, and shows live events for the filters in the address', async () => {
+    it('lets a user sign in to the monitor with a key, and shows new events that match the filters in the address', async () => {
       const monitor = urlOf(stack, 'event-monitor')
       const key = await newKey('looks', 'events:read')
       const dialog = page.getByRole('dialog', { name: 'Sign in' })

@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['--no-print-directory', '-C', join(repository, folder), ...args], { encoding: 'utf8' })
 const documents = markdownFiles().map((path) => ({ path, text: read(path) }))
-/** Excludes released versions of the changelog, which name commands of their time. */
+/** Excludes released versions of the changelog, because they name commands that existed at their time. */
 const present = documents.map(({ path, text }) => ({
   path,
   text: path === 'CHANGELOG.md' ? text.slice(0, text.search(/^## \d/m)) : text,
@@ -79,7 +79,7 @@ describe('the Markdown documents', () => {
 })
 
 describe('the states of an order in docs/orders.md', () => {
-  /** Returns the status changes that another event causes, for every set of facts of an order. */
+  /** Returns, for every set of facts of an order, the status changes that one more event causes. */
   function transitions(facts: OrderFacts = {}, names: readonly OrderEvent['Name'][] = factNames): Set<string> {
     const all = new Set<string>()
     for (const name of names) {
@@ -136,7 +136,7 @@ describe('make help', () => {
     })
   }
 
-  it('names tools/ only if the folder exists', () => {
+  it('mentions tools/ only if the folder exists', () => {
     const folder = mkdtempSync(join(tmpdir(), 'make-help-'))
     copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
     const shown = execFileSync('make', ['-C', folder, 'help'], { encoding: 'utf8' })

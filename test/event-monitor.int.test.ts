@@ -119,7 +119,7 @@ describe('the index of a real log', function () {
     let kills = 0
     for (; kills < 6; kills += 1) {
       const running = start()
-      // Kill later each time: at the start, in the first transaction, and among later ones.
+      // Kill the monitor later each time: at its start, during its first transaction, and during later transactions.
       await delay(900 + 250 * kills)
       await kill(running)
     }
@@ -132,9 +132,9 @@ describe('the index of a real log', function () {
     expect(found).to.have.length(total)
   })
 
-  it('stays up on a full disk, reports it, and becomes complete when there is space again', async () => {
+  it('reports a full disk while the monitor stays up, and becomes complete when there is space again', async () => {
     await publishAll()
-    // The index of all events needs several times as much.
+    // The index of all events needs several times this space.
     const disk = await mountDisk(folder, '4m')
     const first = start()
     // All stored events stay readable. The program reads them before each report.

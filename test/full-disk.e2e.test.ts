@@ -32,7 +32,7 @@ import { expect } from 'chai'
 
 type Answer = Pick<Order, 'id'> & Pick<ProblemBody, 'detail' | 'orderId'>
 
-/** Needs the right to mount a tmpfs. */
+/** These tests need the right to mount a tmpfs. */
 describe('a system on a full disk', () => {
   const folder = testFolder('full-disk')
   let ports: StackPorts
@@ -46,7 +46,7 @@ describe('a system on a full disk', () => {
       state: await mountDisk(join(folder, 'state')),
       logs: await mountDisk(join(folder, 'logs')),
     }
-    // The databases get a disk of their own. SQLite follows the links.
+    // Links put the databases on a separate disk. SQLite follows these links.
     for (const service of storedServices) {
       symlinkSync(join(disks.state.path, `${service.role}.db`), databaseFile(folder, service))
     }
@@ -125,7 +125,7 @@ describe('a system on a full disk', () => {
     await expectNoDeadLetters()
   })
 
-  it('stops Kafka when its disk is full, names the disk in make up, and continues when there is space', async () => {
+  it('stops Kafka when the disk of Kafka is full, names this disk in make up, and continues when there is space again', async () => {
     await disks.kafka.fill()
     const { key, refused, accepted } = await untilRefused()
     expect(refused.body.detail).to.contain('It is not known whether')

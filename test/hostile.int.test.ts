@@ -66,7 +66,7 @@ describe('a hostile record that event-gateway accepts', () => {
 })
 
 describe('a hostile record', () => {
-  it('ends as a state change or a dead letter of each service, and blocks no other record', async () => {
+  it('becomes a state change or a dead letter of each service, and blocks no other record', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
       const { world, positions, stopped } = await deliverHostile(records)
@@ -90,14 +90,15 @@ describe('a hostile record', () => {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers need well-formed texts. packages/service-kit/src/stream/topic-settings.ts limits the size of dead letters.
+        // The sidecar’s protocol buffers need well-formed texts. packages/service-kit/src/stream/topic-settings.ts limits the size of dead
+        // letters.
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
       }
     })
     await fc.assert(property, { numRuns: 300 })
-    // The rarest result is expected about 25 times, so a run with fewer than five is one in a million.
+    // Even the rarest result occurs about 25 times on average. By chance, only one run in a million has fewer than five.
     const seen = (end: string) => ends.filter((each) => each.endsWith(end)).length
     for (const [role, topic] of new World().subscriptions) {
       for (const what of ['taken', 'refused']) {
@@ -135,7 +136,7 @@ describe('the monitor’s view of hostile records and their dead letters', () =>
 describe('a valid envelope of extreme size or shape', () => {
   for (const combination of combinations) {
     const { topic, shape, refusal } = combination
-    it(`ends as expected in each service (${topic}, ${shape}, ${refusal})`, async () => {
+    it(`leads to the expected result in each service (${topic}, ${shape}, ${refusal})`, async () => {
       const records = largestRecords(combination, 1)
       const { ends, stopped, world } = await deliverLarge(records)
       const wrong = ends.filter(({ isExpected }) => !isExpected)
@@ -146,7 +147,7 @@ describe('a valid envelope of extreme size or shape', () => {
     })
   }
 
-  it('appears masked in the monitor within a second, like its dead letter', () => {
+  it('appears with masked values in the monitor within a second, and so does its dead letter', () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'unlisted')) {
       for (const { topic, key, value, title } of largestRecords(combination, 1)) {
         const record = { key, value, headers: [], partition: 0, offset: 0n, timestamp: 0, appendedAt: 0 }
@@ -162,7 +163,7 @@ describe('a valid envelope of extreme size or shape', () => {
     }
   })
 
-  it('causes no failure of a rebuild of a service’s store', async () => {
+  it('does not make the rebuild of a service’s store fail', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'conflict')) {
       const { world } = await deliverLarge(largeRecords(combination, 8, 2))
       const stored = Object.keys(documentsIn(world.stores.order))

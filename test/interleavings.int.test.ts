@@ -63,7 +63,7 @@ const anyDelivery = fc.record({
   subscription: fc.nat(2),
   picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
 })
-/** Generates a request. The order with a key is `three`, because other publishers cannot name its id. */
+/** Generates a request. Only the order `three` has a key, because other publishers cannot know the id of such an order. */
 const anyRequest = fc.record({
   replica: fc.nat(1),
   request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
@@ -117,7 +117,7 @@ async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<
     return deliver(role, topic, [...new Set(picked)], world.replicas[step.replica])
   }
   for (const { steps, failure } of turns) await world.failing(failure, () => Promise.all(steps.map(take)))
-  // A client repeats its payment if the answer was that it may not be announced (docs/adr/0001).
+  // A client repeats its payment request if the answer was that the payment may not have been announced (docs/adr/0001).
   for (const step of turns.flatMap(({ steps }) => steps)) {
     if ('request' in step && step.request === 'pay') await send(world, step)
   }
@@ -126,7 +126,7 @@ async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<
     for (const [role, topic] of world.subscriptions) {
       const due = recordsOf(topic).filter((record) => !handled.has(name(role, record)))
       left += due.length
-      // One replica reads each partition.
+      // Each partition is read by only one replica.
       await Promise.all(
         world.replicas.map((replica, index) =>
           deliver(
@@ -159,8 +159,8 @@ function paymentState(world: World, id: string): PaymentState {
 }
 
 /**
- * Returns the log with its partitions interleaved differently. Order within partitions and times stay, because ids derive from these
- * (docs/adr/0032).
+ * Returns the log with its partitions interleaved differently. The order within each partition and the times stay the same, because ids
+ * derive from them (docs/adr/0032).
  */
 function shuffled({ log }: World, random: Iterator<number>): FakeLog {
   const other = new FakeLog()
@@ -188,7 +188,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       { numRuns },
     )
 
-  it('leads to the order that its events add up to', () =>
+  it('gives each order exactly the facts of its published events, and the status that follows from these facts', () =>
     property((world) => {
       for (const id of orderIds) {
         const facts = orderFacts(world, id)

@@ -22,7 +22,7 @@ const killedAtRename = `data:text/javascript,${encodeURIComponent(`
   fs.renameSync = () => process.kill(process.pid, 'SIGKILL')
   syncBuiltinESMExports()`)}`
 
-/** The commands that write secrets to files, with the commands before, and at the next start. */
+/** For each secret in a file: the command to run before, the command that writes the secret, and the command of the next start. */
 const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',

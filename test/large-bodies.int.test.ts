@@ -44,7 +44,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
     'payment-service': [() => appOf(paymentService), '/v1/payments', { orderId: randomUUID(), amount: 1 }],
   }
   for (const [name, [create, path, fields]] of Object.entries(forms)) {
-    it(`gets an answer from ${name} within two seconds, as the value of each field and as an additional field`, async () => {
+    it(`gets an answer from ${name} within two seconds if the large value is in any field or in an additional field`, async () => {
       await withServer(create().web, async (url) => {
         const seen = new Set<number>()
         for (const { shape, variant } of variants) {
@@ -77,7 +77,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
       const sidecar = new FakeSidecar()
       await withServer(appOf(gateway, sidecar).web, async (url) => {
         const records = largestRecords(combination, 1, maxEnvelopeBytes)
-        // Readers differ in which of two equal names they use, so the gateway rejects such an envelope.
+        // If two fields have the same name, readers differ in which one they use. So the gateway rejects such an envelope.
         const [twice, once] = [true, false].map((isTwice) =>
           records.filter(({ title }) => title.includes('member again and again') === isTwice),
         ) as [LargeRecord[], LargeRecord[]]

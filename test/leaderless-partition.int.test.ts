@@ -79,7 +79,7 @@ describe('the monitor while one partition has no leader', function () {
       await requestAt(admin, first, 'Produce', () => [-1, 5_000, [message], {}])
     })
 
-  it('indexes all other partitions, names the leaderless one, and reads it again when it has a leader', async () => {
+  it('indexes all other partitions, names the partition without a leader, and reads this partition again when it has a leader', async () => {
     await second.kill()
     await writer.publish('orderevents', 0, event())
     await publishToFirst(event())

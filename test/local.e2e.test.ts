@@ -43,7 +43,7 @@ describe('the system as processes of one machine', () => {
     for (const service of tested) serviceSpecs(service, running, operator)
     kills(reacting(tested), running)
     rebuiltStores(running, operator)
-    // The last of them stops the stack.
+    // The last of these specs stops the stack.
     operatorCommands(running)
   })
 })

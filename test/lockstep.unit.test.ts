@@ -24,11 +24,11 @@ function message(letter: string, text = ''): Buffer {
   return Buffer.concat([Buffer.from(letter), length, Buffer.from(text)])
 }
 
-describe('round trips counted on the wire', () => {
+describe('the counter of round trips', () => {
   let server: Server
   let lockstep: Lockstep
   const sockets: Socket[] = []
-  /** Starts a server that answers each message with this end, and a proxy in front of it. */
+  /** Starts a proxy, and behind it a server that answers each chunk of data that ends with `end`. */
   async function serve(answer: Buffer, protocol: Protocol, end: Buffer = Buffer.of()) {
     const answerTo = (socket: Socket) => (chunk: Buffer) => {
       if (chunk.subarray(chunk.length - end.length).equals(end)) socket.write(answer)
@@ -52,7 +52,7 @@ describe('round trips counted on the wire', () => {
     server.close()
   })
 
-  it('counts one for each of several requests that wait for each other', async () => {
+  it('counts one round trip for each request if each waits for the answer to the previous one', async () => {
     await serve(command('ok'), mongodb)
     const ask = await client()
     const work = async () => {
@@ -61,7 +61,7 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(work)).to.equal(3)
   })
 
-  it('counts one for requests at the same time on different connections', async () => {
+  it('counts one round trip for requests that are sent at the same time on different connections', async () => {
     await serve(command('ok'), mongodb)
     const clients = await Promise.all(Array.from({ length: 20 }, client))
     expect(await lockstep.roundTripsOf(() => Promise.all(clients.map((ask) => ask(command('update')))))).to.equal(1)
@@ -74,7 +74,7 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(() => ask(hello.subarray(0, 9), hello.subarray(9)))).to.equal(0)
   })
 
-  it('counts those of PostgreSQL up to ReadyForQuery, and only after the login', async () => {
+  it('counts one round trip for a PostgreSQL statement up to ReadyForQuery, and none for the login', async () => {
     await serve(Buffer.concat([message('C', 'INSERT'), message('Z', 'I')]), postgresql, message('S'))
     const ask = await client()
     const [statement, login] = [
@@ -92,7 +92,7 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(() => ask(message('Q', '-- ping\0')))).to.equal(0)
   })
 
-  it('counts one for PostgreSQL statements that are sent together', async () => {
+  it('counts one round trip for PostgreSQL statements that are sent together', async () => {
     const ready = message('Z', 'I')
     await serve(Buffer.concat([ready, ready]), postgresql, message('S'))
     const ask = await client()

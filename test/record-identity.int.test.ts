@@ -222,13 +222,13 @@ describe('the identity of records', function () {
         return body.event?.row.at
       })
 
-    it('opens a new entry for a bad event at the position of a replayed one, and keeps the old entry’s reason', async () => {
+    it('opens a new entry for a bad event at the position of a replayed event, and keeps the reason of the old entry', async () => {
       const bad = reduced('10')
       await cluster.publish(bad)
       await cluster.consume()
       expect(await cluster.replay(await cluster.entries())).to.deep.equal(['refused'])
       const first = await cluster.entries()
-      // This is treated as an edit, because the test is about the note.
+      // A replay with an edit is enough here, because this test is about the note that the replay writes.
       for await (const { result } of replayDeadLetters(cluster.kafka, first, {
         trust,
         edited: Buffer.from(reduced()),
@@ -272,7 +272,7 @@ describe('the identity of records', function () {
     it('identifies a dead letter of 0.1.0 by its content when it is replayed into the new topic', async () => {
       const event = reduced()
       const offset = await cluster.publish(event)
-      // Release 0.1.0 wrote this dead letter. The new topic has not reached its offset.
+      // A dead letter as release 0.1.0 wrote it. The new topic has not yet reached the offset that it names.
       const header = (name: string, text: string) => [Buffer.from(`deadletter-${name}`), Buffer.from(text)] as const
       const headers = [
         ...[header('app', 'order-service'), header('reason', 'handler-error'), header('topic', topic)],
@@ -287,7 +287,7 @@ describe('the identity of records', function () {
       expect(await cluster.replay(old)).to.deep.equal(['replayed'])
       const replayed = (await cluster.records(topic)).at(-1) as LogRecord
       expect([replayed.offset > offset, headerOf(replayed, 'replayed-from')]).to.deep.equal([true, `${topic}/0/500`])
-      // Its content makes it the event that was published.
+      // The replayed record and the published event have the same content, so they have the same Id.
       cluster.handled = []
       await cluster.consume(offset)
       expect(new Set(cluster.handled.map(({ Id }) => Id)).size).to.equal(1)
@@ -329,7 +329,7 @@ describe('the identity of records', function () {
     }
 
     for (const timestamps of ['CreateTime', 'LogAppendTime'] as const) {
-      it(`gives events the same ids at other positions of a topic with ${timestamps}`, async () => {
+      it(`gives events the same ids although the target topic, with ${timestamps}, has them at other positions`, async () => {
         await cluster.createAgain()
         for (const total of [10, 11, 12]) await cluster.publish(reduced(total))
         cluster.handled = []
@@ -347,7 +347,7 @@ describe('the identity of records', function () {
       })
     }
 
-    it('gives a copied record that fails again the same entry if the target keeps the time', async () => {
+    it('keeps the entry of a copied record that fails again if the target topic keeps the record’s time', async () => {
       await cluster.createAgain()
       await cluster.publish('{"mirrored":')
       await cluster.consume()

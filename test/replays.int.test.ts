@@ -116,7 +116,7 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
 
-  it('publishes an event once if the command line replayed it before the index has the note', async () => {
+  it('publishes an event once if the command line has replayed it and the index does not have the note yet', async () => {
     const entries = await failed(6, 'commands')
     for (const { id } of entries.slice(0, 3)) {
       await command('replay', id)
@@ -130,7 +130,7 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
 
-  it('lists a record once that two services rejected, and publishes its event once for both dead letters', async () => {
+  it('lists a record with two dead letters of different services once, and publishes its event once for both', async () => {
     const positions = (await failed(3, 'both')).map(({ origin }) => origin)
     const failures = await Promise.all(
       positions.map(async (position) => ({ position, value: (await log.at(position))?.value ?? Buffer.alloc(0) })),
@@ -214,7 +214,7 @@ describe('replays of dead letters on a real log', function () {
       }
     })
 
-    it('rejects the edit of an earlier attempt, and accepts one of the newest', async () => {
+    it('rejects the edit of an earlier attempt, and accepts an edit of the newest attempt', async () => {
       const [entry] = (await failed(1, 'attempts')) as [DeadLetterEntry]
       const stale = await edit(entry, 11)
       const { outcomes } = await ended(await start({ entries: [entry.id] }))
@@ -287,7 +287,7 @@ describe('replays of dead letters on a real log', function () {
       expect(await counts([entry])).to.deep.equal([1])
     })
 
-    it('accepts a file only for the attempt that it was made from', async () => {
+    it('accepts an edited file only for the attempt from which the file was made', async () => {
       const [entry] = (await failed(1, 'files')) as [DeadLetterEntry]
       const file = join(files, 'event.json')
       await run(['replay', entry.id])

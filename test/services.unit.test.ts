@@ -36,7 +36,7 @@ describe('services.json', () => {
   for (const { name, consumes, hasStore, parts, definition, settings } of services) {
     it(`makes ${name} export metrics for each topic, each operation and each dependency`, async () => {
       const app = createApp(definition, {
-        // Brokers are empty, so the check of the stream is skipped.
+        // The setting Brokers is empty, so the app does not check the connection to Kafka.
         settings: { ...settings, Stream: { ...settings.Stream, Brokers: '' } },
         log: createLog(name, 'silent'),
         sidecar: new FakeSidecar(),

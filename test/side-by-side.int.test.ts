@@ -28,7 +28,7 @@ describe('test/side-by-side.ts', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   function run(...sequences: string[]) {
-    // Make started by another make prints the names of folders.
+    // When one make starts another, the second one prints the names of folders.
     const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
     const { status, stdout } = spawnSync(process.execPath, [program, ...sequences], {
       cwd: folder,
@@ -38,7 +38,7 @@ describe('test/side-by-side.ts', () => {
     return { status, lines: stdout.split('\n').filter(Boolean) }
   }
 
-  it('runs targets at the same time, or in turn if a comma joins them, and adds up the counts', () => {
+  it('runs targets at the same time, or in turn if a comma joins them, and adds up the numbers of tests', () => {
     const { status, lines } = run('first,third', 'second')
     expect(status).to.equal(0)
     expect(lines).to.include.members(['third  | after the first', 'second | 2 passed, 0 failed'])

@@ -58,7 +58,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  // A file of the release image may use only the service in that image.
+  // A file that is copied into a release image may use only the service in that image.
   'packages/cli': { 'release-image': [], src: ['release-image'], test: ['release-image', 'src'] },
 }
 
@@ -101,7 +101,7 @@ describe('the structure of the code', () => {
   it('lets a package declare only what it uses', () => {
     const unused = packages.flatMap(({ folder, files, ...declared }) =>
       [...declared.dependencies, ...declared.devDependencies]
-        // A package of types is used if the described package is.
+        // A package that contains only types is treated as used if the package that it describes is used.
         .filter((name) => !files.some(({ text }) => text.includes(`'${name.replace(/^@types\//, '')}`)))
         .map((name) => `${folder} declares ${name}`),
     )

@@ -1,5 +1,5 @@
-// Usage: node test/unless-passed.ts NAME PATH... -- COMMAND...
-// Runs tests, unless they passed on this machine with the same files, Node and browser. Then it prints the reason and the count 0.
+// Usage: node test/unless-passed.ts NAME PATH... -- COMMAND... Runs tests, unless they have already passed on this machine with the same
+// files, Node and browser. In that case it prints the reason and 0 as the number of tests.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'

@@ -7,13 +7,16 @@ import { orderIsPaid, paymentsOf, placeOrder, post } from './orders.ts'
 import { readStack } from './running-stack.ts'
 import { commands, parts, printed, readOrder } from './system.ts'
 
-/** A reset is clean if the service never accepted the connection: the kernel resets waiting connections. */
+/**
+ * The permitted outcomes. A reset is permitted only if the service never accepted the connection: the kernel also resets connections that
+ * still wait to be accepted.
+ */
 const cleanOutcomes = ['201', '202', '503', 'ECONNREFUSED', 'ECONNRESET']
 
 const pidOf = (running: Map<string, string[]>) => printed.pid(running.get(parts.orders) ?? [])
 
 describe('a restart under load', () => {
-  it('answers each request with 201 or 202 or accepts no order, and each accepted order is paid once', async () => {
+  it('creates an order only for a request that is answered with 201 or 202, and each of these orders is paid once', async () => {
     const { runner, parts: before } = await readStack()
     const acceptedIds = new Set<string>()
     const resets: { key: string; at: number }[] = []

@@ -14,7 +14,7 @@ describe('an event that is published many times', () => {
     ['reduced', (id) => reducedEnvelope(id)],
   ]
   for (const [variant, envelope] of variants) {
-    it(`results in one order and one payment if it is ${variant}, across all partitions`, async () => {
+    it(`results in one order and one payment if its copies are ${variant} envelopes in all partitions`, async () => {
       const orderId = randomUUID()
       const value = JSON.stringify(envelope(orderId))
       await publish(
@@ -23,7 +23,7 @@ describe('an event that is published many times', () => {
           partition: partitions[index % partitions.length] ?? 0,
         })),
       )
-      // After an order behind them is paid, all copies have been handled.
+      // In each partition an order follows the copies. When it is paid, the services have handled all copies before it.
       const behind = partitions.map((partition) => ({ partition, orderId: randomUUID() }))
       await publish(
         ...behind.map(({ partition, orderId }) => ({ partition, value: JSON.stringify(reducedEnvelope(orderId)) })),

@@ -47,7 +47,7 @@ describe('publishing from outside', () => {
     })
   }
 
-  it('keeps a faulty envelope from blocking others in a request over HTTP', async () => {
+  it('accepts the valid envelopes of an HTTP request that also contains a faulty envelope', async () => {
     const orderId = randomUUID()
     const body = [reducedEnvelope(randomUUID(), 'text'), reducedEnvelope(orderId)]
     const answer = await send(urls.publishing, { body })

@@ -16,7 +16,7 @@ import {
 } from './system.ts'
 
 describe('the flow of an order', () => {
-  it('pays a new order once, with its total', async () => {
+  it('pays a new order once, with the total of the order', async () => {
     const { id } = await placeOrder(42.5)
     expect((await orderIsPaid(id)).total).to.equal(42.5)
     expect(await paymentsOf(id)).to.deep.equal([{ orderId: id, amount: 42.5, status: paymentStatuses.approved }])

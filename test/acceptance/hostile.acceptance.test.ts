@@ -9,8 +9,8 @@ const partition = 1
 const secondsToWait = 20
 
 /**
- * Publishes records into one partition, then an order, and later another one, which must both be paid. A sidecar may deliver the first
- * order in the batch of the hostile records.
+ * Publishes the records into one partition, then an order, and later a second order. Both orders must be paid. The second order is needed
+ * because a sidecar may deliver the first one in the same batch as the hostile records.
  */
 async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Promise<Position[]> {
   const behind = randomUUID()
@@ -79,7 +79,7 @@ describe('a hostile record', () => {
     })
   }
 
-  it('gets the reason in its dead letter if it conflicts with an order', async () => {
+  it('becomes a dead letter that names the reason if it conflicts with an order', async () => {
     const orderId = randomUUID()
     const values = [10, 11].map((total) => ({ value: text(reducedEnvelope(orderId, total)) }))
     const [, position] = await publishAhead(...values)

@@ -18,7 +18,7 @@ interface Request {
 }
 
 /**
- * Sends a request on a new connection, so that a restarted server breaks none.
+ * Sends each request on a new connection, because a restarted server breaks the connections that are open.
  * @throws {Error} with a `code` if no answer arrives
  */
 export async function send(url: string, { method, body, headers, ca }: Request = {}): Promise<Answer> {
@@ -58,7 +58,7 @@ function parsed(text: string): Answer['body'] {
 
 /**
  * Calls `probe` until it returns a result.
- * @throws {Error} with `what` and the last error of `probe` after the time
+ * @throws {Error} after the timeout, with `what` and the last error of `probe`
  */
 export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, seconds = 30): Promise<T> {
   const end = Date.now() + seconds * 1000

@@ -23,7 +23,7 @@ export interface Publisher {
 const user = 'acceptance'
 let settings: Promise<object> | undefined
 
-// This client reports a reset during login twice. Without a listener the second one would end the process.
+// This client reports a reset during login twice. Without a listener, the second report would end the process.
 subscribe('plt:kafka:instances', (message) => {
   const { type, instance } = message as { type: string; instance: EventEmitter }
   if (type === 'connection') instance.on('error', () => {})
@@ -61,7 +61,7 @@ export async function publish(...records: OutgoingRecord[]): Promise<Position[]>
   }
 }
 
-/** Only Kafka in containers requires a user. A command prints the settings. */
+/** Returns the connection settings of a user, which a command prints. Only Kafka in containers requires a user. */
 async function readSettings(): Promise<object> {
   const { runner } = await readStack()
   if (runner === 'processes') return {}

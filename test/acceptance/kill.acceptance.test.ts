@@ -26,7 +26,7 @@ const victims = [parts.orders, parts.payments, parts.ordersSidecar, parts.kafka]
 const pause = 300
 
 describe('a system whose parts are killed', () => {
-  it('keeps every accepted order and pays each once', async () => {
+  it('keeps every accepted order and pays each order once', async () => {
     const ledger: Ledger = new Map()
     let isOver = false
     const hasEnded = () => isOver

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 
-/** The checkout that started the stack. Its commands run. */
+/** The checkout that started the stack. The tests run the commands of this checkout. */
 export const checkout = resolve(process.env.CHECKOUT || join(import.meta.dirname, '../..'))
 
-/** Returns the environment for a command, without the variables of the make that runs these tests. */
+/** Returns the environment for a command. Removes the variables that `make` set when it started these tests. */
 export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { MAKEFLAGS, MFLAGS, MAKEOVERRIDES, MAKELEVEL, PART, ...env } = process.env
   return { ...env, NO_COLOR: '1', ...more }

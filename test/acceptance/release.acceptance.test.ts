@@ -21,7 +21,7 @@ import {
   statuses,
 } from './system.ts'
 
-/** Releases services to a rehearsal, which needs Docker and no running stack. */
+/** Releases services to a rehearsal. This needs Docker, but no running stack. */
 describe('a release on the rehearsal', function () {
   this.timeout(900_000)
   let process: ChildProcess
@@ -34,7 +34,7 @@ describe('a release on the rehearsal', function () {
     process = spawn('make', ['--no-print-directory', ...commands.rehearsal], {
       cwd: checkout,
       env: cleanEnvironment(),
-      // The process gets its own group, which receives the signal of Ctrl-C.
+      // The process gets its own process group. Ctrl-C in a terminal sends its signal to a whole group.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -81,7 +81,7 @@ describe('a release on the rehearsal', function () {
     expect((await send(`${addresses.order}${ordersPath}`)).status).to.equal(401)
   })
 
-  it('applies a changed setting, and a rollback restores the old one', async () => {
+  it('applies a changed setting, and restores the previous setting in a rollback', async () => {
     const { payment } = releasedApps
     await make(commands.release('payment', payment), { ...settings, [releasedLimit]: '50' })
     expect(await statusOf(await place(51))).to.equal(statuses.rejected)
@@ -89,7 +89,7 @@ describe('a release on the rehearsal', function () {
     expect(await statusOf(await place(51))).to.equal(statuses.paid)
   })
 
-  it('disappears completely when the rehearsal is interrupted', async () => {
+  it('removes all files of the rehearsal when the rehearsal is interrupted', async () => {
     globalThis.process.kill(-(process.pid ?? 0), 'SIGINT')
     await eventually('the rehearsal ends', async () => process.exitCode ?? process.signalCode ?? undefined, 60)
     expect(existsSync(join(checkout, rehearsal.folder))).to.equal(false)

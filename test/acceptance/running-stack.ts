@@ -18,5 +18,5 @@ export async function readStack(): Promise<RunningStack> {
   throw new Error(`These tests need a running stack. Start it with: make up\n${output}`)
 }
 
-// Every test file imports this module, so mocha checks once, before the first test.
+// Every test file imports this module. So this check runs once, before the first test.
 before(readStack)

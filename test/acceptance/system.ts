@@ -69,7 +69,7 @@ export const statuses = { paid: 'Paid', refunded: 'Refunded', rejected: 'Payment
 export const paymentStatuses = { approved: 'Approved', rejected: 'Rejected' } as const
 export const paymentEvents = ['PaymentApproved', 'PaymentRejected']
 export const reasons = { invalidPayload: 'invalid-payload', conflictingOrder: 'conflicting-order' }
-/** A total above this value is rejected. */
+/** payment-service rejects the payment of an order with a larger total. */
 export const approvedUpTo = 10_000
 
 type Json = Record<string, unknown>
@@ -168,7 +168,7 @@ export const withExtraField = (envelope: object, extra: string) =>
 export const readiness = '/readyz'
 
 export const releasedApps = { order: 'my-order', payment: 'my-payment' }
-/** A setting of payment-service that shows which release runs. Totals above it are rejected. */
+/** A setting whose effect shows which release of payment-service runs: the service rejects the payment of an order with a larger total. */
 export const releasedLimit = 'Policy__ApproveUpTo'
 export const rehearsal = {
   isReady: /The rehearsal is ready/,

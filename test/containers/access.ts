@@ -35,7 +35,7 @@ export function access(running: () => RunningContainers): void {
 
     const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
 
-    it('requires TLS and a password, and gives unknown users the same refusal', async () => {
+    it('requires TLS and a password, and refuses an unknown user with the same error as a wrong password', async () => {
       const { kafkaAs } = stack.settings
       const { bootstrapBrokers, sasl, tls } = stack.kafka
       for (const user of stackUsers) expect(await refusalOf(listTopics(kafkaAs(user))), user).to.equal(undefined)
@@ -55,7 +55,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('gives its users exactly the declared rights', async () => {
+    it('gives its users exactly the rights that services.json declares', async () => {
       const passwords = stackUsers.map((user) => [user, stack.settings.kafkaAs(user).sasl?.password ?? ''])
       expect(await ensureAccess(stack.kafka, Object.fromEntries(passwords))).to.deep.equal({ added: 0, removed: 0 })
     })
@@ -76,7 +76,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('makes a service report a missing right, and make up restores it', async () => {
+    it('lets a service report a missing right, which make up then restores', async () => {
       const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
       const right = aclOf('order-service', 'orderevents', AclOperations.WRITE)
       await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
@@ -89,7 +89,7 @@ export function access(running: () => RunningContainers): void {
       await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
     })
 
-    it('lets an outside publisher write after ./orderflow publisher has created its user, until it is removed', async () => {
+    it('lets an outside publisher write after ./orderflow publisher has created its user, until this user is removed', async () => {
       const printed = succeeded(await stack.orderflow(['publisher', 'legacy']))
       expect(printed).to.contain('legacy may write only orderevents')
       const legacy = clientOf(printed, stack)
@@ -113,7 +113,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('makes ./orderflow publish refuse payment events of an outside publisher', async () => {
+    it('lets ./orderflow publish refuse payment events, and name the only topic of outside publishers', async () => {
       const file = join(folder, `${randomUUID()}.json`)
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))

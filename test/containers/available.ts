@@ -9,12 +9,12 @@ import {
 } from '@orderflow/cli'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 
-/** The reason why this machine cannot run containers, or the error of the attempt. */
+/** The reason why this machine cannot run containers, or the error that occurred when the images were prepared. */
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Declares tests that need Docker and all images. Loading a test file pulls or builds the images, like `./orderflow images`. Without Docker
- * the tests are skipped. They fail if CONTAINERS=required, or if getting an image failed.
+ * Declares tests that need Docker and all images. Loading a test file pulls or builds the images, as `./orderflow images` does. Without
+ * Docker the tests are skipped, or fail if CONTAINERS=required. They also fail if an image could not be pulled or built.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
   const error =

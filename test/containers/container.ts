@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/cli'
 import { getContainerRuntimeClient } from 'testcontainers'
 
-/** Returns the containers of a Compose project, running or stopped, of one service or all. */
+/** Returns the running and stopped containers of a Compose project, for one service or for all services. */
 export async function inspectContainers(project: string, service?: string) {
   const { container: client } = await getContainerRuntimeClient()
   const label = [`com.docker.compose.project=${project}`]
@@ -21,7 +21,7 @@ export async function openContainer(project: string, service: string) {
 
     start: async () => void (await container.start()),
 
-    /** Sends a signal to the first process, and waits for its end if the signal ends it. */
+    /** Sends a signal to the first process of the container. If the signal ends this process, waits until it has ended. */
     async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
       await container.kill({ signal })
       if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return

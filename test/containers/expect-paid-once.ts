@@ -9,7 +9,7 @@ import type { RunningContainers } from './running-containers.ts'
 
 /**
  * Waits until all orders of the ledger are paid, then runs the ledger’s checks. The stack may have other orders. Returns the number of
- * orders. Reads whole stores past Dapr, because single requests take minutes with a database stand-in.
+ * orders. Reads the complete stores without Dapr, because one request for each document takes minutes with a database stand-in.
  */
 export async function expectPaidOnce({ kafka, stores }: RunningContainers, book: Book): Promise<number> {
   const read = async (service: string, prefix: string) =>
@@ -18,7 +18,7 @@ export async function expectPaidOnce({ kafka, stores }: RunningContainers, book:
   await eventually(
     async () => {
       const keys = new Set((await read('order-service', storedPrefixes['order-service'])).map(([key]) => key))
-      // The payment may be stored first.
+      // order-service may store the payment of an order before the order itself.
       return placed.every(({ id }) =>
         ['OrderCreated', 'PaymentApproved'].every((fact) => keys.has(`order/${id}/${fact}`)),
       )

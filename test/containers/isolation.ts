@@ -6,7 +6,7 @@ import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 
-/** The ports that are open to the network, and those only for service and sidecar. */
+/** The ports that are open to the network, and the ports that only a service and its sidecar use. */
 const { http, https, metrics, daprMetrics, ...inner } = entryOf(defaultPorts.services, 'order-service')
 const open = [http, https, metrics, daprMetrics]
 const closed = Object.values(inner)
@@ -18,7 +18,7 @@ export function isolation(running: () => RunningContainers): void {
       stack = running()
     })
 
-    it('allows access to the public and metrics ports of another pod, but not to its internal ones', async () => {
+    it('allows access to the public and metrics ports of another pod, but not to its internal ports', async () => {
       const neighbour = await openContainer(stack.project, 'payment-service')
       const script = `const connect = (port) => new Promise((resolve) => {
           const socket = net.connect(port, 'order-pod', () => resolve('open')).on('error', ({ code }) => resolve(code))
@@ -52,7 +52,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(bindings.map(({ HostIp }) => HostIp)).to.have.members(ports)
     })
 
-    it('keeps secrets and tax ids out of arguments and logs', async () => {
+    it('keeps secrets and tax ids out of the arguments of processes and out of logs', async () => {
       const customerTaxId = `TAX-${crypto.randomUUID()}`
       const { body } = await post<{ id: string }>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerTaxId })
       await orderWith(orderUrl(stack), body.id, 'Paid')

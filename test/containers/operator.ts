@@ -4,7 +4,7 @@ import { domainDocuments } from '../support/documents/documents.ts'
 import { openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** Operates containers. A rebuild uses the running sidecar, as in `make rebuild`. */
+/** Runs operators’ commands in containers. A rebuild uses the running sidecar, as `make rebuild` does. */
 export function containersOperator({ project, stores }: RunningContainers): Operator {
   return {
     documents: async (role) => domainDocuments(await stores.read(`${role}-service`)),

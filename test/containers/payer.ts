@@ -4,7 +4,7 @@ import { defaultPorts, entryOf } from '@orderflow/cli'
 import { openContainer } from './container.ts'
 
 const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`
-/** Posts each line of its input, and prints the status. */
+/** Posts each line of its input, and prints the status of the answer. */
 const script = `const { createInterface } = await import('node:readline')
   const headers = { 'content-type': 'application/json' }
   console.log('ready')
@@ -14,8 +14,8 @@ const script = `const { createInterface } = await import('node:readline')
   }`
 
 /**
- * Starts a program in a replica’s container that requests payments, because replicas publish no port. It starts in advance, so that
- * replicas can receive requests at the same moment.
+ * Starts a program inside the container of a replica, because replicas publish no port. The program sends payment requests to the replica.
+ * It starts in advance, so that all replicas can receive a request at the same moment.
  */
 export async function openPayer(project: string, replica: string) {
   const { id } = await openContainer(project, replica)

@@ -17,7 +17,7 @@ export interface PayingLoad {
 
 export interface Paid {
   orders: number
-  /** The number of repeated requests, which were rejected or got no answer. */
+  /** The number of requests that were repeated because they were rejected or got no answer. */
   retried: number
 }
 

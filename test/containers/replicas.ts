@@ -28,7 +28,7 @@ export function replicas(running: () => RunningContainers): void {
       load = startPayingLoad(stack, perSecond)
     })
 
-    /** Waits until all partitions of orderevents have an owner, and all replicas have equally many. */
+    /** Waits until all partitions of orderevents have an owner, and each replica owns the same number of partitions. */
     const untilShared = (replicas: number) =>
       eventually(
         async () => {
@@ -51,8 +51,9 @@ export function replicas(running: () => RunningContainers): void {
       await untilShared(count)
     })
 
-    it('divides the partitions again after some replicas were killed and all were restarted', async () => {
-      // The partitions of one replica wait until its session ends, those of the other until its service is back.
+    it('divides the partitions again after two replicas were killed and all replicas were restarted', async () => {
+      // The partitions of the replica whose sidecar was killed wait until the session of this sidecar ends. The partitions of the other
+      // replica wait until its service runs again.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
       const restarted = succeeded(await stack.orderflow(['restart', service]))
@@ -71,7 +72,7 @@ export function replicas(running: () => RunningContainers): void {
       const producer = createProducer(stack.kafka)
       const payers = await Promise.all(names.map((name) => openPayer(stack.project, name)))
       for (let round = 0; round < 10; round += 1) {
-        // Simultaneous requests of a replica would share one transaction, and so be a single race.
+        // A replica would handle several simultaneous requests in one transaction. So each round sends one request to each replica.
         const order = full({ CustomerName: crypto.randomUUID(), Total: 7 })
         const { OrderId: id, CustomerName: name, Total: total } = order.Payload
         book.attempted({ name, source: 'outside', total, id })

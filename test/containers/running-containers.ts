@@ -37,7 +37,7 @@ export async function startContainers(): Promise<RunningContainers> {
     return copy.run('make', ['--no-print-directory', ...args], env)
   }
   const orderflow: RunningContainers['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
-  /** The engine deletes logs with their containers. */
+  /** Docker deletes the logs of a container together with the container. */
   async function keepLog(): Promise<void> {
     mkdirSync(dirname(logFile), { recursive: true })
     appendFileSync(logFile, await log())

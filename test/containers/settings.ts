@@ -50,7 +50,7 @@ const serverPorts = (ports: StackPorts) => ({
   PROMETHEUS_PORT: String(ports.prometheus),
 })
 
-/** The controller of Kafka needs no port here, so MongoDB gets its number. */
+/** In containers, Kafka’s controller needs no published port, so MongoDB gets that port number. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 
 /** @param envFile a file that `make up` wrote */
@@ -83,7 +83,7 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
   }
 }
 
-/** Connects directly, because the replica set names its member by a name in the Docker network. */
+/** Connects directly to this address, because the replica set reports a name that only the Docker network can resolve. */
 function mongoUri(ports: StackPorts, password: string): string {
   return `mongodb://orderflow:${password}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`
 }

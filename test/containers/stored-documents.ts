@@ -8,7 +8,7 @@ import type { RunningContainers } from './running-containers.ts'
 
 const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }
 
-/** Names with a meaning for a store, a parser or a template. */
+/** Field names that have a special meaning for a store, a parser or a template. */
 const hostileFields = '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "__proto__": {"Total": 0}}'
 
 export function storedDocuments(running: () => RunningContainers): void {
@@ -23,7 +23,7 @@ export function storedDocuments(running: () => RunningContainers): void {
 
     const publish = (value: string) => producer.send({ topic: 'orderevents', value })
 
-    /** Returns the document of an order’s OrderCreated as Dapr stores it, and its fact. */
+    /** Returns the stored document of an order’s OrderCreated: its text as Dapr stores it, and the event in it. */
     async function storedOrder(orderId: string) {
       await orderWith(orderUrl(stack), orderId, 'Paid')
       const [document] = await stack.stores.read('order-service', `order/${orderId}/OrderCreated`)
@@ -33,7 +33,7 @@ export function storedDocuments(running: () => RunningContainers): void {
     }
 
     for (const [what, text] of Object.entries({ ...hostileTexts, ...longest })) {
-      it(`keeps ${what} unchanged in one string`, async () => {
+      it(`keeps a text unchanged in one string: ${what}`, async () => {
         const envelope = full({ CustomerName: text, CustomerTaxId: text.slice(0, 64) })
         await publish(JSON.stringify(envelope))
         const { fact } = await storedOrder(envelope.Payload.OrderId)
@@ -58,7 +58,7 @@ export function storedDocuments(running: () => RunningContainers): void {
       expect(text.length).to.be.below(maxFactBytes)
     })
 
-    it('never contains a text of 1 MB, which HTTP and Kafka reject with their limits', async () => {
+    it('never contains a text of 1 MB, because HTTP and Kafka reject a text of this size', async () => {
       const text = 'x'.repeat(1024 * 1024)
       const posted = await post<ProblemBody>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerName: text })
       expect([posted.status, posted.body.detail]).to.deep.equal([

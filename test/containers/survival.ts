@@ -26,7 +26,7 @@ export function survival(running: () => RunningContainers): void {
     })
 
     for (const name of accepting) {
-      it(`makes order-service reject orders only until it is back: ${name}`, async () => {
+      it(`makes order-service reject orders only until the container runs again: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.isRefused()
@@ -36,7 +36,7 @@ export function survival(running: () => RunningContainers): void {
     }
 
     for (const name of paying) {
-      it(`leaves order-service able to accept orders while it is down: ${name}`, async () => {
+      it(`does not prevent order-service from accepting orders: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.accepts(some)
@@ -44,7 +44,7 @@ export function survival(running: () => RunningContainers): void {
       })
     }
 
-    it('starts every killed pod again with make up, and the services in its network', async () => {
+    it('starts again with make up if it is a pod, together with the services in its network', async () => {
       await load.accepts(some)
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()
@@ -61,7 +61,7 @@ export function survival(running: () => RunningContainers): void {
       }
     })
 
-    it('leaves all orders of the load paid once and listed', async function () {
+    it('leaves every order of the load paid once and listed', async function () {
       const { orders, retried } = await load.endsPaidOnce()
       for (const { name } of storedServices) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`

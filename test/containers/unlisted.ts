@@ -2,7 +2,8 @@ import type { Stores } from '../support/stores.ts'
 
 /**
  * Returns the documents of a service that its list will never show, and the holes in the list. A document is stored after its slot
- * (packages/service-kit/src/state/arrival-list.ts), so a kill may leave only slots without a document. Reads past Dapr.
+ * (packages/service-kit/src/state/arrival-list.ts). So a kill may leave a slot whose document is missing, but each document has its slot.
+ * Reads the store directly instead of through Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {
   const stored = new Map((await stores.read(service)).map(([key, json]) => [key, JSON.parse(json)]))

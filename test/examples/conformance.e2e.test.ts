@@ -48,7 +48,7 @@ describe('the validator of each language', () => {
     }
   })
 
-  it('returns the same code and pointers as the project’s own for random documents', async function () {
+  it('returns the same code and pointers as the project’s own validator for random documents', async function () {
     this.timeout(900_000)
     const most = Math.max(...Object.values(counts))
     const questions = Array.from(corpus(seed, most), (bytes, index): Question => {
@@ -57,7 +57,7 @@ describe('the validator of each language', () => {
     const own = questions.map(ownVerdict)
     const byCode = Map.groupBy(own, ({ code }) => code)
     console.log(`      SEED=${seed}: ${[...byCode].map(([code, all]) => `${all.length} ${code}`).join(', ')}`)
-    // The corpus must reach each rule, because a corpus of equal errors proves little.
+    // The documents must break each rule often enough, because a corpus with only a few kinds of errors proves little.
     for (const code of ['ok', ...envelopeErrorCodes])
       expect(byCode.get(code)?.length ?? 0, code).to.be.above(most / 1_000)
     for (const example of found) {
@@ -78,7 +78,10 @@ describe('the validator of each language', () => {
   })
 })
 
-/** Compares two verdicts. A validator may reject deep nesting first, even in invalid JSON (envelope-schema/fixtures/README.md). */
+/**
+ * Compares two verdicts. A validator may reject deep nesting before all other faults, even in invalid JSON
+ * (envelope-schema/fixtures/README.md).
+ */
 function same(own: Verdict, other: Verdict, { base64 }: Question): boolean {
   const isSame = own.code === other.code && own.pointers.join() === other.pointers.join()
   const stopped = other.code === 'not-an-envelope' && other.pointers.join() === ''

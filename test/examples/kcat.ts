@@ -5,7 +5,7 @@ import { canAptGet, runTool } from '@orderflow/cli'
 import type { Example } from './example.ts'
 
 /**
- * Returns the example of the shell. As root on Debian it installs a missing kcat.
+ * Returns the shell example. If kcat is missing, installs it when the tests run as root on Debian.
  * @param pythonPackages the folder of a newer librdkafka, for a kcat that is too old for Kafka 4
  */
 export async function kcatExample(folder: string, pythonPackages: string): Promise<Example> {

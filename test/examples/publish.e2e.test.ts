@@ -70,7 +70,7 @@ describe('each example of a publisher', () => {
     const byCurl = (file: string) =>
       run(join(repository, 'docs/examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
 
-    it('publishes orders that are paid, from one event, a list and lines: curl', async () => {
+    it('publishes a single event, a list and lines, and all orders are paid: curl', async () => {
       const [one, two, three] = [full(), full(), full()]
       const lines = join(folder, 'events.ndjson')
       writeFileSync(lines, `${JSON.stringify(three)}\n`)
@@ -135,7 +135,7 @@ describe('each example of a publisher', () => {
     })
 
     for (const language of languages) {
-      it(`publishes the bytes of the file with user and password: ${language}`, async () => {
+      it(`publishes the unchanged bytes of the file after a login with user and password: ${language}`, async () => {
         const event = full()
         const { code, stderr } = await publish(language, fileWith(event), settings)
         expect(code, stderr).to.equal(0)

@@ -23,7 +23,7 @@ describe('make and packages/cli/node in unusual environments', () => {
         .join(delimiter),
       HOME,
     }
-    // A target for CDPATH, and a script that should never run.
+    // A folder for CDPATH to find, and a script that must never run.
     mkdirSync(join(copy.folder, 'decoy/stack'), { recursive: true })
     mkdirSync(join(copy.folder, 'a folder'))
     writeFileSync(join(copy.folder, 'decoy/script'), 'echo noise; cd /; set -f; trap "exit 3" EXIT\n')
@@ -107,7 +107,7 @@ describe('make and packages/cli/node in unusual environments', () => {
     const local = await run(usual, 'git', 'rev-parse', '--local-env-vars')
     const names = local.stdout.trim().split('\n')
     expect(names).to.include('GIT_DIR')
-    // Settings of the caller, such as safe.directory, stay.
+    // Git keeps the settings of the caller, such as safe.directory.
     const kept = ['GIT_CONFIG', 'GIT_CONFIG_PARAMETERS', 'GIT_CONFIG_COUNT']
     const env = Object.fromEntries(names.map((name: string) => [name, 'x']))
     const { stdout } = await run(

@@ -5,13 +5,13 @@ import { changesIn } from '../support/checkouts/checkout.ts'
 import { followDocument, succeeded } from '../support/documents/follow-document.ts'
 
 const name = 'shipping-service'
-/** The limit in lines, with settings and package.json but without schema and tests. */
+/** The largest number of lines of a new service, with settings and package.json but without schema and tests. */
 const mostLines = 225
 
 describe('docs/new-service.md', () => {
   const reader = followDocument('docs/new-service.md')
 
-  it(`creates a service of at most ${mostLines} lines of code that changes nine files`, async () => {
+  it(`leads to a service of at most ${mostLines} lines of code and to changes in nine existing files`, async () => {
     const { copy } = reader()
     const { changed, added } = await changesIn(copy)
     const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
@@ -31,7 +31,7 @@ describe('docs/new-service.md', () => {
     expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)
   })
 
-  it('keeps all tests passing that need no stack', async () => {
+  it('keeps all tests that need no stack passing', async () => {
     // Only these tests depend on the list of services or events.
     const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
     const files = [

@@ -86,7 +86,7 @@ describe('make new-service', () => {
     expect(stderr).not.to.contain('node:internal')
   })
 
-  it('prints a command that undoes it', async () => {
+  it('prints a command that removes the new service again', async () => {
     const [, undo = ''] = /^undo: (.*)$/m.exec(printed) ?? []
     expect((await copy.run('sh', ['-c', undo])).code).to.equal(0)
     expect(await changesIn(copy)).to.deep.equal({ changed: [], added: [] })

@@ -15,7 +15,7 @@ function blockOf(step: number, language: string): string {
 
 const example = /order-service|payment|orderevents|order(?:Created|Id)|\bpaid\b|\borders?\b/i
 
-describe('an application that removed the example by docs/own-domain.md', () => {
+describe('an application without the example, which was removed as docs/own-domain.md describes', () => {
   let copy: RepositoryCopy
   const make = (target: string) => copy.run('make', ['-s', target])
   const read = (path: string) => readFileSync(join(copy.folder, path), 'utf8')

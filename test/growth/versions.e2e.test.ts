@@ -119,21 +119,21 @@ describe('a second version of OrderCreated', () => {
   }
   const replay = () => operate('order-service', ['dead-letters', 'replay', 'all'])
 
-  it('follows orders of version 1, which are paid from inside and outside', async () => {
+  it('follows orders of version 1, which are paid whether order-service or an outside publisher published them', async () => {
     first = await place(1, { 'idempotency-key': key })
     await publishOrders(version1(2), version1(3))
     await allArePaid()
     expect(await published(first.id)).to.deep.equal([1])
   })
 
-  it('becomes a dead letter of both services if it is published too early', async () => {
+  it('becomes a dead letter of both services if it is published before their release', async () => {
     await isPutAside(early[0])
     const { code, stdout } = await replay()
     expect(code, stdout).to.equal(1)
     expect(stdout).to.contain('0 replayed, 2 refused')
   })
 
-  it('reaches payment-service first, while version 1 continues', async () => {
+  it('reaches payment-service first in a release, while orders of version 1 are still placed and paid', async () => {
     let isReleasing = true
     const outside = (async () => {
       for (let total = 100; isReleasing; total += 1) {
@@ -152,7 +152,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('results in a payment by the updated receiver and a dead letter of the other', async () => {
+  it('results in a payment by the released payment-service and a dead letter of order-service', async () => {
     await publish(early[1])
     const id = idOf(early[1])
     const payments = await eventually(async () => {
@@ -163,7 +163,7 @@ describe('a second version of OrderCreated', () => {
     expect(await deadLetters(id, 1)).to.deep.equal(['order-service: unknown-version'])
   })
 
-  it('reaches order-service last, which publishes and shows the new field', async () => {
+  it('reaches order-service last in a release, and order-service then publishes and shows the new field', async () => {
     await stack.restart('order-service')
     const placed = await place(10, { 'idempotency-key': randomUUID() }, { note: 'Ring twice.' })
     const plain = await place(11)
@@ -177,7 +177,7 @@ describe('a second version of OrderCreated', () => {
     expect([again.status, again.body.id]).to.deep.equal([201, first.id])
   })
 
-  it('becomes an order and a payment when an early event is replayed', async () => {
+  it('becomes an order and a payment when the dead letter of an early event is replayed', async () => {
     const { code, stdout } = await replay()
     expect(code, stdout).to.equal(0)
     expect(stdout).to.match(/[1-9]\d* replayed, 0 refused/)
@@ -187,7 +187,7 @@ describe('a second version of OrderCreated', () => {
       expect((await send<{ note?: string }>(`${placeUrl()}/${idOf(event)}`)).body.note).to.equal(note)
   })
 
-  it('equals version 1 if it has no note, and contradicts it otherwise', async () => {
+  it('repeats an order of version 1 if it has no note, and contradicts this order if it has one', async () => {
     const id = randomUUID()
     await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
     await allArePaid()
@@ -212,6 +212,6 @@ describe('a second version of OrderCreated', () => {
   })
 })
 
-/** Facts that were stored before the release have the older Version and the same fields. */
+/** Facts that were stored before the release have the older Version, and otherwise the same fields. */
 const withoutVersions = (documents: unknown) =>
   JSON.parse(JSON.stringify(documents), (key, value) => (key === 'Version' ? undefined : value))

@@ -18,7 +18,7 @@ describe('a second version of OrderCreated with one optional field', () => {
     expect(stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
   }
 
-  it('needs at most three edited files, in addition to generated ones', async () => {
+  it('needs edits by hand in at most three files, and all other changed files are generated', async () => {
     const { changed, added } = await changesIn(copy)
     expect([...changed, ...added].filter((path) => !generated.includes(path))).to.have.members(editedFiles)
     expect(editedFiles).to.have.lengthOf.at.most(3)

@@ -12,7 +12,7 @@ interface Report {
 }
 type Part = keyof typeof parts
 
-/** The results that are reused: the mutant was detected, or failed to load. */
+/** The results that are reused: those of mutants that tests detected, or that failed to load. */
 const reused = new Set(['Killed', 'Timeout', 'RuntimeError'])
 
 const [only] = process.argv.slice(2)
@@ -30,14 +30,14 @@ process.exitCode = weak.length > 0 ? 1 : 0
 function isStrong(part: string): boolean {
   forgetSurvivors(part as Part)
   const command = ['-n', '19', process.execPath, stryker, 'run', 'test/measure/stryker.config.mjs']
-  // Static mutants need a process each, which loads all source and tests.
+  // Each static mutant needs its own process, which loads all source and tests.
   const env = { ...process.env, MUTATED_PART: part, NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache') }
   return spawnSync('nice', command, { cwd: repository, env, stdio: 'inherit' }).status === 0
 }
 
 /**
- * Removes all earlier results except killed mutants. Otherwise Stryker would keep a surviving static mutant after a new test, and count
- * excluded files.
+ * Removes all earlier results except killed mutants. Otherwise Stryker would not run a new test against a static mutant that has survived,
+ * and would count files that are now excluded.
  */
 function forgetSurvivors(part: Part): void {
   const file = join(cacheFolder(), 'mutation', `${part}.json`)
@@ -74,7 +74,10 @@ function writeCounts(): void {
   writeFileSync(file, `${before}${table}\n${after}`)
 }
 
-/** Uses Stryker’s rules: timeouts are detected, mutants without coverage survive, and those that end the process are left out. */
+/**
+ * Uses Stryker’s rules: a mutant is treated as detected after a timeout, and as surviving if no test reaches it. Mutants that end the
+ * process are left out.
+ */
 function countsOf(part: string) {
   const { files } = JSON.parse(readFileSync(join(repository, `reports/mutation/${part}.json`), 'utf8')) as Report
   const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status))

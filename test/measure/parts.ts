@@ -3,7 +3,7 @@ export const parts = {
   contract: {
     mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
     tests: '{envelope-schema,packages/envelope}/test/*.unit.test.ts',
-    // These tests check the schemas instead of the source, and one loads the generator of types.
+    // These tests check the schemas instead of the source, and one of them loads the generator of types.
     others: ['packages/envelope/test/generated.unit.test.ts', 'envelope-schema/test/schemas.unit.test.ts'],
   },
   domains: {

@@ -18,7 +18,7 @@ export default {
   mochaOptions: { spec: [tests], ignore: others },
   coverageAnalysis: 'perTest',
   ignorePatterns: ['/.stack', '/.release', '/reports', '/bench/results'],
-  // The sandbox links the packages of the workspace. Others are found in parent folders.
+  // The sandbox links the packages of the workspace. All other packages are found in parent folders.
   symlinkNodeModules: false,
   buildCommand: String.raw`sh -c mkdir\ node_modules\ &&\ cp\ -R\ ../../node_modules/@orderflow\ node_modules/`,
   // There is no compilation, because types are stripped.

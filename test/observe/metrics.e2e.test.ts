@@ -158,7 +158,7 @@ describe('a stack with Prometheus', () => {
       await prometheus.resolves({ alertname: 'DeadLetters' })
     })
 
-    it('reports waiting events, then orders that were paid late', async () => {
+    it('reports events that wait, and later the orders that were paid late', async () => {
       await whilePlacing(async () => {
         await stack.kill('payment-service', 'SIGSTOP')
         await prometheus.fires({ alertname: 'EventsWait', group: 'payment-service', topic: 'orderevents' })
@@ -205,7 +205,7 @@ describe('a stack with Prometheus', () => {
       expect(stuck?.deliveries).to.be.above(10)
       await setTopic(stack.kafka, dead, limit, topics.processes.find(({ name }) => name === dead)?.configs[limit] ?? '')
       await prometheus.resolves({ alertname: 'RecordStuck' })
-      // The record was not skipped: its dead letter arrives when the topic accepts it.
+      // The record was not skipped: its dead letter arrives when the dead-letter topic accepts records again.
       await eventually(async () => {
         const { entries } = await withLog(stack.kafka, readDeadLetters)
         const isOf = ({ partition, offset }: Position) => partition === stuck?.partition && offset === stuck.offset

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 
 const folder = join(repository, 'packages/cli/observe')
 
-/** Runs promtool and returns its output. It fails if promtool does. */
+/** Runs promtool and returns its output. Throws if promtool fails. */
 async function run(...args: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(promtoolFile(), args, { cwd: folder })
   return stdout + stderr

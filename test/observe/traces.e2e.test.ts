@@ -17,7 +17,7 @@ const names = storedServices.flatMap((service) => [service.name, sidecarOf(servi
 const spanId = '00f067aa0ba902b7'
 const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
 
-/** The spans of every paid order, with daprd’s spans below those of the calls. */
+/** The spans of every paid order. The spans of daprd are below the spans of the calls to it. */
 const ofPayment = [
   'order-service: send orderevents > payment-service: process orderevents',
   'order-service: send orderevents > order-service: process orderevents',
@@ -156,7 +156,7 @@ describe('tracing in a stack with make observe', () => {
     })
   }
 
-  it('shows why an event was rejected, and continues when it is replayed; one search finds its lines in the logs', async () => {
+  it('shows why an event was rejected, and continues the trace when the event is replayed; one search in the logs finds all lines about it', async () => {
     const envelope = full()
     const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
     await publish(broken, '--raw')
@@ -226,7 +226,7 @@ describe('tracing in a stack with make observe', () => {
     }
   })
 
-  it('continues after a restart, and no order waits when Jaeger is killed', async () => {
+  it('continues after a restart of Jaeger, and no order waits while Jaeger is dead', async () => {
     succeeded(await stack.orderflow(['restart', 'payment-service']))
     const { id, traceId } = await place()
     await orderIs(id)

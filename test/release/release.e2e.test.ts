@@ -282,7 +282,7 @@ describeInContainers('releases on a real registry with real containers', functio
       )
     })
 
-    it('rolls back to the previous release, and no further', async () => {
+    it('rolls back to the previous release, but not to an earlier one', async () => {
       const { status, output } = await operator.make('rollback-order', 'APP=orders')
       expect(output)
         .to.match(/release: v5 with the previous image and config vars/)
@@ -468,7 +468,7 @@ async function tokenOf(issuer: string, { address, name, certificate }: Rehearsal
   const [{ port }, { id, secret }] = [new URL(issuer), program]
   const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    // Only containers can resolve the name.
+    // Only containers can resolve the issuer’s host name.
     secureRequest({ host: address, port, servername: name, ca: certificate, path: '/token', method: 'POST' }, resolve)
       .setHeader('Authorization', `Basic ${Buffer.from(credentials).toString('base64')}`)
       .setHeader('Content-Type', 'application/x-www-form-urlencoded')

@@ -61,7 +61,7 @@ async function testableOpenApi(url: string): Promise<string> {
   return JSON.stringify(
     JSON.parse(document, (key, value) => {
       if (key === 'application/x-ndjson') return undefined
-      // The tool would wait forever for the end of the response.
+      // The tool would wait forever for the end of such a response.
       if (value?.responses?.['200']?.content?.['text/event-stream']) return undefined
       return value
     }),
@@ -71,7 +71,7 @@ async function testableOpenApi(url: string): Promise<string> {
 /** Returns the tool’s settings. A valid request may still be rejected because of stored data, for example for a used key. */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
-  // The schema cannot express the limit of 15 digits, nor the allowed events and decimals.
+  // The schema cannot express three rules: the limit of 15 digits, the allowed decimals and the allowed events.
   const withBody = parts.routes.filter(({ operation: { inputs } }) =>
     inputs.some(({ receives, body }) => receives || body),
   )

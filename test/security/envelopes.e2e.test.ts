@@ -14,7 +14,7 @@ const seed = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31))
 
 type Ledger = Map<string, Map<string, number>>
 
-/** Runs the consumers of both services in memory, and prints the ends of the records. */
+/** Runs the consumers of both services in memory, and prints the results of the records. */
 describe(`a run of a million hostile records (SEED=${seed})`, () => {
   it('results in facts, dead letters or ignored records in each service, and crashes or blocks none', async function () {
     // A million records take a quarter of an hour.
@@ -34,7 +34,7 @@ describe(`a run of a million hostile records (SEED=${seed})`, () => {
         name,
       ).to.equal(true)
     }
-    // Each record is counted at least once, because both services listen to some topics.
+    // A record may be counted twice, because both services consume some of the topics.
     expect(countIn(ledger)).to.be.at.least(total)
     expect(stopped).to.deep.equal([])
   })
@@ -44,8 +44,8 @@ describe(`a run of 5,000 valid envelopes of 1 to 256 KiB that are wide, deep, lo
   const largeTotal = Number(process.env.LARGE_RECORDS ?? 5_000)
   const perCombination = Math.ceil(largeTotal / combinations.length)
 
-  it('results in the expected end in each service, and blocks no partition', async function () {
-    // They take a minute.
+  it('leads to the expected result for each envelope in each service, and blocks no partition', async function () {
+    // All envelopes together take about a minute.
     this.timeout(60_000 + largeTotal * 60)
     const ledger: Ledger = new Map()
     const stopped: string[] = []

@@ -15,7 +15,7 @@ import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'
 
-/** Findings about the self-signed certificate of a local stack. */
+/** Findings that are caused by the self-signed certificate of a local stack. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 
 /** The scanning machine lacks GOST ciphers, which services never offer. */
@@ -34,7 +34,7 @@ describe('the listener of a running service', () => {
   for (const { name } of services) {
     it(`passes testssl.sh except for its self-signed certificate: ${name}`, async () => {
       const findings = await testssl(entryOf(stack.services, name).httpsUrl)
-      // Since version 3.2 its name for PFS is FS.
+      // Since version 3.2, testssl.sh uses the name FS instead of PFS.
       const ids = findings.map(({ id }) => id.replace(/^PFS/, 'FS'))
       expect(ids).to.include.members([
         'SSLv3',

@@ -10,7 +10,7 @@ import { monitorPage } from './monitor.ts'
 import { interactivePages } from './pages.ts'
 import { outsidePublishers } from './publishers.ts'
 
-/** Declares all specs, for every runner. `running` returns the stack after a `before` hook. */
+/** Declares all specs, for every runner. `running` returns the stack, but only after a `before` hook has started it. */
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {
   networkSpecs(running)
   outsidePublishers(running)
@@ -21,7 +21,7 @@ export function allSpecs(running: () => RunningStack, operator: () => Operator):
   killedProcesses(running)
 }
 
-/** Declares the specs that depend on the network. The others test the same programs everywhere. */
+/** Declares the specs whose results depend on the network of the stack. All other specs test the same programs in every stack. */
 export function networkSpecs(running: () => RunningStack): void {
   theOrderFlow(running)
   servicesOverHttp(running)

@@ -64,7 +64,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       }, 'the dead letters of every service')
     })
 
-    it('make rebuild reads the log from a time on and changes nothing; it refuses an invalid time', async () => {
+    it('make rebuild reads the log from a given time on and changes nothing; it refuses an invalid time', async () => {
       const from = `FROM=${new Date().toISOString()}`
       await orderWith(orderUrl(operated()), (await place()).body.id, 'Paid')
       expect(await succeeds('rebuild', 'SERVICE=order-service', from)).to.match(
@@ -90,7 +90,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(await operated().parts()).to.deep.equal(before)
     })
 
-    it('make status names killed parts and fails, and make up starts only these; an order placed meanwhile is paid once', async () => {
+    it('make status names killed parts and fails, and make up starts only these parts; an order that was placed before they started is paid once', async () => {
       const before = await operated().parts()
       const dead = ['payment-service', 'payment-sidecar']
       for (const name of dead) await operated().kill(name)

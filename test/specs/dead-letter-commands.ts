@@ -135,7 +135,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect((await counts())[0]).to.equal(events)
     })
 
-    it('replays an event that was edited in an editor with arguments', async () => {
+    it('replays an event that was edited in an editor whose command has arguments', async () => {
       const editing = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
       const { code, stdout } = await run(['replay', id, '--edit'], { EDITOR: editing, TMPDIR: folder, VISUAL: '' })
       expect(code, stdout).to.equal(0)
@@ -155,7 +155,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect((await orderWith(orderUrl(running()), wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
     })
 
-    it('replays each event of a group once, and fails if one is refused', async () => {
+    it('replays each event of a group once, and fails if one of the events is refused', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       await ourFaults('handler-error', [...orders, reduced({ Total: 'one' })])
       const [events = 0, deadLetters = 0] = await counts()

@@ -54,7 +54,7 @@ export function deadLetters(running: () => RunningStack): void {
       return { topic: to, partition: message.partition, offset: String(offsets?.[0]?.offset) }
     }
 
-    /** Returns the ids that receivers derive from a value without a key. */
+    /** Returns the ids that receivers derive from the value of a record without a key. */
     const idsOf = (value: Buffer) => completeEnvelope({} as ReceivedEnvelope, { value })
 
     const entriesOf = async (offset: string, partition = 1) =>
@@ -80,7 +80,7 @@ export function deadLetters(running: () => RunningStack): void {
     const ends = async () =>
       Promise.all([topic, `${topic}.dead`].map(async (name) => (await log.spans(name)).map(({ end }) => String(end))))
 
-    it('replays an edited event as one record for both apps, with the ids of the first', async () => {
+    it('replays an edited event as one record for both apps, with the ids of the event that failed', async () => {
       const event = reduced({ Total: '10' })
       const { offset, entries } = await failing({ value: bytesOf(event) })
       const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 10 } })
@@ -102,7 +102,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await ends()).to.deep.equal(before)
     })
 
-    it('replays a payment event with effect in each service that reads payments', async () => {
+    it('replays a payment event, which then takes effect in each service that consumes payment events', async () => {
       const readers = services.filter(({ consumes }) => paymentEvents in consumes).map(({ name }) => name)
       const event = reduced({ Total: 20_000 })
       const { OrderId } = event.Payload
@@ -205,7 +205,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await ends()).to.deep.equal(before)
     })
 
-    it('keeps an entry of its own for a record whose publisher imitates a replay', async () => {
+    it('keeps a separate entry for a record whose publisher imitates a replay', async () => {
       const { offset, entries } = await failing({ value: Buffer.from('{') })
       const claim: [Buffer, Buffer] = [Buffer.from('replayed-from'), Buffer.from(`${topic}/1/${offset}`)]
       const forged = await failing({ value: Buffer.from('['), headers: [claim] })

@@ -39,7 +39,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       return { out, error, code: await exit }
     }
 
-    it('publishes with a password of the environment or of a file', async () => {
+    it('publishes with a password from the environment or from a file', async () => {
       const password = running().passwords[publishUser] ?? ''
       const file = join(running().plan.folder, 'envelope-command.password')
       writeFileSync(file, `${password}\n`)
@@ -50,7 +50,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       }
     })
 
-    it('reports a wrong password, and a topic that it may not write to', async () => {
+    it('reports a wrong password, and a topic that its user may not write to', async () => {
       const refused = await publish('orderevents', { ENVELOPE_PASSWORD: 'guessed' })
       expect(refused).to.include({ code: 1, out: 'published 0 to orderevents\n' })
       expect(refused.error)

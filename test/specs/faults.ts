@@ -41,10 +41,10 @@ export function killedProcesses(running: () => RunningStack): void {
     const isReady = () =>
       eventually(async () => (await readyz()).status === 200 || undefined, 'the service to be ready')
 
-    it('makes one order and one payment of each request that order-service was handling when it died, after a retry', async () => {
+    it('makes one order and one payment of each request that order-service was handling when it was killed and that the client then repeats', async () => {
       const clients = 20
       const answers = new Map<string, Awaited<ReturnType<typeof place>>>()
-      /** Places orders until one gets no answer, so that each client has a request under way when the service dies. */
+      /** Places orders one after the other until one gets no answer. So each client has a request under way when the service is killed. */
       async function placeUntilDead(): Promise<void> {
         const key = newKey()
         const answer = await place(key)
@@ -67,7 +67,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(...idsOf(placed))
     })
 
-    it('rejects an order with a safe retry while its sidecar is dead', async () => {
+    it('rejects an order while the sidecar of order-service is dead, and accepts a later retry', async () => {
       await stack.kill('order-sidecar')
       const [key = ''] = newKeys(1)
       const refused = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
@@ -80,7 +80,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(placed?.body.id ?? '')
     })
 
-    it('continues as soon as a stopped sidecar continues', async () => {
+    it('handles orders again as soon as a suspended sidecar continues', async () => {
       await stack.kill('order-sidecar', 'SIGSTOP')
       const keys = newKeys(20)
       const refused = await placeAll(keys)
@@ -92,7 +92,7 @@ export function killedProcesses(running: () => RunningStack): void {
       await arePaidOnce(...idsOf(placed))
     })
 
-    it('reports an unknown result while Kafka is dead, and a retry returns the same order', async () => {
+    it('answers that the result is unknown while Kafka is dead, and returns the same order for a later retry', async () => {
       await stack.kill('kafka')
       const [key = ''] = newKeys(1)
       const unknown = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
@@ -111,14 +111,14 @@ export function killedProcesses(running: () => RunningStack): void {
 
 export function killedStore(running: () => RunningStack): void {
   describe('the system when PostgreSQL is killed', () => {
-    it('rejects orders with a safe retry, and pays accepted orders after PostgreSQL is back', async () => {
+    it('rejects orders until PostgreSQL runs again, then accepts their retries and pays all accepted orders', async () => {
       const stack = running()
       const orders = `${orderUrl(stack)}/v1/orders`
       const keys = Array.from({ length: 20 }, () => crypto.randomUUID())
       const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key })
       const accepted = await Promise.all(keys.map(place))
       await stack.kill('postgresql')
-      // Its backends answer for a few tenths of a second after the postmaster’s end.
+      // PostgreSQL’s backend processes still answer for a few tenths of a second after its main process has ended.
       const readyz = `${orderUrl(stack)}/readyz`
       await eventually(async () => (await send(readyz)).status === 503 || undefined, 'the store to be missed')
       await eventually(async () => (await place(crypto.randomUUID())).status === 503 || undefined, 'a refused order')

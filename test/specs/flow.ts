@@ -49,7 +49,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(byId.body).to.deep.equal(payment)
     })
 
-    it('writes full envelopes to Kafka, keyed by OrderId, with one correlation and one trace', async () => {
+    it('writes full envelopes to Kafka that are keyed by OrderId and have the same CorrelationId and TraceId', async () => {
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
       const { body } = await post<Order>(orders, anOrder, { traceparent })
       const created = await eventNamed(body.id, 'OrderCreated')
@@ -131,7 +131,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       const first = await send<{ items: Order[]; next: string }>(`${orders}?limit=3`)
       const second = await send<{ items: Order[]; next: string }>(`${orders}?limit=2&cursor=${first.body.next}`)
       expect([...first.body.items, ...second.body.items].map(({ id }) => id)).to.deep.equal(ids)
-      // Five orders are in several partitions, so the newest may be paid before an older one.
+      // Five orders are in several partitions, so the newest order may be paid before an older order.
       await Promise.all(ids.map((id) => orderWith(orderUrl(stack), id, 'Paid')))
       const payments = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
       expect(payments.body.items.map(({ orderId }) => orderId)).to.include.members(ids)

@@ -65,7 +65,7 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       return found
     }
 
-    /** Returns the markers of the customer that are left anywhere. */
+    /** Returns the customer’s markers that can still be found anywhere. */
     async function told(): Promise<string[]> {
       const stored = await Promise.all(['order', 'payment'].map((role) => operator().documents(role)))
       return markers.in([...(await records()), JSON.stringify(stored)].join('\n'))
@@ -82,12 +82,12 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       expect([payment?.id, others]).to.deep.equal([placed.payment?.id, []])
     })
 
-    it('pays only once even if their order arrives again', async () => {
+    it('pays only once, even if their order arrives again', async () => {
       const again = await order()
       expect([again.id, again.payment]).to.deep.equal([placed.id, placed.payment])
     })
 
-    it('leaves orders of other customers working', async () => {
+    it('does not affect orders of other customers', async () => {
       const { body } = await post<Order>(orders, anOrder)
       await orderWith(orderUrl(stack), body.id, 'Paid')
     })

@@ -11,7 +11,7 @@ interface Told {
 type Envelope = ReturnType<typeof reduced>
 
 const types = { json: 'application/json', lines: 'application/x-ndjson' }
-/** The envelopes per body, and the clients that publish bodies. */
+/** The number of envelopes in a body, and the number of clients that publish bodies. */
 const [bodySize, clients] = [40, 4]
 
 function publisherTo(running: () => RunningStack) {
@@ -90,7 +90,7 @@ export function killedGateway(running: () => RunningStack): void {
     const publish = publisherTo(running)
 
     for (const part of ['event-gateway', 'event-gateway-sidecar']) {
-      it(`loses no accepted envelope when ${part} is killed during a bulk, and accepts the rest after a retry`, async () => {
+      it(`loses no accepted envelope when ${part} is killed during requests with many envelopes, and accepts the rest after a retry`, async () => {
         const stream = startStream(publish)
         await eventually(() => stream.accepted.size > 2 * clients * bodySize, 'some of the stream to be accepted')
         await running().kill(part)
@@ -106,7 +106,7 @@ export function killedGateway(running: () => RunningStack): void {
         await log.close()
         const lost = [...stream.accepted, ...stream.failed.flatMap(orderIdsIn)].filter((id) => !found.has(id))
         expect(lost).to.deep.equal([])
-        // Each order of the last body is paid, so the earlier ones in its partition are, too.
+        // When an order of the last body is paid, the earlier orders in its partition have been paid, too.
         for (const id of stream.failed.slice(-1).flatMap(orderIdsIn)) {
           await orderWith(orderUrl(running()), id, 'Paid')
           expect(await paymentsOf(paymentUrl(running()), id)).to.have.length(1)
@@ -118,7 +118,7 @@ export function killedGateway(running: () => RunningStack): void {
 
 const orderIdsIn = (body: string) => (JSON.parse(body) as Envelope[]).map(({ Payload }) => Payload.OrderId)
 
-/** Starts clients that publish lists of envelopes until each has met a failure and `end` is called. */
+/** Starts clients that publish lists of envelopes. They stop when `end` is called and each of them has had a failed request. */
 function startStream(publish: (body: string) => Promise<{ status: number; body: Told }>) {
   const accepted = new Set<string>()
   const failed: string[] = []
@@ -128,7 +128,7 @@ function startStream(publish: (body: string) => Promise<{ status: number; body: 
       const body = JSON.stringify(Array.from({ length: bodySize }, () => full()))
       const ids = orderIdsIn(body)
       const answer = await publish(body).catch(() => undefined)
-      // A body may be accepted in part.
+      // A part of the envelopes in a body may be accepted.
       for (const [index, { outcome }] of (answer?.body.items ?? []).entries()) {
         if (outcome === 'accepted') accepted.add(ids[index] ?? '')
       }

@@ -52,7 +52,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         ),
       )
 
-    it(`ends each hostile record as a state change or a dead letter of each service (SEED=${seed})`, async () => {
+    it(`turns each hostile record into a state change or a dead letter of each service (SEED=${seed})`, async () => {
       const [records = []] = fc.sample(hostileRecords(count), { seed, numRuns: 1 })
       const positions = await publish(stack, records)
       const stored = { order: new Set<string>(), payment: new Set<string>() }
@@ -98,7 +98,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       })
     }
 
-    it('ends each valid envelope of 256 KiB as expected, and the monitor can show and edit it', async () => {
+    it('handles each valid envelope of 256 KiB as expected, and the monitor can show and edit it', async () => {
       // Each run uses another quarter of the combinations.
       const records = combinations
         .flatMap((combination) => largestRecords(combination, seed).filter(isSeenHere))
@@ -175,13 +175,13 @@ function isSeenHere({ topic, refusal, value }: LargeRecord): boolean {
   return refusal !== 'impersonation' || value.includes(stranger.AppId) || value.includes(stranger.AppName)
 }
 
-/** Publishes the records, and behind them in each partition an order that must be paid. */
+/** Publishes the records, and then an order to each partition. All these orders must be paid. */
 async function publish(stack: RunningStack, records: HostileRecord[]): Promise<string[]> {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'hostile-application', ...stack.kafka })
   try {
     const positions: string[] = []
     for (const [index, { topic, key, value, headers }] of records.entries()) {
-      // Records with the same content and millisecond are the same record and have one dead letter.
+      // Records with the same content and the same time in milliseconds are treated as the same record, and have one dead letter.
       if (!value && !key) await setTimeout(2)
       const message = { topic, partition: index % partitions.length, ...(key && { key }), value: value as Buffer }
       const { offsets } = await producer.send({ messages: [{ ...message, headers: new Map(headers) }], acks: -1 })

@@ -31,7 +31,7 @@ export function monitorPage(running: () => RunningStack): void {
       return { id: envelope.Payload.OrderId, correlationId: envelope.CorrelationId }
     }
 
-    it('shows new events, and each as its receivers see it, with personal data masked', async () => {
+    it('shows new events as their receivers see them, with personal data masked', async () => {
       await open('/')
       await page.getByText('index up to date').waitFor()
       const { id, correlationId } = await publishOrder('lively-shop', { Total: 12 })
@@ -45,7 +45,7 @@ export function monitorPage(running: () => RunningStack): void {
       expect(errors).to.deep.equal([])
     })
 
-    it('leads from a broken event to its payment: the user finds, edits, checks and replays it', async () => {
+    it('lets a user find, edit, check and replay a broken event, and then see its payment', async () => {
       const { id, correlationId } = await publishOrder('broken-shop', { Total: '42.5' })
       await open('/dead')
       await page.locator('tr', { hasText: 'broken-shop' }).first().getByRole('link').first().click()

@@ -31,7 +31,7 @@ export function interactivePages(running: () => RunningStack): void {
       return { status, body }
     }
 
-    it('creates and reads an order on order-service’s page, which / redirects to, without console errors', async () => {
+    it('redirects / to order-service’s page, where a user creates and reads an order without console errors', async () => {
       await open(orderUrl(stack))
       expect(page.url()).to.equal(`${orderUrl(stack)}/docs/`)
       const created = await tryOut<Order>('POST /v1/orders')

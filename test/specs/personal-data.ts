@@ -21,7 +21,7 @@ interface Told {
   text: string
 }
 
-/** Sends marked personal values through all interfaces, also while a part is down. Outputs must contain none of them. */
+/** Sends marked personal values through all interfaces, also while a part is down. No output may contain one of these values. */
 export function personalData(
   tested: readonly TestedService[],
   running: () => StartedCheckout,
@@ -127,7 +127,7 @@ export function personalData(
       const deadLetters = (...args: string[]) => run('order-service', ['dead-letters', ...args])
       await deadLetters()
       await deadLetters('list', 'invalid-payload/order-service')
-      // One dead letter for each event, because both services reject most of them.
+      // Shows only one dead letter for each event, although both services reject most events.
       const byOrigin = new Map(entries.map(({ id, origin }) => [positionText(origin), id]))
       for (const id of byOrigin.values()) await deadLetters('show', id)
       await deadLetters('replay', 'all', '--dry-run')

@@ -45,7 +45,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       await publish(envelope, orderId)
       await orderWith(orderUrl(stack), orderId, 'Paid')
       for (const key of [orderId, undefined, 'another key']) await publish(envelope, key)
-      // With eight keys, at least one of these is behind the copies in each partition.
+      // With eight different keys, at least one of these orders follows the copies in each partition.
       const behind = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => ({ key, marker: full() }))
       for (const { key, marker } of behind) await publish(marker, key)
       for (const { marker } of behind) await orderWith(orderUrl(stack), marker.Payload.OrderId, 'Paid')
@@ -56,7 +56,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(payments.body.items.filter((payment) => payment.orderId === orderId)).to.have.length(1)
     })
 
-    it('gets an order paid that has GUIDs in upper case and unknown fields', async () => {
+    it('gets an order and a payment for an event with GUIDs in upper case and unknown fields', async () => {
       const envelope = reduced({ Note: { nested: ['x'] } }, { Extra: 1 })
       const orderId = envelope.Payload.OrderId
       await publish({ ...envelope, Payload: { ...envelope.Payload, OrderId: orderId.toUpperCase() } })
@@ -85,12 +85,12 @@ export function outsidePublishers(running: () => RunningStack): void {
       await producer.send({ topic: paymentEvents, key, value: '{' })
       const found = () => dead.records.filter((record) => record.key === key)
       await eventually(() => found().length >= listeners.length, 'the dead letters')
-      // All other services have also handled it.
+      // All other services have also handled the record by now.
       await settled(stack, () => dead.caughtUp())
       expect(found().map(({ headers }) => headers['deadletter-app'])).to.have.members(listeners)
     })
 
-    it('causes dead letters by contradicting a known order', async () => {
+    it('causes dead letters with an event that contradicts a known order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
@@ -108,18 +108,18 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect((await orderWith(orderUrl(stack), orderId, 'Paid')).total).to.equal(10)
     })
 
-    it('causes no dead letter by an unknown event name', async () => {
+    it('causes no dead letter with an unknown event name', async () => {
       const unknown = reduced({}, { Name: 'OrderShipped' })
       const healthy = full()
       await publish(unknown, 'same key')
       await publish(healthy, 'same key')
-      // Both services have passed the unknown event, because this order was behind it.
+      // This order follows the unknown event. When it is paid, both services have read the unknown event.
       await orderWith(orderUrl(stack), healthy.Payload.OrderId, 'Paid')
       await dead.caughtUp()
       expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
     })
 
-    it('prevents the charge with a cancellation that overtakes its order', async () => {
+    it('prevents the charge with a cancellation that arrives before its order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish({ ...full(), Name: 'OrderCancelled', Payload: { OrderId: orderId } }, orderId)
@@ -133,7 +133,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect((await orderWith(orderUrl(stack), orderId, 'Cancelled')).total).to.equal(10)
     })
 
-    it('gets a compressed order paid, but the size limit applies to the uncompressed event', async () => {
+    it('gets a payment for a compressed order, and the size limit applies to the uncompressed event', async () => {
       const small = full()
       await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
       await orderWith(orderUrl(stack), small.Payload.OrderId, 'Paid')

@@ -117,7 +117,7 @@ export function streamRights(running: () => SecuredKafka): void {
       await takeRights(kafka.operator, 'stranger')
       const others = { topics: ['others'], partitions: 1, replicas: 1 }
       await withAdmin(kafka.operator, (admin) => admin.createTopics(others))
-      // A topic must have a record to be readable.
+      // A topic needs a record, so that reading it can succeed.
       for (const topic of everyTopic) await write(kafka.operator, topic)
       // The first group makes the broker create its topic for groups, which takes a moment.
       for (const group of everyGroup) await withRetries('groups', () => join(kafka.operator, group), 50)
@@ -147,7 +147,7 @@ export function streamRights(running: () => SecuredKafka): void {
       expect((await scrape(streamMetrics(as('stranger')))).get('orderflow_kafka_up')).to.equal(0)
     })
 
-    it('lets the monitor compare the settings of topics, and no service', async () => {
+    it('lets the monitor read the settings of topics, but no service', async () => {
       expect(await topicDifferences(as('event-monitor'), topics.processes)).to.deep.equal([])
       expect(await topicDifferences(as('order-service'), topics.processes)).to.deep.equal([
         'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
@@ -186,7 +186,7 @@ export function streamRights(running: () => SecuredKafka): void {
         })
 
         it(`lets the user join only ${told(may.group, 'group')}`, async () => {
-          // Joins without topics, because an invisible topic would be another reason for a refusal.
+          // Joins without topics, because an invisible topic would also cause a refusal.
           const attempt = (group: string) => join(as(user), group)
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })
@@ -205,7 +205,7 @@ export function streamRights(running: () => SecuredKafka): void {
         })
 
         for (const [what, attempt] of Object.entries(administration)) {
-          it(`denies the user to ${what}`, async () => {
+          it(`does not allow the user to ${what}`, async () => {
             expect(await refusalOf(withAdmin(as(user), attempt))).to.match(/_AUTHORIZATION_FAILED$/)
           })
         }

@@ -102,7 +102,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), welcome.Payload.OrderId, 'Paid')
     })
 
-    it('causes dead letters if it publishes payments, which only payment-service may', async () => {
+    it('causes dead letters if it publishes payments, which only payment-service may publish', async () => {
       const id = await place(20_000)
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
@@ -136,7 +136,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
-    it('leaves no trace in a rebuilt store: events from before signing are accepted, and later unsigned ones rejected', async () => {
+    it('leaves no trace in a rebuilt store: unsigned events are accepted from the time before signing, and rejected from later times', async () => {
       /** Returns the number of records that payment-service rejects as untrusted. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]

@@ -37,13 +37,13 @@ export function storeContract(tested: () => TestedStore): void {
     )
 
   describe('a save to the store', () => {
-    it('writes a document that must be absent only if it is absent', async () => {
+    it('creates a document only if it is absent', async () => {
       await one.save([write('a', 1, 'absent')])
       expect(await refused(other.save([write('a', 2, 'absent')]))).to.equal(true)
       expect(await stored('a')).to.deep.equal([1])
     })
 
-    it('writes a document that must be unchanged only if it is unchanged', async () => {
+    it('replaces a document only if it is unchanged', async () => {
       await one.save([write('a', 1)])
       const read = await etagOf('a')
       await one.save([write('a', 2, read)])
@@ -51,7 +51,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await stored('a')).to.deep.equal([2])
     })
 
-    it('fails for several documents if one fails, and writes the others', async () => {
+    it('fails if one of several documents is not written, and writes the other documents', async () => {
       await one.save([write('b', 'old')])
       const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1, 'absent')]
       expect(await refused(other.save(writes))).to.equal(true)
@@ -65,7 +65,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await etagOf('a')).not.to.deep.equal(before)
     })
 
-    it('keeps any text in values and keys', async () => {
+    it('keeps any text in values and keys unchanged', async () => {
       const texts = ['$set', '$where.a', 'a.b', '\u0000', '"\\', "'; DROP TABLE state; --", '%_', '\u{1f600}', '']
       await one.save(texts.map((text, index) => write(`${index}`, { [text]: text, listed: text })))
       const expected = texts.map((text) => ({ [text]: text, listed: text }))
@@ -77,7 +77,7 @@ export function storeContract(tested: () => TestedStore): void {
       const names = Array.from({ length: 200 }, (_, index) => `${index}`)
       await one.save(names.map((name) => write(name, large, 'absent')))
       expect(await stored(...names)).to.deep.equal(names.map(() => large))
-      // Smaller documents again, because the MongoDB stand-in reads everything for each query.
+      // Replaces the large documents with small ones, because the MongoDB stand-in reads all documents for each query.
       await one.save(names.map((name) => write(name, 'small')))
     })
   })
@@ -115,7 +115,7 @@ export function storeContract(tested: () => TestedStore): void {
       return names
     }
 
-    it('keeps all additions of two replicas to one document at the same time', async () => {
+    it('keeps all additions that two replicas make to one document at the same time', async () => {
       const replicas = [one, other].map(documentsOf)
       const names = Array.from({ length: 20 }, (_, index) => `${index}`)
       for (const name of names) await Promise.all(replicas.map((each, index) => add(each, `${index}-${name}`)))
@@ -123,7 +123,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(set).to.have.members(names.flatMap((name) => [`0-${name}`, `1-${name}`]))
     })
 
-    it('lists each document once that two replicas store at the same time', async () => {
+    it('lists each document once, even if two replicas store it at the same time', async () => {
       const replicas = [one, other].map(documentsOf)
       const names = Array.from({ length: 300 }, (_, index) => `${index}`)
       // Both replicas get some of the names.
@@ -144,7 +144,7 @@ export function storeContract(tested: () => TestedStore): void {
         await one.kill('SIGKILL')
         await works
         await one.start()
-        // A caller without an answer repeats the request, as an unacknowledged event is delivered again.
+        // A caller that gets no answer repeats the request, in the same way as Kafka delivers an unacknowledged event again.
         await Promise.all(names.map((name) => list(documents, name)))
         answered.push(...names)
       }
@@ -152,7 +152,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(listed.toSorted()).to.deep.equal([...new Set(answered)].toSorted())
     })
 
-    it('decides once about a write whose answer was late, whenever the write arrives', async () => {
+    it('decides once if the answer to a write is late, whether the write has arrived or not', async () => {
       const documents = documentsOf(one)
       await add(documents, 'before')
       await one.suspend(async () => {

@@ -10,14 +10,15 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // A read, the list’s chunk, and 100 documents over 32 connections are six round trips. A new connection first prepares its statements.
+  // Six round trips are necessary: one for the read, one for the list’s chunk, and four for 100 documents over 32 connections. A new
+  // connection also prepares its statements first.
   postgresql: { protocol: postgresql, most: 8 },
 }
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
- * Counts how often a delivery waits for the store’s network (docs/performance.md).
+ * Counts how often a delivery waits for the network to the store (docs/performance.md).
  * @param uri the address of the server on this machine
  */
 export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {
@@ -63,7 +64,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
       expect(Math.min(...found), found.join()).to.be.within(2, most)
     })
 
-    it('waits for each document if they are in one transaction', async () => {
+    it('waits for one round trip for each document if they are in one transaction', async () => {
       const writes = Array.from({ length: 20 }, () => ({ key: randomUUID(), value: '{}', guard: 'absent' as const }))
       expect(await lockstep.roundTripsOf(() => sidecar.transact(writes))).to.be.within(20, 26)
     })

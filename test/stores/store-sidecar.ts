@@ -16,7 +16,7 @@ export interface StoreSidecar extends Sidecar {
 }
 
 /**
- * Starts a sidecar. Several sidecars of the same store act as those of replicas.
+ * Starts a sidecar. Several sidecars of the same store act as the sidecars of several replicas.
  * @param store the folder of its component in components/
  * @param connectionString a value of `State__ConnectionString`
  */
@@ -36,7 +36,7 @@ export async function startStoreSidecar(
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')
   const flags = daprdFlags(appId, ports, { folders: [resources], configuration })
-  // With these flags it would wait for an application.
+  // With these flags the sidecar would wait for an application.
   const args = flags.filter(([flag]) => !flag.startsWith('app-p')).flatMap(([flag, value]) => [`--${flag}`, value])
   let daprd: ChildProcess
   const sidecar = createSidecar({

@@ -13,9 +13,9 @@ export interface Package {
 export interface SourceFile {
   path: string
   text: string
-  /** Files that it imports by relative paths, including types. Paths are relative to the repository. */
+  /** Files that the file imports by relative paths, including imports of types. Paths are relative to the repository. */
   imports: string[]
-  /** Other imports without a change: Node’s modules and packages. */
+  /** All other imports as they are written: Node’s modules and packages. */
   specifiers: string[]
 }
 
@@ -44,7 +44,7 @@ export function readPackages(): Package[] {
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 
-/** Reads a package’s files without dependencies and other programs, such as the template of a service. */
+/** Reads the files of a package. Leaves out its dependencies and the files of other programs, such as the template of a service. */
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** Divides the bytes of a database connection into messages. */
 export interface Protocol {
-  /** Returns the length of the message that begins here, or undefined if bytes are missing. */
+  /** Returns the length of the message that begins here, or undefined if the bytes do not yet tell it. */
   lengthOf: (bytes: Buffer, from: 'client' | 'server', first: boolean) => number | undefined
   /** Returns true if a client’s message is about documents. */
   asks: (message: Buffer, first: boolean) => boolean
@@ -19,7 +19,7 @@ export interface Lockstep {
   close: () => void
 }
 
-/** Clients send all requests that need no earlier answer within this time. */
+/** Within this time, clients send all requests that do not depend on an earlier answer. */
 const quietMs = 100
 
 /**

@@ -1,4 +1,4 @@
-/** Returns Kafka’s name of the error, another error’s message, or undefined after success. */
+/** Returns the name of a Kafka error, the message of any other error, or undefined after success. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined> {
   const error = await attempt.then(
     () => undefined,

@@ -1,7 +1,10 @@
 import { readBacklog } from '@orderflow/chaos/backlog'
 import { eventually, type RunningStack } from '@orderflow/cli'
 
-/** Returns the result of `find` when every service has handled the whole log. Offsets are committed last, so the result is final. */
+/**
+ * Returns the result of `find` when every service has handled the whole log. Services commit an offset after everything else, so the result
+ * is final.
+ */
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
   // A broker that was just restarted may still break connections.
   const isDone = () =>

@@ -45,13 +45,13 @@ const trustOf = (file: string) =>
   readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32), File: file })
 /** The default file accepts unlisted applications on orderevents. */
 export const trust = trustOf(settings.order.Trust.File)
-/** This file rejects unlisted applications, and lists one. */
+/** This file lists one application and rejects all unlisted applications. */
 export const strictTrust = trustOf(new URL('hostile/trust.json', import.meta.url).href)
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
-/** A failure that happens once: before or after a call’s effect, or after half of its events. */
+/** A failure that happens once: before a call takes effect, after it, or after half of the call’s events. */
 export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
 
 export interface Replica {
@@ -239,7 +239,7 @@ export class World {
   async #write(): Promise<void> {
     this.#fail('write')
     this.#writes += 1
-    // Every third write is slow, so that its data may change before.
+    // Every third write is slow, so that the stored data may change before the write takes effect.
     if (this.#writes % 3 === 0) await delay(1)
   }
 
@@ -268,7 +268,7 @@ export function documentsIn({ documents }: FakeSidecar): Record<string, unknown>
   return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 }
 
-/** Returns the id of each document’s slot, as often as documents name it. */
+/** Returns, for each document that names a slot, the id in this slot. */
 export function listedIds(sidecar: FakeSidecar): string[] {
   const slots = new Map<string, string>()
   for (const key of sidecar.chunkKeys()) {
@@ -280,5 +280,5 @@ export function listedIds(sidecar: FakeSidecar): string[] {
   return listed.map((slot) => slots.get(slot) ?? `nothing at ${slot}`)
 }
 
-/** Returns a GUID for a name, so that failing runs are readable. */
+/** Returns a GUID that depends only on the name, so that a failing run has the same GUIDs when it is repeated. */
 export const guid = (name: string): string => deterministicId('world', name)

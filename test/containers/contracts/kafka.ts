@@ -87,7 +87,7 @@ export function kafkaContract(image: string): void {
     }
   })
 
-  it('accepts its configuration from KAFKA_ variables: a client needs the right password to write and read', async () => {
+  it('reads its configuration from KAFKA_ variables, so that a client needs the right password to write and read', async () => {
     const producer = createProducer(kafka)
     await producer.send({ topic: 'events', key: 'k', value: 'v' })
     await producer.close()

@@ -52,7 +52,7 @@ export function mongoContract(image: string): void {
       .withExposedPorts(27017)
       .withWaitStrategy(Wait.forListeningPorts())
       .start()
-    // On its first start, the real server listens on loopback only until it has created the user.
+    // On its first start, the real server accepts connections only from loopback until it has created the user.
     await eventually(() => connect().catch(() => undefined), 'it lets its root user in', 60_000)
   })
   after(async () => {

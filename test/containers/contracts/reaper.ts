@@ -10,7 +10,7 @@ export function reaperContract(image: string): void {
     // If this process is killed, the reaper of this run removes everything.
     const { sessionId } = await getReaper(await getContainerRuntimeClient())
     const session = `org.testcontainers.session-id=${sessionId}`
-    // This reaper ends without a signal, and is then removed.
+    // This reaper ends without a signal. Its container is then removed.
     const reaper = await new GenericContainer(image)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })

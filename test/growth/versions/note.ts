@@ -112,7 +112,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(handled).to.deep.equal([{ ...older, Version: 2 }, newer])
   })
 
-  it('ignores an unchecked field of that name in version 1', async () => {
+  it('ignores a field named Note in version 1, because no schema checks it there', async () => {
     const event = created(1, randomUUID(), { Note: 5 })
     await deliver(orders(), event)
     expect((await get(event.Payload.OrderId)).body)
@@ -144,7 +144,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('stores nothing for a duplicate in an older version', async () => {
+  it('stores nothing for a duplicate that has an older version', async () => {
     const event = created(2, randomUUID())
     await deliver(orders(), event)
     const stored = structuredClone(sidecar.documents)
@@ -152,7 +152,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(sidecar.documents).to.deep.equal(stored)
   })
 
-  it('rejects a contradicting note, with the event as it was received in the dead letter', async () => {
+  it('rejects a note that contradicts the stored order, and the dead letter contains the event as it was received', async () => {
     const id = randomUUID()
     const [first, second] = [created(1, id), created(2, id, { Note })]
     const service = orders()

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { type HostileRecord, hostileRecords } from '../../support/hostile/hostile.ts'
 
-/** Larger records are used unchanged and once, because their size would take most of the time. */
+/** Larger records are used only once and unchanged, because their mutants would take most of the time. */
 const maxMutatedBytes = 4_000
 const seeds = 4_000
 
 /**
- * Generates endless hostile records, the same for each seed: samples of fast-check and mutants of them. Mutants are a hundred times faster.
+ * Generates endless hostile records, the same ones for the same seed: samples of fast-check, and mutants of these samples. A mutant is
+ * created a hundred times faster than a sample.
  */
 export function* mutants(seed: number): Generator<HostileRecord> {
   const made = fc.sample(hostileRecords(20), { seed, numRuns: seeds / 20 }).flat()
@@ -38,7 +39,7 @@ function guidOf(random: Random): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Replaces the order’s id. Half of the records also get up to three bytes changed, added, doubled or dropped. */
+/** Replaces the order’s id. In half of the records, it also changes, adds, doubles or drops up to three bytes. */
 function mutated(value: Buffer, from: string, to: string, random: Random): Buffer {
   let bytes = Buffer.from(value.toString('latin1').replaceAll(from, to), 'latin1')
   const edits = random(2) === 0 ? 0 : 1 + random(3)

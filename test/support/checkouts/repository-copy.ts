@@ -23,19 +23,19 @@ import { sourceFiles } from '../source-files.ts'
 /** A copy of this repository to change and run. Paths are relative to its folder. */
 export interface RepositoryCopy {
   folder: string
-  /** Runs a program of this Node or the packages. Returns failures as exit codes. */
+  /** Runs Node or a program of the packages. Returns the exit code, even if the program fails. */
   run: (command: string, args: string[], env?: Record<string, string>) => Promise<Ended>
   write: (path: string, text: string) => void
   /** @throws {Error} unless the file contains `from` exactly once */
   replace: (path: string, from: string, to: string) => void
-  /** Loads a module of the copy with its own imports. The type is that of the original. */
+  /** Loads a module of the copy, which imports other modules of the copy. Its type is the type of the original module. */
   load: <Module>(path: string) => Promise<Module>
   remove: () => void
 }
 
 /**
- * Copies all tracked or new files to a temporary folder, without ignored ones. Packages of the workspaces are copies, all others are the
- * installed ones.
+ * Copies all tracked and new files to a temporary folder, but no ignored files. Links to workspaces lead to the copy, and all other
+ * packages are the installed ones.
  */
 export function copyRepository(): RepositoryCopy {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orderflow-copy-')))
@@ -73,7 +73,7 @@ export function copyRepository(): RepositoryCopy {
 
 const lastInstalled = '.installed-lock.json'
 
-/** Copies the relative links of workspaces, so that they lead to the copy’s workspaces. */
+/** Copies the relative links to workspaces, so that they lead to the workspaces of the copy. */
 function linkPackages(folder: string): void {
   const own = join(folder, 'node_modules')
   const installed = join(repository, 'node_modules')

@@ -3,14 +3,14 @@ export type Step =
   | { do: 'run'; script: string }
   | { do: 'write'; path: string; text: string }
   | { do: 'change'; path: string; from: string; to: string }
-  /** The last command of the previous script prints this, and perhaps more. */
+  /** The last command of the previous script prints this text, and perhaps more. */
   | { do: 'see'; shown: unknown }
 
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
 
 /**
- * Returns the steps of a document. `sh` blocks are run. A block below the path of a file with a colon is that file, or, as `diff`, a change
- * of it. Other `json` blocks are expected output.
+ * Returns the steps of a document. An `sh` block is run. A block below a file’s path and a colon is the content of that file. If the block
+ * is a `diff`, it is a change of that file. Any other `json` block is expected output.
  */
 export function stepsOf(markdown: string): Step[] {
   return [...markdown.matchAll(block)].flatMap(([, path, language, text = '']): Step[] => {

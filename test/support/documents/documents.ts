@@ -4,7 +4,7 @@
 export function domainDocuments(stored: [key: string, json: string][]): Record<string, unknown> {
   const documents = stored.map(([key, json]) => {
     const { listed, ...document } = JSON.parse(json) as { listed?: string }
-    // Dapr adds the application’s name in front.
+    // Dapr puts the application’s name in front of each key.
     return [key.split('||').at(-1) ?? key, document] as const
   })
   const own = documents.filter(([key]) => !key.startsWith('list/') && !key.endsWith('/claim') && key !== 'fence')

@@ -7,7 +7,7 @@ import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
-/** A copy of the repository in which a document is followed, with moved ports. */
+/** A copy of the repository in which the steps of a document are followed. The stack of the copy uses other ports. */
 export interface Reader {
   copy: RepositoryCopy
   offset: number
@@ -83,7 +83,7 @@ function titleOf(step: Step): string {
   return `${step.do}s ${step.path}`
 }
 
-/** Returns true if `found` contains everything shown, perhaps with more fields. */
+/** Returns true if `found` contains everything that the document shows, perhaps with more fields. */
 function holds(found: unknown, shown: unknown): boolean {
   if (typeof shown !== 'object' || shown === null) return found === shown
   if (typeof found !== 'object' || found === null) return false

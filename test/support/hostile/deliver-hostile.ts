@@ -10,7 +10,7 @@ const unansweredMs = 60_000
 export interface Delivered {
   world: World
   positions: string[]
-  /** Partitions in which a service is blocked by a record without success. */
+  /** Partitions in which a service is blocked, because it does not acknowledge a record even after a second delivery. */
   stopped: string[]
 }
 

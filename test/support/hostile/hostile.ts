@@ -15,7 +15,7 @@ export interface HostileRecord {
   topic: string
   orderId: string
   key: Buffer | undefined
-  /** Null for a tombstone. */
+  /** The value is null for a tombstone. */
   value: Buffer | null
   headers: [Buffer, Buffer][]
   isSigned: boolean
@@ -162,7 +162,7 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see it. */
+/** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see such a record. */
 const maxValueBytes = 250_000
 
 /** The handled names of each service by topic, from its reactions. The reactions are never called here. */
@@ -182,7 +182,7 @@ const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
   names.map((name): TopicAndName => [topic, name]),
 )
 
-/** Prefers the right topic, and OrderCreated, on which most code depends. */
+/** Prefers the right topic for an event, and the event OrderCreated, on which most code depends. */
 const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
   { weight: 4, arbitrary: fc.constantFrom(...regular) },
@@ -231,7 +231,7 @@ export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arb
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
 /**
- * Returns the end of a record in a service: `unnoticed`, the key of a document, or undefined for a dead letter.
+ * Returns the result of a record in a service: `unnoticed`, the key of a document, or undefined for a dead letter.
  * @param signs true if our services sign their events
  */
 export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
@@ -257,7 +257,7 @@ function isBelieved(
   return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
 }
 
-/** Returns true if a receiver of `names` treats this name as a misspelling of one. */
+/** Returns true if a receiver of `names` treats this name as a misspelling of one of them. */
 function isMisspelt(name: string, names: HandledName[]): boolean {
   const types = names.map((known) => `${known}@1` as EventType)
   const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }

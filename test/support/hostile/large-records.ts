@@ -8,7 +8,7 @@ import { largeValue, type Shape, shapes, variantsOf } from './shapes.ts'
 export const refusals = ['none', 'conflict', 'unlisted', 'other-name', 'version', 'impersonation'] as const
 export type Refusal = (typeof refusals)[number]
 
-/** A valid envelope of 1 to 256 KiB, with its expected end in each consuming service. */
+/** A valid envelope of 1 to 256 KiB, with its expected result in each consuming service. */
 export interface LargeRecord extends HostileRecord {
   value: Buffer
   shape: Shape
@@ -75,7 +75,8 @@ export const combinations: readonly Combination[] = Object.keys(names).flatMap((
 )
 
 /**
- * Returns records with the combination’s variants in turn: of the largest size, of 1 KiB, then of sizes between.
+ * Returns records with the combination’s variants in turn. The first has the largest size, the second has 1 KiB, and all others have sizes
+ * between these.
  * @param seed changes the ids of the orders
  */
 export function largeRecords(combination: Combination, count: number, seed: number): LargeRecord[] {

@@ -1,11 +1,11 @@
-// Runs `src/operate.ts` of a service for each line of input: {"service", "args", "env"}. Outputs end with the mark "\0end", the exit code
-// and a line break.
+// Runs `src/operate.ts` of a service for each line of input: {"service", "args", "env"}. After each command, both outputs get the mark
+// "\0end", the exit code and a line break.
 import { createInterface } from 'node:readline'
 import type { ServiceDefinition } from '@orderflow/service-kit'
 import { operate } from '@orderflow/service-kit/operations'
 
 const own = { ...process.env }
-// Each command listens for a reader that disconnects early.
+// Each command adds a listener for a reader that disconnects early, so there is no limit for the number of listeners.
 process.stdout.setMaxListeners(0)
 
 for await (const line of createInterface({ input: process.stdin })) {

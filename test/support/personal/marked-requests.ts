@@ -75,7 +75,7 @@ function inBody(operation: Operation, markers: Markers): MarkedRequest[] {
   return [...fields, ...wholes.map((body) => send(body)), other]
 }
 
-/** Returns invalid values of a field, and valid ones under a wrong name, by description. */
+/** Returns, by their description, invalid values of a field, and valid values under a wrong field name. */
 export function oddValues(field: string, marker: () => string): Record<string, Record<string, unknown>> {
   const nested = { a: { b: { c: { d: { e: marker() } } } }, list: [[marker()]] }
   return {
