@@ -1,5 +1,6 @@
 /**
- * Prints the time of Node processes by package: `packages/cli/node tools/bench/profile.ts FILE.cpuprofile ...`, with files of `--cpu-prof`.
+ * Prints the processor time of Node processes by package: `packages/cli/node tools/bench/profile.ts FILE.cpuprofile ...`, with files of
+ * `--cpu-prof`.
  */
 import { readFileSync } from 'node:fs'
 import { number } from './report/findings.ts'

@@ -13,9 +13,9 @@ import type { FaultReport, LoadReport } from './report/report.ts'
 
 export interface BreakOptions {
   seed: string
-  /** The orders per second through HTTP, and as many from outside. */
+  /** The number of orders per second through HTTP. An outside publisher publishes the same number. */
   rate: number
-  /** The latest begin of a step. */
+  /** The time after which no step begins. */
   minutes: number
   /** Returns the steps. `disks` is true if disks can be full here. */
   steps: (disks: boolean) => Iterable<Step>
@@ -23,7 +23,7 @@ export interface BreakOptions {
 }
 
 const warmUpMs = 3_000
-/** After the load, a client whose requests are still refused gives up. */
+/** The time after the load until clients give up if their requests are still refused. */
 const patienceMs = 120_000
 
 /** Loads the system and runs the steps. Returns when every client has its answer. */

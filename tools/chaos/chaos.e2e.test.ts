@@ -5,11 +5,12 @@ import { formatReport } from './report/format.ts'
 import type { Report } from './report/report.ts'
 import { runChaos } from './run.ts'
 
-/** A few steps of `make -C tools chaos`, which kill each process once. */
+/** A few steps, as in `make -C tools chaos`, that kill each process once. */
 const steps: Step[] = [
   {
     faults: [
-      // The other replica receives the partitions and is killed. The first one continues, and then rejoins.
+      // The first replica is cut off, so the second one receives all partitions, and is then killed. Later the first replica joins the
+      // group again.
       { kind: 'cut off', server: 'kafka', replicas: ['payment-service'], ms: 6_000 },
       { kind: 'kill', members: ['payment-service-2', 'payment-sidecar-2'], ms: 500 },
     ],
@@ -70,7 +71,7 @@ describe('the system under load and faults', () => {
     expect(felt).to.deep.equal(steps.map(() => true))
   })
 
-  it('produces orders, cancellations, dead letters and poison', () => {
+  it('produces orders, cancellations, dead letters and poison records', () => {
     const { orders, cancellations, events, deadLetters, poison } = report.counts
     for (const { source, stored, paid } of orders)
       expect([source, stored > 50, paid > 50]).to.deep.equal([source, true, true])

@@ -20,7 +20,7 @@ export const reportFile = (folder: string) => join(folder, 'report.json')
 
 const consumers = Object.fromEntries(topics.processes.map(({ name, consumerGroups }) => [name, consumerGroups]))
 
-/** Runs and audits the system under load and faults. If there are findings, the folder keeps ledger, log and stores. */
+/** Runs and audits the system under load and faults. If there are findings, the ledger, the log and the stores stay in the folder. */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { folder, onProgress } = options
   const machine = thisMachine()

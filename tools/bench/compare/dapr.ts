@@ -9,7 +9,7 @@ async function post(path: string, body: unknown): Promise<void> {
   if (!response.ok) throw new Error(`${path} returned ${response.status} ${text}`)
 }
 
-/** Publishes the event itself as Kafka value, with a key that keeps the order of events. */
+/** Publishes the event without a CloudEvent around it. The key keeps events with the same key in order. */
 export function publish(topic: string, key: string, event: unknown): Promise<void> {
   return post(`/publish/pubsub/${topic}?metadata.rawPayload=true&metadata.partitionKey=${key}`, event)
 }

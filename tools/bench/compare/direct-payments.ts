@@ -30,7 +30,7 @@ const stream = await consumer.consume({
   autocommit: false,
 })
 
-/** Stores, waits until the broker has the announcements, then commits the offsets. Duplicates are harmless. */
+/** Stores the payments, waits until the broker has the announcements, then commits the offsets. Duplicates are harmless. */
 async function handle(messages: Message[]): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   const announcements = messages.flatMap(({ value, partition, offset }) => {

@@ -15,7 +15,7 @@ const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)
 
 /**
- * Validates by the contract. Returns undefined for another event.
+ * Validates the event with the contract. Returns undefined for any event other than OrderCreated.
  * @throws {EnvelopeError}
  */
 export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'OrderCreated@1'> | undefined {
@@ -27,7 +27,7 @@ export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'
 export const paymentKey = ({ Payload }: FullEvent<'OrderCreated@1'>) =>
   `payment/${deterministicId('payment', Payload.OrderId)}`
 
-/** Decides a payment once. A known one results in the same state and announcement. */
+/** Decides a payment once. For a payment that is already decided, returns the same state and announcement. */
 export function pay(
   { Id, CorrelationId, TraceId, Payload }: FullEvent<'OrderCreated@1'>,
   known: PaymentState | undefined,

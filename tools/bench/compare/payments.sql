@@ -1,4 +1,4 @@
--- The store of each program that is compared: one payment per order, whatever comes twice.
+-- The store of each program that is compared: one payment per order, even if an event arrives twice.
 CREATE TABLE payment (
   order_id uuid PRIMARY KEY,
   payment_id uuid NOT NULL,

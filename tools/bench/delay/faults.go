@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// handleFaults serves the faults that can be posted, in addition to a round trip:
+// handleFaults serves these paths, each of which begins or ends a fault after a POST:
 //
 //	/hold  holds all data in both directions, with connections open
 //
@@ -26,7 +26,7 @@ func handle(path string, change func()) {
 	http.HandleFunc(path, func(http.ResponseWriter, *http.Request) { change() })
 }
 
-// gate stops goroutines before they forward data.
+// While data is held, gate stops goroutines before they forward data.
 var gate barrier
 
 type barrier struct {
@@ -63,7 +63,7 @@ type connections struct {
 	isCut bool
 }
 
-// add returns false if it has reset the connection instead.
+// add returns false if it has reset the connection instead of adding it.
 func (c *connections) add(connection *net.TCPConn) bool {
 	c.Lock()
 	defer c.Unlock()

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// A packet is the data of one read. Without data it is the end of its direction.
+// A packet is the data of one read. A packet without data marks the end of its direction.
 type packet struct {
 	data []byte
 	due  time.Time
@@ -112,7 +112,7 @@ func relay(to, from *net.TCPConn, done func()) {
 		}
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
-				// The connection was cut or broke at its far end, so the other half is also reset.
+				// This side of the connection was cut or is broken, so the other side is also reset.
 				reset(to)
 			} else if !errors.Is(err, io.EOF) {
 				log.Print(err)
@@ -130,7 +130,7 @@ func write(to *net.TCPConn, out <-chan []byte, done func()) {
 			break
 		}
 		if _, err := to.Write(data); err != nil {
-			// The other direction ends with it.
+			// Closing the connection also ends the other direction.
 			to.Close()
 		}
 	}

@@ -16,8 +16,8 @@ export interface Beside {
 }
 
 /**
- * Measures payments per second alone and with the monitor, in turn. The monitor is suspended while orders are published, and indexes two
- * events of each order during or after the payments.
+ * Measures payments per second, in turn without the monitor and with it. The monitor is suspended while orders are published, and indexes
+ * two events of each order during or after the payments.
  */
 export async function beside(
   run: Run,

@@ -3,7 +3,7 @@ import { median, medianRatio } from '../report/statistics.ts'
 import type { Beside } from './beside.ts'
 import { type Live, rate } from './live.ts'
 
-/** @param backlog events per second from a backlog */
+/** @param backlog the events per second that the monitor indexes from a backlog */
 export function findings(backlog: number, live: Live, paid: Beside[]): Findings {
   const [alone = [], watched = []] = paid.map(({ perSecond }) => perSecond)
   const megabytes = live.memory / 1e6

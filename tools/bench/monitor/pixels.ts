@@ -1,15 +1,15 @@
 import { openBrowser, openPage } from '@orderflow/cli/browser'
 
 export interface Seen {
-  /** Milliseconds from the broker to the screen, of the oldest visible row of each batch. */
+  /** The milliseconds from the broker to the screen, for the oldest visible row of each batch. */
   ages: number[]
   /** Bytes of the tab’s heap after a garbage collection. */
   heapBytes: number
 }
 
 /**
- * Runs in the page. After each change it reads the rows before the next frame. Its message arrives after the frame. A row’s `datetime` is
- * the broker’s time, by the clock of the same machine.
+ * Runs in the page. After each change it reads the rows before the next frame is drawn, and then sends a message. This message arrives
+ * after the frame is drawn. A row’s `datetime` is the broker’s time, by the clock of the same machine.
  */
 const watching = `
   window.ages = []

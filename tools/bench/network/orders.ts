@@ -21,7 +21,7 @@ export interface OrderCell {
   /** Milliseconds from an order’s due time until it is Paid, or NaN if the store has no times. */
   paidP50: number
   paidP99: number
-  /** Failed requests. The run fails unless all answered orders are Paid. */
+  /** The number of failed requests. The run itself fails unless all answered orders are Paid. */
   failed: number
 }
 
@@ -68,7 +68,7 @@ export async function orderAt(
   const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0
-  /** Measures one kind of load at each round trip. A steady load must not follow a flood. */
+  /** Measures one kind of load at each round trip. Measure the steady load before the full load, which would disturb it. */
   async function atEach(measure: (cell: OrderCell) => Promise<void>) {
     for (const cell of cells) {
       await proxy.setRoundTrip(cell.roundTrip)

@@ -24,7 +24,7 @@ export interface Cell {
 export interface Aftermath {
   stored: Ledger
   announced: Ledger
-  /** Orders with differing announcements. */
+  /** The number of orders that were announced in different versions. */
   versions: number
 }
 
@@ -87,7 +87,7 @@ export async function payAt(
   return { cells, aftermath }
 }
 
-/** Waits for this many announced payments. Measures from the first look that finds some. */
+/** Waits for this many announced payments. The measurement begins when the first check finds some of them. */
 async function announced(
   stack: BenchStack,
   stream: Stream,
@@ -103,7 +103,7 @@ async function announced(
   })
   let first: ReturnType<typeof begin> | undefined
   await stack.wait(`${events} payments`, specs, async () => {
-    // Each look costs time.
+    // Each check costs processor time.
     await delay(lookMs)
     const count = distance(before, await stream.ends(paymentEvents))
     if (count > 0) first ??= begin(count)

@@ -11,11 +11,11 @@ export interface Stored {
 
 export interface Store {
   kind: 'postgresql' | 'mongodb'
-  /** Returns a sidecar’s URI of the store through another `host:port`. */
+  /** Returns the URI with which a sidecar connects to the store through another `host:port`. */
   uriBy: (address: string) => string
   /** `host:port`, or `host` with the usual port. */
   address: string
-  /** Creates the benchmark’s databases again. Stop all sidecars first. */
+  /** Replaces the benchmark’s databases with empty ones. Stop all sidecars first. */
   empty: () => Promise<void>
   /** Returns a service’s documents whose keys contain a text of letters and slashes. */
   stored: (service: string, text: string) => Promise<Stored[]>
@@ -74,7 +74,7 @@ function postgresql(uri: string, address: string): Store {
       }
       await ensureDatabases(uri, names)
     },
-    // The time is the beginning of the statement.
+    // The stored time is the time when the statement began.
     stored: (service, text) =>
       ask<Stored>(
         databaseOf(service),

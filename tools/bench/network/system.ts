@@ -60,7 +60,7 @@ export async function empty(stack: BenchStack, variant: Variant): Promise<void> 
   for (const suffix of ['', '-wal', '-shm']) rmSync(sqliteFile(stack) + suffix, { force: true })
 }
 
-/** Creates a folder with the component for the benchmark’s databases and a size of the pool. */
+/** Creates a folder with a copy of the component that uses the benchmark’s databases and the given size of the pool. */
 function componentFolder({ plan }: BenchStack, { kind }: Store, pool: number | undefined): string {
   const folder = join(plan.folder, 'components', `${kind}-${pool ?? 'usual'}`)
   mkdirSync(folder, { recursive: true })

@@ -28,7 +28,7 @@ const parseAlone = `import { createInterface } from 'node:readline'
 import { createReadStream } from 'node:fs'
 for await (const line of createInterface({ input: createReadStream(process.argv[1]) })) JSON.parse(line)`
 
-/** Measures the command for a file of envelopes and for one envelope, as users install it. */
+/** Measures the installed command `envelope`, for a file with many envelopes and for a single envelope. */
 export const envelope: Part = {
   title: 'envelope validate: JSON lines, on one core',
 
@@ -89,7 +89,7 @@ async function writeEvents(file: string, count: number): Promise<string> {
   return file
 }
 
-/** Reports the use of resources through a pipe when the process exits. */
+/** When the process exits, it reports through a pipe which resources it has used. */
 const telling = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))",
 )}`

@@ -39,7 +39,7 @@ export const growth: Part = {
 
 const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes)} bytes`
 
-/** Starts all processes with the backlog waiting. */
+/** Starts all processes while the backlog already waits in Kafka. */
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const stream = openStream(stack.kafka)
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)

@@ -21,7 +21,9 @@ interface Sample extends Load {
   used: ProcessorTime
 }
 
-/** Measures how many orders go the whole way, posted as fast as they are answered. */
+/**
+ * Measures how many orders per second are posted, accepted and paid. Each client posts the next order when the previous one is answered.
+ */
 export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 

@@ -18,8 +18,8 @@ interface Plan {
 }
 
 /**
- * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" choose cells, BEFORE=folder adds an
- * older checkout, and STORE_URI=... measures a running server.
+ * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" choose cells of the result,
+ * BEFORE=folder adds an older checkout, and STORE_URI=... measures a running server.
  */
 export const network: Part = {
   title: 'a store across a network: round trips and replicas',
@@ -31,7 +31,8 @@ export const network: Part = {
     const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
-      // Orders use a new log with the partitions of processes, because order-service would begin with all earlier events.
+      // Orders use a new log with the number of partitions of a stack of processes. With the old log, order-service would first read all
+      // earlier events.
       const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
       const cells = await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))
       for (const cell of cells) orders.push(cell)
@@ -66,7 +67,7 @@ async function measurePayments(
   roundTrips: number[],
   replicas: number[],
 ): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
-  // Four replicas need these partitions.
+  // Four replicas need this number of partitions.
   await addPartitions(site.stack.kafka, topics.containers)
   const pings = await pingsAt(site, roundTrips, run)
   const started: Started[] = []
@@ -85,7 +86,7 @@ async function measurePayments(
 
 const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
 
-/** Plans both states next to each other, so that disturbances affect both. */
+/** Plans the current and the older checkout next to each other, so that disturbances affect both. */
 function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
   const old = beforeFolder()
   const before = { ...now, name: names.before, root: old ?? '' }
@@ -104,7 +105,7 @@ function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): 
   ]
 }
 
-/** Returns the number of events for about five seconds. The older state took 1.13 round trips per event. */
+/** Returns the number of events for about five seconds. The older checkout took 1.13 round trips per event. */
 function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
   const seconds = quick ? 1 : 5
   if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))

@@ -20,11 +20,11 @@ export interface Contender {
 }
 
 export interface Sample {
-  /** The time from the start to the first look that finds payments, or the end of the warm-up. */
+  /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
   startSeconds: number
-  /** The rate from there to the look that finds all payments, without those of the first look. */
+  /** The rate from that check to the check that finds all payments. Payments that the first check found are left out. */
   perSecond: number
-  /** Microseconds of processor time per event meanwhile. */
+  /** The microseconds of processor time per event between these two checks. */
   kafka: number
   program: number
   sidecar: number

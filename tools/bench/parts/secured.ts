@@ -23,7 +23,10 @@ import { type Contender, payInTurn, type Sample, summariesOf, withTheirSum } fro
 const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
 
-/** Measures the cost of security: a listener with authentication, rights and TLS, an open listener, and signatures. */
+/**
+ * Measures the cost of security. Compares an open listener with a listener that requires TLS, authentication and rights, and with signed
+ * events.
+ */
 export const secured: Part = {
   title:
     'OrderCreated of outside publishers in Kafka until they are paid, with a signature, over TLS with a password, and without',

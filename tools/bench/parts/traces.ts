@@ -20,7 +20,7 @@ const payer = ['payment-service', 'payment-sidecar']
 
 interface Variant {
   name: string
-  /** The share of recorded traces, or undefined for no collector. */
+  /** The share of traces that are recorded, or undefined without a collector. */
   share?: string
   root: string
 }
@@ -77,7 +77,7 @@ async function payVariants(
   url: string,
 ): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
-  // Measures the second half of the events, because Node compiles late.
+  // Measures only the second half of the events, because Node compiles frequently used code during the first half.
   const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)

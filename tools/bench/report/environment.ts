@@ -10,7 +10,7 @@ export interface Environment {
   versions: string
   /** The commit, with a plus if there are uncommitted changes. */
   commit: string
-  /** The load average before. Above the number of cores, other programs were busy. */
+  /** The load average before the measurement. If it is above the number of cores, other programs were busy. */
   loadBefore: number
 }
 

@@ -99,7 +99,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]
       let toldAt = performance.now()
-      // The interval is short, because figures depend on the time of an answer.
+      // The interval is short, because the measured times depend on when a probe succeeds.
       return waitUntil(what, { folder, processes, timeoutMs, everyMs: 10 }, async () => {
         const missing = await probe()
         if (missing === undefined || performance.now() - toldAt < tellEveryMs) return missing

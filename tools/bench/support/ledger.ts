@@ -3,7 +3,7 @@ export interface Ledger {
   expected: number
   lost: number
   unknown: number
-  /** Records after the first of their key, which are harmless. */
+  /** The number of records whose key an earlier record has. They are harmless. */
   repeated: number
 }
 

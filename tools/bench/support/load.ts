@@ -45,7 +45,7 @@ export async function postOrders(
     'content-type=application/json',
     ...(authorization ? ['-H', `authorization=${authorization}`] : []),
   ]
-  // Autocannon notices its end only once per sampling interval.
+  // Autocannon checks only once per sampling interval whether it has finished.
   const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])
@@ -56,7 +56,7 @@ function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: Aut
   const [startedAt, endedAt] = [Date.parse(start), Date.parse(finish)]
   return {
     answered,
-    // Its errors include the timeouts.
+    // Autocannon’s number of errors includes the timeouts.
     failed: non2xx + errors,
     perSecond: (answered * 1_000) / (endedAt - startedAt),
     p50: latency.p50,

@@ -6,18 +6,18 @@ import { countBusyShare, countProcessorTime } from './process-use.ts'
 import { distance, type Stream } from './stream.ts'
 
 export interface Payment {
-  /** The time from the start to the first look that finds published payments. */
+  /** The time from the start to the first check that finds published payments. */
   startSeconds: number
-  /** The rate from there to the look that finds all payments, without those of the first look. */
+  /** The rate from that check to the check that finds all payments. Payments that the first check found are left out. */
   perSecond: number
   busy: number
-  /** Microseconds of processor time per event meanwhile. */
+  /** The microseconds of processor time per event between these two checks. */
   microseconds: Record<(typeof processes)[number], number>
 }
 
 export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 
-/** A contender is finished after this time without a publish, if all offsets are committed. */
+/** A contender has finished if all offsets are committed and it has published nothing for this time. */
 const settleMs = 5_000
 
 /** The amount of every tenth order is above the limit of every contender. */
@@ -85,7 +85,10 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
   }
 }
 
-/** Does the same with a kill at half and a restart. Returns the seconds from the kill to the next payment. */
+/**
+ * Does the same, but kills the contender when half of the orders are paid, and restarts it. Returns the seconds from the kill to the next
+ * payment.
+ */
 export async function payKilled(
   stack: BenchStack,
   stream: Stream,
@@ -113,7 +116,7 @@ export async function payKilled(
     if (count > last.count) last = { count, at: performance.now() }
     const isComplete = count >= events && (await countStored()) - before.stored >= events
     if (!isComplete && performance.now() - last.at < settleMs) return `${count} are published`
-    // After all offsets are committed, missing payments are lost.
+    // If a payment is still missing when all offsets are committed, it is lost.
     return uncommitted(stream, contender)
   })
   await stack.stop(specs)
@@ -134,7 +137,7 @@ export async function markOf(stream: Stream, { topic, stored }: Contender): Prom
   return { ends: await stream.ends(topic), stored: new Set(await stored()) }
 }
 
-/** Returns the stored and published payments of these orders, since a mark if given. */
+/** Compares these orders with the stored and published payments. Leaves out the payments from before the mark, if there is one. */
 export async function ledgersSince(
   stream: Stream,
   { topic, stored, paymentOf }: Contender,

@@ -43,7 +43,7 @@ function peer(
   return { name, label, tool, command: command(tool.folder) }
 }
 
-/** With `npm ci`, each package is the one of package-lock.json. */
+/** `npm ci` installs exactly the packages that package-lock.json lists. */
 async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, signal })
   await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })

@@ -18,15 +18,18 @@ export function processUse(folder: string): ProcessUse[] {
 }
 
 /**
- * Returns the processor time of a process and its children, because PostgreSQL has one for each connection. Only Linux is precise enough
- * (proc_pid_stat(5)).
+ * Returns the processor time of a process and its children, because PostgreSQL has a process for each connection. Only Linux is precise
+ * enough (proc_pid_stat(5)).
  */
 function processorMs(pid: number): number {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
   return children.reduce((sum, child) => sum + sumOfTimes(child, 2), sumOfTimes(pid, 4)) * 10
 }
 
-/** Adds up user and system time, and perhaps those of ended children. A missing process has 0. */
+/**
+ * Adds up the user and system time of a process. With four fields, includes the times of its ended children. Returns 0 for a missing
+ * process.
+ */
 function sumOfTimes(pid: number | string, fields: 2 | 4): number {
   const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')
   const times = afterName.split(' ').slice(11, 11 + fields)

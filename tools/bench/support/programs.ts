@@ -42,7 +42,7 @@ export function sidecar(
   }
 }
 
-/** Returns another payment-service with its sidecar and the same store. */
+/** Returns another payment-service with its own sidecar. Both payment-services use the same store. */
 export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
   const services = { ...plan.ports.services, 'payment-service': await morePorts() }
   const specs = processSpecs({ ...plan, ports: { ...plan.ports, services } })
@@ -50,7 +50,7 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
 }
 
 /**
- * Starts another order-service at the first one’s sidecar.
+ * Starts another order-service that uses the sidecar of the first one.
  * @param root its checkout
  * @returns the address to post orders to, and the specs to stop
  */

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 /** Reads a sidecar’s SQLite file (table `state` of Dapr’s component) from outside. */
 export interface Store {
   count: (like: string) => number
-  /** Returns matching keys since the last call, in the order of writing. */
+  /** Returns the matching keys that were written since the last call, in the order of writing. */
   news: (like: string) => string[]
   close: () => void
 }

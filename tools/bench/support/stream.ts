@@ -84,7 +84,10 @@ export function openStream(kafka: KafkaConnection): Stream {
   }
 }
 
-/** Returns the number of records between two ends. Only the benchmark writes there, without transactions. */
+/**
+ * Returns the number of records between two ends of a topic’s log. Only the benchmark writes to this topic, and without transactions, so
+ * each offset is a record.
+ */
 export function distance(from: bigint[], to: bigint[]): number {
   return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
 }

@@ -15,7 +15,7 @@ describe('ledgerOf', () => {
     expect(() => requireComplete('payments', ledgerOf(['a', 'b'], ['b', 'a', 'a']))).not.to.throw()
   })
 
-  it('throws if an event is missing or unexpected, with the counts', () => {
+  it('throws an error with the counts if an event is missing or unexpected', () => {
     expect(() => requireComplete('payments', ledgerOf(['a', 'b'], ['a']))).to.throw(/^payments: .*"lost":1/)
     expect(() => requireComplete('payments', ledgerOf(['a'], ['a', 'b']))).to.throw(/"unknown":1/)
   })

@@ -62,7 +62,7 @@ describe('a link', () => {
     await once(socket, 'close')
   })
 
-  it('delays data by its round trip', async () => {
+  it('delays data by the link’s round trip', async () => {
     const { socket, hears } = await client()
     await link.setRoundTrip(200)
     const since = performance.now()
@@ -72,7 +72,7 @@ describe('a link', () => {
     socket.destroy()
   })
 
-  it('holds data and new connections, and forwards them when it opens', async () => {
+  it('holds data and new connections, and forwards them when the link opens', async () => {
     const { socket, heard, hears, errors } = await client()
     socket.write('a')
     await hears('a')
@@ -92,7 +92,7 @@ describe('a link', () => {
     other.socket.destroy()
   })
 
-  it('resets all connections on both sides when it is cut, and new ones until it opens', async () => {
+  it('resets all connections on both sides when the link is cut, and new connections until the link opens', async () => {
     const { socket, hears, errors, fails } = await client()
     socket.write('a')
     await hears('a')
@@ -110,7 +110,7 @@ describe('a link', () => {
     again.socket.destroy()
   })
 
-  it('drops held data when it is cut', async () => {
+  it('drops held data when the link is cut', async () => {
     const { socket, heard, fails, hears } = await client()
     socket.write('a')
     await hears('a')

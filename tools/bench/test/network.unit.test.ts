@@ -23,7 +23,7 @@ describe('componentWith', () => {
 })
 
 describe('storeOf', () => {
-  it('returns URIs by way of a proxy that drivers cannot bypass', () => {
+  it('returns URIs with the address of a proxy, which drivers cannot bypass', () => {
     const postgresql = storeOf('postgres://user:p%40ss@db.example/?sslmode=require')
     expect(postgresql.address).to.equal('db.example:5432')
     expect(postgresql.uriBy('127.0.0.1:9')).to.equal('postgres://user:p%40ss@127.0.0.1:9/?sslmode=require')
@@ -50,7 +50,7 @@ describe('the report of the network part', () => {
   const found = (all: Started[]) =>
     findingsOf({ store: 'PostgreSQL', pings: new Map([[2, 2.3]]), started: all, orders: [] })
 
-  it('contains medians of the rounds, and goals for measured variants', () => {
+  it('contains the medians of all rounds, and goals only for variants that were measured', () => {
     const now = [1_000, 3_000, 2_400].map((rate) => started([cell(names.now, 2, 1, rate)]))
     const { tables, goals } = found([...now, started([cell(names.before, 2, 1, 300)])])
     expect(tables[0]?.rows[0]).to.deep.equal(['now', '2', '2.3', '1', '2,400', '0.50', '1,000', '3,000'])
@@ -61,7 +61,7 @@ describe('the report of the network part', () => {
     ])
   })
 
-  it('misses a goal if an order was announced in two versions', () => {
+  it('shows a missed goal if an order was announced in two versions', () => {
     const { goals } = found([started([cell(names.now, 2, 1, 3_000)], 1)])
     expect(goals.at(-1)).to.deep.include({ measured: '1', reached: false })
   })

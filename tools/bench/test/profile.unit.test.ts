@@ -4,7 +4,7 @@ import { profileShares } from '../support/profile.ts'
 describe('profileShares', () => {
   const frame = (id: number, functionName: string, url = '') => ({ id, callFrame: { functionName, url } })
 
-  it('adds up the time by package and folder, largest first, without idle time', () => {
+  it('adds up the time by package and folder, without idle time, and sorts by time', () => {
     const nodes = [
       frame(1, '(idle)'),
       frame(2, '(garbage collector)'),

@@ -19,7 +19,7 @@ describe('the format of a number', () => {
 })
 
 describe('markdownTable', () => {
-  it('aligns its columns, with numbers to the right', () => {
+  it('aligns the columns, with numbers to the right', () => {
     const table = markdownTable({
       head: ['', 'per s'],
       rows: [

@@ -14,7 +14,7 @@ describe('the generator of outside events', () => {
     expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
   })
 
-  it('uses the total for each index', () => {
+  it('uses the given total for each index', () => {
     const totals = [...orderEvents(3, 0, (index) => index * 100)].map(
       ({ value }) => (parseEnvelope(value).Payload as { Total: number }).Total,
     )

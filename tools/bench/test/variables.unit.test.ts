@@ -10,7 +10,7 @@ describe('numbersFrom', () => {
   })
 
   for (const text of ['fast', '0', '-1', '50,500', 'Infinity']) {
-    it(`rejects ${text} with an example`, () => {
+    it(`rejects ${text} with an error that shows an example`, () => {
       expect(() => numbersFrom('RATES', '50 500', { RATES: text }))
         .to.throw(CliError, `RATES=${text} is not a list of positive numbers`)
         .with.property('nextStep', 'RATES="50 500", or leave it out')

@@ -42,7 +42,7 @@ export interface Cluster {
   network: Network
   urls: Record<string, string[]>
   start(member: Member): void
-  /** Signals a running process, and waits for its end if the signal ends it. */
+  /** Sends a signal to a running process. If the signal ends the process, waits for this end. */
   signal(member: Member, signal: NodeJS.Signals): Promise<void>
   end(member: Member): Promise<void>
   ended(): Map<Member, string>
@@ -114,7 +114,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
     urls: ofServices(({ name }) => plans.map((each) => urlOf(each, name))),
     start: (member) => void startProcess(folder, specOf(member)),
     signal,
-    // After SIGTERM, PostgreSQL waits for the end of its last client.
+    // After SIGTERM, PostgreSQL waits until its last client disconnects.
     end: (member) => signal(member, member === 'postgresql' ? 'SIGINT' : 'SIGTERM'),
     ended() {
       const table = readProcessTable()

@@ -7,7 +7,7 @@ const byName = (setting = '') =>
   new Map(setting.split(',').map((listener) => listener.split('://') as [name: string, at: string]))
 
 describe('createNetwork', () => {
-  it('makes clients of each replica reconnect to Kafka through their own link', async () => {
+  it('makes the Kafka clients of each replica reconnect through the link of this replica', async () => {
     const { kafkaOf, link, brokerSettings } = await createNetwork(replicas, ports, undefined)
     const at = byName(brokerSettings.listeners)
     const advertised = byName(brokerSettings['advertised.listeners'])
@@ -28,7 +28,7 @@ describe('createNetwork', () => {
     expect(protocols).to.have.members([...byName(brokerSettings.listeners).keys()])
   })
 
-  it('creates a link from each replica to a store on a server, and none to a file', async () => {
+  it('creates a link from each replica to a store on a server, and no link to a store in a file', async () => {
     const { storeOf, link } = await createNetwork(replicas, ports, '127.0.0.1:3')
     expect(new Set(replicas.map(storeOf)).size).to.equal(replicas.length)
     for (const replica of replicas) expect(link(replica, 'store').spec.args[1]).to.equal('127.0.0.1:3')

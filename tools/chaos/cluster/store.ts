@@ -16,7 +16,7 @@ import {
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 
-/** The services’ store, with access past their sidecars. */
+/** The services’ store, with direct access that does not use the sidecars. */
 export interface Store {
   kind: LocalStore
   /** The server’s process and address, or undefined for files. */
@@ -89,7 +89,7 @@ function postgresql(folder: string, port: number): Store {
   const uri = () => localPostgresql(folder, port)
   async function withClient<Result>(service: string, work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = new Client({ connectionString: inDatabase(uri(), service) })
-    // The server may be killed. The query reports the error.
+    // The server may be killed at any time. The next query reports the error.
     client.on('error', () => {})
     await client.connect()
     return await work(client).finally(() => client.end().catch(() => {}))

@@ -18,7 +18,7 @@ export interface Supervisor {
 
 const periodMs = 500
 
-/** A process that keeps exiting is reported once in this time. */
+/** A process that exits again and again is reported only once within this time. */
 const newsMs = 30_000
 
 /** @param onDeath `isNews` is false if the same process ended shortly before */

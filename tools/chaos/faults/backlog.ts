@@ -4,7 +4,7 @@ import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@o
 export interface Backlog {
   /** The number of unhandled records, counted once for each application. */
   behind: number
-  /** All positions as text, which is the same while nothing moves. */
+  /** All positions as a text, which stays the same while no offset moves. */
   positions: string
 }
 

@@ -59,7 +59,7 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
   }
 }
 
-/** The time between two cuts, and of refusals after a cut. */
+/** For how long links work between two cuts, and for how long they refuse connections after a cut. */
 const connectedMs = 250
 const refusedMs = 50
 const slowMs = 500
@@ -84,14 +84,14 @@ async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
     case 'half-open':
       await each((link) => link.hold())
       await delay(ms)
-      // The other side no longer knows these connections.
+      // After a cut, the server no longer knows the connections that were held.
       await each((link) => link.cut())
       await each((link) => link.open())
       return
     case 'cut off':
       await each((link) => link.hold())
       await delay(ms)
-      // Held data now arrives, and is handled.
+      // The held data now arrives, and the other side handles it.
       await each((link) => link.open())
   }
 }

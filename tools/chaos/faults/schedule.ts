@@ -38,7 +38,10 @@ export interface Targets {
 
 const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
-/** Generates endless faults: single ones, and a pair after every second one. Each occurs once before any occurs again. */
+/**
+ * Generates endless faults: single faults, and a pair of faults after every second one. Each single fault occurs once before any of them
+ * occurs again.
+ */
 export function* schedule(random: Random, targets: Targets): Generator<Step> {
   for (;;) {
     for (const [index, fault] of random.shuffle(allFaults(random, targets)).entries()) {
@@ -56,7 +59,7 @@ function allFaults(random: Random, targets: Targets): Fault[] {
   return [...all, full('state'), full('kafka')]
 }
 
-/** Returns faults that can overlap with another of them. */
+/** Returns the faults of which two can overlap. */
 function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
@@ -84,7 +87,7 @@ function serverFaults(random: Random, replicas: number): Fault[] {
   ]
 }
 
-/** The duration is shorter or longer than a request waits. */
+/** The duration may be shorter or longer than the time that a request waits for its answer. */
 const outage = (random: Random): number => random.between(4_000, 25_000)
 
 /** Disconnects a single replica. */
@@ -116,7 +119,7 @@ function targetsOf(fault: Fault): string[] {
     case 'restart':
       return [fault.member]
     case 'lock':
-      // The holder of a lock is a client of the server.
+      // The lock is held by a client of the server, so it ends if the server is killed.
       return [fault.kind, 'postgresql']
     case 'cut':
     case 'half-open':

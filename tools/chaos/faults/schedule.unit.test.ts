@@ -32,7 +32,7 @@ const ofServer = [
 ]
 
 describe('the schedule of faults', () => {
-  it('stays the same for the same seed, and differs for another one', () => {
+  it('stays the same for the same seed, and differs for another seed', () => {
     expect(take(60, 'a')).to.deep.equal(take(60, 'a'))
     expect(texts(take(60, 'a'))).not.to.deep.equal(texts(take(60, 'b')))
   })
@@ -54,7 +54,7 @@ describe('the schedule of faults', () => {
     }
   })
 
-  it('kills one replica, the other one, or both', () => {
+  it('kills the first replica, the second replica, or both', () => {
     const killed = alone(take(300, 'a')).filter((fault) => faultName(fault) === 'kill payment-sidecar')
     const choices = new Set(killed.map((fault) => ('members' in fault ? fault.members.join() : '')))
     expect(choices).to.deep.equal(
@@ -71,7 +71,7 @@ describe('the schedule of faults', () => {
     )
   })
 
-  it('disconnects a single replica, and disturbs the network of one, of a service, or of all', () => {
+  it('disconnects only single replicas, but disturbs the network of one replica, of a service’s replicas, or of all replicas', () => {
     const steps = alone(take(1_000, 'a', { store: 'postgresql' }))
     const replicas = (name: string) =>
       new Set(
@@ -84,7 +84,7 @@ describe('the schedule of faults', () => {
     expect(replicas('half-open store')).to.deep.equal(new Set([...each, ...both, each.join()]))
   })
 
-  it('never combines faults that affect each other: on one network, or a lock in a server that is killed', () => {
+  it('never combines faults that affect each other: two faults of one network, or a lock and the kill of its server', () => {
     for (const { faults } of take(2_000, 'a', { store: 'postgresql' })) {
       const links = faults.flatMap((fault) =>
         'replicas' in fault ? fault.replicas.map((name) => `${name} ${fault.server}`) : [],

@@ -20,7 +20,7 @@ function healthyWorld() {
     { name: 'http 2', source: 'http', total: 20, id: 'b', accepted: true, cancel: 'accepted' },
     { name: 'outside 1', source: 'outside', total: 10_001, id: 'c', accepted: true },
     { name: 'outside 2', source: 'outside', total: 40, id: 'd', accepted: true, cancel: 'asked' },
-    // This order has no answer but is in the log, so it must be an order.
+    // The request for this order got no answer, but the order is in the log. So it must be stored and paid like all others.
     { name: 'http 3', source: 'http', total: 50, id: 'e' },
     { name: 'http 4', source: 'http', total: 60, id: 'f' },
   ]
@@ -307,12 +307,12 @@ describe('the ledger', () => {
     })
   }
 
-  it('includes an error for each check', () => {
+  it('tests each check with an error', () => {
     const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
     expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
   })
 
-  it('finds a loss that only one source shows', () => {
+  it('finds a lost document that is missing in only one source', () => {
     const world = healthyWorld()
     world.files.orders = world.orders.filter(({ id }) => id !== 'a')
     const lost = auditOf(world).filter(({ kind }) => kind === 'lost')

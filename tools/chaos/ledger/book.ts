@@ -7,7 +7,7 @@ export interface Attempt {
   name: string
   source: 'http' | 'outside'
   total: number
-  /** The answer contains the id of an HTTP order. */
+  /** The id of an HTTP order becomes known with the answer. */
   id?: string
 }
 
@@ -42,7 +42,7 @@ export interface StoredOrder {
   name: string
   total: number
   status: string
-  /** The amount that was or would be charged, according to the order. */
+  /** The amount that was charged or would have been charged, as order-service reports it. */
   charged: number | undefined
 }
 
@@ -53,7 +53,7 @@ export interface StoredPayment {
   status: string
 }
 
-/** SQLite’s usual 2 MB make writing a million orders ten times slower. */
+/** With SQLite’s default cache of 2 MB, writing a million orders takes ten times as long. */
 const cacheKiB = 128 * 1024
 
 export type Book = ReturnType<typeof openBook>
@@ -103,7 +103,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     payment: (view: View, { id, orderId, amount, status }: StoredPayment) =>
       addPayment(view, id, orderId, amount, status),
 
-    /** Many writes in one transaction take a hundredth of the time. */
+    /** Runs many writes in one transaction, which takes a hundredth of the time. */
     async together<T>(work: () => Promise<T>): Promise<T> {
       db.exec('BEGIN')
       try {

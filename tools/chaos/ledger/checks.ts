@@ -1,6 +1,6 @@
 export type Kind = 'lost' | 'duplicated' | 'stuck' | 'wrong'
 
-/** A query for the ids or names of errors. */
+/** A query that returns the ids or names of all errors of one kind. */
 export interface Check {
   kind: Kind
   what: string
@@ -47,7 +47,7 @@ const lost: Omit<Check, 'kind'>[] = [
   },
 ]
 
-/** Counted by effect, because the log may repeat events. */
+/** Counts the effects of events, because the log may repeat the events themselves. */
 const duplicated: Omit<Check, 'kind'>[] = [
   {
     what: 'an order that is listed several times',
@@ -166,7 +166,7 @@ export const checks: Check[] = [
   ...of('wrong', wrong),
 ]
 
-/** A document that is missing on all pages is not listed. */
+/** A document is not listed if it is missing on all pages of the API. */
 const unlisted: Omit<Check, 'kind'>[] = [
   ['an order', 'stored_order', 'id'],
   ['a payment', 'stored_payment', 'order_id'],

@@ -9,7 +9,7 @@ type Documents = Iterable<StoredDocument> | AsyncIterable<StoredDocument>
 export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'payment/' }
 
 /**
- * Reads the stores into the ledger, past services and sidecars.
+ * Reads the stores directly into the ledger, not through services and sidecars.
  * @param stores the documents of each service, in the order of their keys
  */
 export async function readStores(stores: Record<string, Documents>, book: Book): Promise<void> {
@@ -30,7 +30,7 @@ interface Payment {
   }
 }
 
-/** Collects an order’s facts, which are consecutive. */
+/** Collects the facts of an order, which follow each other in the list. */
 async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   let id = ''
   let facts = new Map<string, Fact>()

@@ -17,7 +17,7 @@ export interface HttpClientOptions {
 
 export interface Accepted {
   id: string
-  /** False for a 202: the order may not be found yet. */
+  /** False after a 202, because the service may not find the order yet. */
   stored: boolean
 }
 

@@ -96,7 +96,7 @@ describe('the HTTP client of the load', () => {
     expect(surprises()).to.deep.equal(['http 1: one key stands for a and b'])
   })
 
-  it('cancels, and accepts 404 as a temporary answer only before the order is stored', async () => {
+  it('cancels the order, and accepts 404 as a temporary answer only before the order is stored', async () => {
     answers = [{ status: 201, body: { id: 'a' } }]
     await place()
     answers = [

@@ -5,14 +5,14 @@ import { startPace } from './pace.ts'
 
 export interface Load {
   begun(): number
-  /** Begins no more orders, and waits for the others. */
+  /** Begins no more orders, and waits for the orders that have begun. */
   end(): Promise<void>
 }
 
-/** Only beyond this number can a waiting client delay others. */
+/** The largest number of orders under way. A new order waits only if this number is reached. */
 const maxUnderWay = 1_000
 
-/** Places orders at a steady rate, up to `maxOrders`, and cancels those planned for it. */
+/** Places orders at a steady rate, up to `maxOrders`, and cancels the orders whose plan includes a cancellation. */
 export function startHttpLoad(
   plan: (index: number) => PlannedOrder,
   perSecond: number,

@@ -18,7 +18,7 @@ export interface PlannedOutsideOrder extends PlannedOrder {
   cancelFirst: boolean
 }
 
-/** Any key may mean another partition, because Dapr and other clients hash differently. */
+/** Each of these keys may lead to another partition. Even the same key may, because Dapr and other clients use different hash functions. */
 export type OutsideKey = 'order' | 'customer' | 'none'
 
 /** Policy.ApproveUpTo of payment-service/appsettings.json. */
@@ -29,7 +29,7 @@ export function httpOrder(seed: string, index: number): PlannedOrder {
   const random = createRandom(seed, 'http', index)
   const isLarge = random.chance(0.03)
   const total = isLarge ? approveUpTo + random.between(1, 9_999) : random.between(1, approveUpTo * 100) / 100
-  // A large order is rejected, and can then not be cancelled.
+  // The payment of a large order is rejected. Such an order cannot be cancelled.
   const isCancelled = !isLarge && random.chance(0.02)
   return { name: `http ${index}`, total, cancelAfterMs: isCancelled ? random.between(0, 5_000) : undefined }
 }

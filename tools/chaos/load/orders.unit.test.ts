@@ -4,7 +4,7 @@ import { approveUpTo, httpOrder, outsideOrder } from './orders.ts'
 const many = Array.from({ length: 5_000 }, (_, index) => index)
 
 describe('the plan of orders', () => {
-  it('stays the same for the same seed, in any order of calls', () => {
+  it('stays the same for the same seed, even if orders are requested in another sequence', () => {
     const later = many.toReversed().map((index) => outsideOrder('a', index))
     expect(later.toReversed()).to.deep.equal(many.map((index) => outsideOrder('a', index)))
     expect(httpOrder('a', 7)).to.deep.equal(httpOrder('a', 7))

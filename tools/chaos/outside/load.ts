@@ -12,7 +12,7 @@ import { type Outgoing, poisonous, recordsOf, unheard } from './records.ts'
 export interface OutsideLoadOptions {
   kafka: KafkaConnection
   book: Book
-  /** Orders that are paid. A contradiction of one is also poison. */
+  /** Orders that are paid. An event that contradicts one of them is also a poison record. */
   paid: readonly KnownOrder[]
   isOver: () => boolean
 }
@@ -21,12 +21,12 @@ export interface OutsideLoad extends Load {
   failures(): number
 }
 
-/** The shares of all records. */
+/** The number of such records per order. */
 const poisonShare = 0.01
 const unheardShare = 0.005
-/** The records of a batch, which must stay below the topic’s 256 KiB. */
+/** The largest number of records in a batch, which must stay below the topic’s limit of 256 KiB. */
 const maxRecords = 100
-/** Above this number the producer lags, and pauses. */
+/** If more records than this wait, no new orders begin until the producer has caught up. */
 const maxWaiting = 2_000
 const tickMs = 10
 
@@ -42,7 +42,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   function begin(index: number): void {
     begun += 1
-    // Poison depends on the paid orders, so it needs its own random numbers.
+    // Poison records depend on the paid orders, so they need their own random numbers.
     const random = createRandom(seed, 'poison', index)
     recordsOf(outsideOrder(seed, index), book).forEach(wait)
     if (random.chance(unheardShare)) wait(unheard())
@@ -55,7 +55,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   let isEnding = false
 
-  /** Removes and returns the due records in their order, and at the end all. */
+  /** Removes and returns at most `maxRecords` records that are due. At the end, all records are treated as due. */
   function takeDue(): Outgoing[] {
     const now = performance.now()
     const taken: Outgoing[] = []

@@ -3,7 +3,7 @@ import type { KafkaConnection } from '@orderflow/cli'
 import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 
 export interface OutsideProducer {
-  /** Sends until the broker has all records. Returns false if the test was over before. */
+  /** Sends records until the broker has all of them. Returns false if the test ends before that. */
   send(records: OutsideRecord[]): Promise<boolean>
   failures(): number
   close(): Promise<void>

@@ -23,7 +23,7 @@ export interface LoadReport {
   http: number
   outside: number
   answers: Record<string, number>
-  /** The number of times the broker failed the outside publisher. */
+  /** The number of requests of the outside publisher that failed at the broker. */
   brokerFailures: number
 }
 
@@ -40,7 +40,7 @@ export interface Report {
   behind: number
   faults: FaultReport[]
   totals: Record<Kind, number>
-  /** The number of ids of a finding, and the evidence of the first ones. */
+  /** The number of ids of a finding, and the evidence for the first of these ids. */
   findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
 }
 
@@ -57,7 +57,7 @@ export function thisMachine(): Machine {
   return { at: new Date(), processors, node: process.version, loadAverage: loadavg()[0] ?? 0 }
 }
 
-/** Returns true if nothing went wrong. A run needs orders of both sources to prove that. */
+/** Returns true if nothing went wrong. A run proves this only with orders from both sources. */
 export function isClean(report: Report): boolean {
   return report.findings.length === 0 && report.behind === 0 && silentSources(report).length === 0
 }

@@ -1,16 +1,17 @@
 ------------------------------- MODULE Batch -------------------------------
-(* The unit of work of strategy "independent". Simultaneous works share a batch, and see what earlier works have      *)
-(* staged. The document is saved under its guard. After a failure it is read back. Works whose text is stored are     *)
-(* done, and the others are decided again.                                                                            *)
+(* The unit of work of strategy "independent". Simultaneous operations, called works here, share a batch. Each work   *)
+(* sees the changes that earlier works of its batch have staged. The batch saves the document with its guard. After a *)
+(* failure it reads the document back. If its own text is stored, all its works are done. Otherwise works that staged *)
+(* or saw a change are decided again.                                                                                 *)
 (*                                                                                                                    *)
 (* The document holds facts, at most one of each kind, as a payment holds one decision and one refund. Each work adds *)
-(* its own fact if its kind is missing. Otherwise it writes nothing, and returns the existing fact or throws because  *)
-(* of it.                                                                                                             *)
+(* its own fact if the document has no fact of this kind. Otherwise it writes nothing, and returns the existing fact  *)
+(* or throws because of it.                                                                                           *)
 EXTENDS Naturals, Sequences
 
 CONSTANTS None,
           MaxFaults,     \* saves with an unknown outcome
-          (* The guards. FALSE removes one. *)
+          (* The guards. FALSE removes a guard. *)
           CreateOnly, Etag, RedoLookers, RedoThrown
 
 (* Batches of one process or of several. They share nothing in memory. *)
@@ -24,9 +25,9 @@ VARIABLES doc,     \* the facts that are stored
           read,    \* batch -> the document that it has read
           text,    \* batch -> the document that it will write
           saw,     \* work -> the fact of its kind that it made or found
-          answer,  \* work -> that fact when its caller has it, or None
+          answer,  \* work -> the fact that its caller has received, or None
           throws,  \* works that throw if they find another work's fact
-          late,    \* saves that may still land, with no caller waiting
+          late,    \* saves that may still land after their caller has stopped waiting
           faults
 
 vars == <<doc, step, read, text, saw, answer, throws, late, faults>>
@@ -40,7 +41,7 @@ With(facts, w)   == IF OfKind(facts, w) = {} THEN facts \cup {w} ELSE facts
 Found(facts, w)  == CHOOSE f \in OfKind(With(facts, w), w) : TRUE
 Tell(some) == answer' = [w \in Works |-> IF w \in some THEN saw[w] ELSE answer[w]]
 
-(* The unanswered works of a batch in their order, and the result of the first n of them on the document. *)
+(* The unanswered works of a batch in their order, and the document after the first n of them. *)
 Open(b)  == SelectSeq(WorksOf[b], LAMBDA w : answer[w] = None)
 InOpen(b, w) == \E i \in DOMAIN Open(b) : Open(b)[i] = w
 OpenSet(b) == {w \in Works : InOpen(b, w)}
@@ -78,7 +79,8 @@ LandLate(w) ==
   /\ doc' = (IF Passes(w.was) THEN w.text ELSE doc) /\ late' = late \ {w}
   /\ UNCHANGED <<step, read, text, saw, answer, throws, faults>>
 
-(* The read facts are stored. The staged ones are uncertain, and so are works that saw them. *)
+(* The facts that were read are stored. The staged facts are uncertain, and so are the results of works that saw *)
+(* them.                                                                                                         *)
 ReadBack(b) ==
   LET staged  == {w \in OpenSet(b) : saw[w] \notin read[b]}
       wrote   == {w \in staged : saw[w] = w}
@@ -98,8 +100,8 @@ Spec == Init /\ [][Next]_vars /\ \A b \in Batches : WF_vars(Step(b))
 -----------------------------------------------------------------------------
 (* There is one payment: the document never has two facts of a kind. *)
 OneOfAKind == \A f, g \in doc : Kind(f) = Kind(g) => f = g
-(* Each fact that a work returned or threw for is stored. As facts never change, all works of a kind get the same *)
-(* one.                                                                                                           *)
+(* Each fact that a work returned, or because of which it threw, is stored. Facts never change, so all works of a *)
+(* kind get the same fact.                                                                                        *)
 AnswersStored == \A w \in Works : answer[w] # None => answer[w] \in doc
 (* Every work is answered. *)
 AllAnswered == <>(\A w \in Works : answer[w] # None)

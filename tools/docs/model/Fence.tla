@@ -1,14 +1,14 @@
 ------------------------------- MODULE Fence -------------------------------
 (* The strategy "transactional". A replica reads the fence and the documents for its decision. One transaction writes *)
-(* the decision, a chunk of the list and the fence. While the replica seems to be alone, the guard of the fence       *)
-(* replaces those of all documents read with it. After a lost race a replica is cautious: it guards each document,    *)
-(* and writes the fence without a guard.                                                                              *)
+(* the decision, a chunk of the list and the fence. While a replica seems to be the only one, it guards the fence     *)
+(* instead of each document that it has read. After a lost race a replica is cautious: it guards each document, and   *)
+(* writes the fence without a guard.                                                                                  *)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS Replicas, Ids, None,
           MaxNumber,     \* the highest number of a chunk, larger than any reached number
           MaxFaults,     \* transactions with an unknown outcome
-          (* The guards. FALSE removes one. *)
+          (* The guards. FALSE removes a guard. *)
           FenceGuarded, FenceMoved, FenceFirst, CautiousGuards, BeginCreateOnly
 
 VARIABLES fence,    \* the number of its writes
@@ -29,7 +29,7 @@ Init == /\ fence = 0 /\ doc = [i \in Ids |-> None] /\ chunk = [n \in 0..MaxNumbe
 
 End == CHOOSE n \in 0..(MaxNumber + 1) : (n > MaxNumber \/ chunk[n] = None) /\ \A m \in 0..(n - 1) : chunk[m] # None
 
-(* The two halves of a read. A store may read documents at different moments. *)
+(* A read has two halves, because a store may read documents at different moments. *)
 ReadOne(r, id) ==
   /\ at[r] = Idle /\ answer[<<r, id>>] = None
   /\ at' = [at EXCEPT ![r] = [step |-> "reading", id |-> id, fence |-> fence, found |-> doc[id]]]
@@ -83,7 +83,7 @@ Unknown(r) ==
 
 LandLate(t) == Land(t) /\ late' = late \ {t} /\ UNCHANGED <<at, cautious, memory, answer, faults>>
 
-(* Ten seconds without a lost race. *)
+(* A replica stops being cautious after ten seconds without a lost race. *)
 Calm(r) == cautious' = cautious \ {r} /\ r \in cautious /\ UNCHANGED <<fence, doc, chunk, at, memory, answer, late, faults>>
 
 Step(r) == (\E id \in Ids : ReadOne(r, id)) \/ ReadOther(r) \/ Decide(r) \/ Transact(r)

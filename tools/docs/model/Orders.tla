@@ -1,14 +1,14 @@
 ------------------------------- MODULE Orders -------------------------------
 (* How order-service accepts orders: requests with and without an Idempotency-Key, and its subscription to its own   *)
-(* topic. Each attempt of a request creates an event with other bytes. The key makes them one order. With a key, the *)
-(* first event claims the order, and every attempt publishes the claiming event. The log comes first, and the store  *)
-(* is its view. Every step may fail, and a sent write may land late.                                                 *)
+(* topic. Each attempt of a request creates an event with other bytes. The key makes all attempts one order. With a  *)
+(* key, the first event claims the order, and every attempt publishes this first event. An event is published to the *)
+(* log before it is saved, and the store is a view of the log. Every step may fail, and a sent write may land late.  *)
 EXTENDS FiniteSets, Naturals
 
 CONSTANTS Attempts, Outside, None,
           MaxFaults,    \* the number of lost answers and dying attempts
           Emptying,     \* TRUE: an operator empties the store once, and rebuilds it from the log while the service runs
-          (* The guards. FALSE removes one. *)
+          (* The guards. FALSE removes a guard. *)
           ClaimFirst, ClaimCreateOnly, PublishHolder, CreatedReadAgain, PublishFirst, UnknownIsNoYes,
           FactCreateOnly, OwnSubscription, AckAfterSave
 
@@ -16,9 +16,9 @@ VARIABLES keyed,     \* the attempts with the key; any other attempt is another 
           at,        \* attempt -> its current step
           claim, created,  \* order -> the event in the store, or None
           log,       \* the published <<order, event>>
-          due,       \* the unacknowledged ones
-          delivery,  \* those that are delivered and not finished
-          late,      \* writes and publishes that may still land, with no caller waiting
+          due,       \* the published pairs that are not acknowledged
+          delivery,  \* the published pairs that are delivered, but not finished
+          late,      \* writes and publishes that may still land after their caller has stopped waiting
           knewOrder, \* attempts whose claim was written after the order was stored
           rebuild,   \* "none", "due" (the store was emptied) or "begun"
           toRead,    \* the records that the rebuild still has to read
@@ -88,8 +88,8 @@ PublishOrSave(a) ==
   /\ At(a, IF at[a].step # FirstOfTwo THEN "stored" ELSE IF PublishFirst THEN "save" ELSE "publish", at[a].event)
   /\ UNCHANGED <<late, faults>>
 
-(* The sidecar does not answer. An order in the log is accepted, and the subscription saves it. All others are not *)
-(* accepted.                                                                                                       *)
+(* The sidecar does not answer. An order that is in the log is accepted, and the subscription saves it later. Any *)
+(* other order is not accepted.                                                                                   *)
 Unknown(a) ==
   /\ at[a].step \in {"claim", "publish", "save"} /\ faults < MaxFaults /\ faults' = faults + 1
   /\ (Land(Sent(a)) /\ UNCHANGED late) \/ (late' = late \cup {Sent(a)} /\ UNCHANGED <<claim, created, log, due, knewOrder>>)
@@ -115,7 +115,7 @@ PublishOutside ==
   /\ <<TheKey, Outside>> \notin log /\ Publish(<<TheKey, Outside>>)
   /\ UNCHANGED <<keyed, at, late, delivery, rebuild, toRead, faults>>
 
-(* Saves, then acknowledges. Without AckAfterSave the order is reversed, and a process may die between the two. *)
+(* Saves, then acknowledges. Without AckAfterSave it acknowledges first, and the process may die before it saves. *)
 Take(record) ==
   /\ record \in due \ delivery /\ delivery' = delivery \cup {record}
   /\ IF AckAfterSave THEN SaveFact(record[1], record[2])
@@ -135,7 +135,7 @@ Empty ==
   /\ Emptying /\ rebuild = "none" /\ rebuild' = "due"
   /\ claim' = [o \in Orders |-> None] /\ created' = [o \in Orders |-> None] /\ knewOrder' = {}
   /\ UNCHANGED <<keyed, at, log, due, delivery, late, toRead, faults>>
-(* The rebuild reads the log as it was at its beginning, and publishes nothing. *)
+(* The rebuild reads the log as it was when the rebuild began, and publishes nothing. *)
 BeginRebuild ==
   /\ rebuild = "due" /\ rebuild' = "begun" /\ toRead' = log
   /\ UNCHANGED <<keyed, at, claim, created, log, due, delivery, late, knewOrder, faults>>
@@ -150,11 +150,11 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(BeginRebuild)
 
 -----------------------------------------------------------------------------
 Accepted(a) == at[a].step \in {"stored", "logged"}
-(* Every accepted order is in the log, and so is every stored one. No order is lost or incomplete. *)
+(* Every accepted order is in the log, and so is every stored order. No order is lost or incomplete. *)
 AcceptedIsLogged == \A a \in Attempts : Accepted(a) => \E r \in log : r[1] = Order(a)
 StoredIsLogged   == \A o \in Orders : created[o] # None => <<o, created[o]>> \in log
-(* A key is one order with one version in the log. Two cases are excluded: a lost store also loses its claims, and an *)
-(* outside publisher may publish any event.                                                                           *)
+(* Each key has one order, and this order has one version in the log. Two cases are excluded: a lost store also loses *)
+(* its claims, and an outside publisher may publish any event.                                                        *)
 OneVersion == rebuild = "none" => Cardinality({r \in log : r[1] = TheKey /\ r[2] # Outside}) <= 1
 (* An order that was stored before its claim is not published again. *)
 NotToldAgain == \A a \in knewOrder : <<TheKey, a>> \notin log

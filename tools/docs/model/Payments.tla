@@ -8,7 +8,7 @@ EXTENDS FiniteSets, Naturals
 CONSTANTS Events, Replicas, None,
           MaxFaults,     \* the number of lost answers and dying replicas
           Emptying,      \* TRUE: an operator empties the store once, and rebuilds it from the log
-          (* The guards. FALSE removes one. *)
+          (* The guards. FALSE removes a guard. *)
           Guarded, SaveFirst, AnnounceStored, AnnounceAgain, AckAfterAnnounce, StopToEmpty, RebuiltFromAnnouncements
 
 VARIABLES doc,       \* the payment of the order: decision, cancellation and refund
@@ -17,7 +17,7 @@ VARIABLES doc,       \* the payment of the order: decision, cancellation and ref
           announced, \* the published <<kind, cause>>
           toTell,    \* the announcements that order-service still has to store
           order,     \* the announcements that order-service has stored
-          late,      \* writes and announcements that may still land, with no caller waiting
+          late,      \* writes and announcements that may still land after their caller has stopped waiting
           rebuild,   \* "none", "due" (the store was emptied), "begun", "done"
           toRead,    \* the records that the rebuild still has to read
           made,      \* the number of decisions, which all differ in their time
@@ -39,7 +39,7 @@ Cancelled(was, new) == IF was.approved /\ was.refund = None THEN [was EXCEPT !.c
                        ELSE [was EXCEPT !.cancelled = TRUE]
 Become(was, e, new) == IF IsCancellation(e) THEN Cancelled(was, new) ELSE Charged(was, new)
 
-(* The announcement for an event, which derives only from the stored payment. *)
+(* The announcement after an event. It derives only from the stored payment. *)
 News(state, e) == IF IsCancellation(e) THEN (IF state.refund = None THEN {} ELSE {<<"refund", state.refund>>})
                   ELSE {<<IF state.approved THEN "approval" ELSE "rejection", state.decision>>}
 
@@ -108,7 +108,7 @@ BeginRebuild ==
   /\ rebuild = "due" /\ rebuild' = "begun"
   /\ toRead' = announced \cup (IF "cancel" \in Events THEN {<<"cancellation", None>>} ELSE {})
   /\ UNCHANGED <<doc, at, due, announced, toTell, order, late, made, faults>>
-(* Facts commute, and the earlier of two decisions applies. *)
+(* The rebuild may read facts in any order, and the earlier of two decisions applies. *)
 Earlier(a, b) == IF a = None \/ b < a THEN b ELSE a
 Restored(news) ==
   CASE news[1] = "cancellation" -> [doc EXCEPT !.cancelled = TRUE]
@@ -134,9 +134,10 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(AnyRebuild) /\ WF_vars(\E n \in toTell 
 
 -----------------------------------------------------------------------------
 IsRefund(n) == n[1] = "refund"
-(* Decision and refund are each announced in one version, even if several times. *)
+(* A decision and a refund may each be announced several times, but always in the same version. *)
 OneAnnouncement == \A n, m \in announced : IsRefund(n) = IsRefund(m) => n = m
-(* There is one payment: the announced one is the stored one, except between a loss of the store and its rebuild. *)
+(* There is one payment: the announced payment is the stored payment, except between a loss of the store and its *)
+(* rebuild.                                                                                                      *)
 Whole == rebuild \in {"none", "done"}
 OnePayment == Whole => \A n \in announced : n[2] = IF IsRefund(n) THEN doc.refund ELSE doc.decision
 (* No money is kept for an order whose cancellation was handled. *)

@@ -1,22 +1,22 @@
 ------------------------------- MODULE Shards ------------------------------
 (* The list with one call for each write (strategy "independent").                                                    *)
 (*                                                                                                                    *)
-(* A list lane (Shard) is a sequence of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it *)
-(* unguarded. A batch gives its document a slot, saves the chunk with the slot, then creates the document, which      *)
-(* names the slot. A write lands and is answered, or its outcome is unknown. Then it has landed, or lands late or     *)
-(* never.                                                                                                             *)
+(* A list lane (Shard) is a sequence of chunks 0, 1, 2, ... A process begins a chunk only if the chunk is missing     *)
+(* (create-only), and then rewrites it without a guard. A batch gives its document a slot, saves the chunk with the   *)
+(* slot, then creates the document, which names the slot. A write lands and is answered, or its outcome is unknown. A *)
+(* write with an unknown outcome has landed, lands late, or never lands.                                              *)
 EXTENDS Naturals, Sequences, TLC
 
 CONSTANTS Processes, Batches, Shards, Ids, None,
           ChunkSize,      \* the most entries of a chunk
           MaxNumber,      \* the highest number of a chunk, larger than any reached number
           MaxFaults,      \* the number of lost answers and dying processes
-          (* The guards. FALSE removes one. *)
+          (* The guards. FALSE removes a guard. *)
           BeginCreateOnly, LeaveUnknown, KnowBegun, ChunkOnlyGrows, ChunkFirst, OneChunkWrite, StopToEmpty
 
 VARIABLES chunk,   \* <<shard, number>> -> ids of the chunk in the store, or None
           doc,     \* id -> the slot that its stored document names, or None
-          late,    \* writes that may still land, with no caller waiting
+          late,    \* writes that may still land after their caller has stopped waiting
           mem,     \* process -> the chunk that it continues
           batch,   \* process -> batch -> its current step
           faults, emptied
@@ -27,7 +27,8 @@ Numbers == 0..MaxNumber
 Places  == Shards \X Numbers
 Exists(place) == place[2] \in Numbers /\ chunk[place] # None
 
-(* goesOn: the process may rewrite the chunk. known: the chunk is certainly stored, so the next number may be begun. *)
+(* goesOn: the process may rewrite the chunk. known: the chunk is certainly stored, so the process may begin the next *)
+(* number.                                                                                                            *)
 NoChunk == [place |-> None, ids |-> <<>>, goesOn |-> FALSE, known |-> FALSE]
 Idle    == [step |-> "idle"]
 
@@ -38,8 +39,8 @@ Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
 -----------------------------------------------------------------------------
 (* Reading *)
 
-(* The end of a lane, which a probe finds: its first missing number. The hint, where the probe begins, may be too *)
-(* low. It is the number of an existing chunk, so without holes the end is the same.                              *)
+(* The end of a lane is its first missing number, which a probe finds. The probe begins at the hint, which may be too *)
+(* low. The hint is the number of an existing chunk, so in a lane without holes the probe always finds the same end.  *)
 End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
 Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id
 
@@ -59,7 +60,7 @@ Set(p, b, value) == batch' = [batch EXCEPT ![p][b] = value]
 Remember(p, place, ids, goesOn, known) ==
   mem' = [mem EXCEPT ![p] = [place |-> place, ids |-> ids, goesOn |-> goesOn, known |-> known]]
 
-(* A batch writes its chunk, then its document. Without ChunkFirst the order is reversed. *)
+(* A batch writes its chunk, then its document. Without ChunkFirst it writes the document first. *)
 FirstStep == IF ChunkFirst THEN "chunk" ELSE "doc"
 After(w)  == IF w.step = FirstStep THEN [w EXCEPT !.step = IF ChunkFirst THEN "doc" ELSE "chunk"] ELSE Idle
 
@@ -94,8 +95,8 @@ DocDone(p, b) ==
   /\ mem' = IF mem[p].goesOn /\ mem[p].place = w.place /\ Len(mem[p].ids) < Len(w.ids) THEN [mem EXCEPT ![p].ids = w.ids] ELSE mem
   /\ UNCHANGED <<late, faults, emptied>>
 
-(* The outcome of the chunk's write is unknown. The process never writes this chunk again, and decides its works *)
-(* again with other slots.                                                                                       *)
+(* The outcome of the chunk's write is unknown. The process never writes this chunk again, and decides the operations *)
+(* of the batch again with other slots.                                                                               *)
 ChunkUnknown(p, b) ==
   LET w == batch[p][b] IN
   /\ w.step = "chunk" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -120,7 +121,8 @@ Crash(p) ==
 
 LandLate(w) == Land(w) /\ late' = late \ {w} /\ UNCHANGED <<mem, batch, faults, emptied>>
 
-(* The store is emptied while the service runs. (If all processes are stopped, this is only a new beginning.) *)
+(* The store is emptied while the service runs. (If all processes are stopped, an emptied store is only a new *)
+(* beginning.)                                                                                                *)
 Empty ==
   /\ ~StopToEmpty /\ ~emptied /\ emptied' = TRUE
   /\ chunk' = [p \in Places |-> None] /\ doc' = [i \in Ids |-> None] 

@@ -20,7 +20,7 @@ export interface Guard {
   model: string
   constant: string
   violates: string
-  /** The test of the code that meets the counterexample, or the reason why it is missing. */
+  /** The test of the code with the interleaving of the counterexample, or the reason why there is no test. */
   test: string
 }
 
@@ -44,7 +44,7 @@ export function readModels(): Map<string, string> {
   return new Map(files.map((file) => [basename(file, '.cfg'), readFileSync(join(folder, file), 'utf8')]))
 }
 
-/** Returns every complete model, followed by those without one guard. */
+/** Returns every complete model, followed by its variants that lack one guard. */
 export function configurations(models = readModels(), guards = readGuards()): Configuration[] {
   return [...models].flatMap(([model, text]) => {
     const module = model.split('.')[0] as string
@@ -63,7 +63,7 @@ export function configurations(models = readModels(), guards = readGuards()): Co
   })
 }
 
-/** Keeps only the property that must be violated, because TLC does not name it. */
+/** Keeps only the property that must be violated, because TLC does not name the violated property. */
 function withoutGuard(text: string, constant: string, violates: string): string {
   const weaker = text.replace(`  ${constant} = TRUE`, `  ${constant} = FALSE`)
   if (weaker === text) throw new Error(`the model has no guard ${constant} to remove`)

@@ -25,7 +25,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   try {
     await delay(40_000)
     for (const event of broken()) await publish(event)
-    // Publish another event just before the picture, because newer events soon cover it.
+    // Publish another such event just before the picture, because newer events soon push it out of view.
     const before = async () => void (await publish(order('market', {}, { Version: 7 })))
     await take({ name: 'monitor-live', path: '/?seconds=60', schemes: ['light', 'dark'], before })
     const group = await eventually(() => totalAsText(url), 'the dead letters')

@@ -30,7 +30,7 @@ export const unpayable = {
 export async function takeTrace(url: string): Promise<void> {
   const order = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
   const headers = { 'content-type': 'application/json' }
-  // The first order of a process takes longest, so later ones are shown.
+  // The first order of a process takes longest, so the picture shows a later order.
   const traceIds: string[] = []
   for (let count = 0; count < 20; count += 1) {
     const response = await fetch(`${url}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) })
@@ -55,7 +55,7 @@ export async function takeTrace(url: string): Promise<void> {
   }
 }
 
-/** Waits until everything was scraped once, because an alert needs a change. */
+/** Waits until everything was scraped once, because an alert compares later values with the first ones. */
 export async function untilScraped(prometheus: string): Promise<void> {
   await eventually(async () => {
     const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>(prometheus, 'targets')

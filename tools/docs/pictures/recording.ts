@@ -17,7 +17,7 @@ const readingMs = 1000
  */
 export async function record(commands: string[], cwd: string): Promise<RecordedLine[]> {
   const lines: RecordedLine[] = []
-  // Make started by another make prints the names of folders.
+  // When one make starts another, the second one prints the names of folders.
   const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
   let startsAt = 0
   for (const command of commands) {

@@ -33,7 +33,7 @@ describe('the guards of tools/docs/model', () => {
     expect(missing).to.deep.equal([])
   })
 
-  it('removes the guards one by one, and keeps only the property that must be violated', () => {
+  it('removes one guard at a time, and keeps only the property that must be violated', () => {
     const guards = [guard('First', 'InTheEnd'), guard('Second', 'Safe')]
     const found = configurations(new Map([['Some.small', cfg]]), guards)
     expect(found.map(({ name, module, violates }) => [name, module, violates])).to.deep.equal([

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { terminalSvg } from '../pictures/terminal-svg.ts'
 
 describe('terminalSvg', () => {
-  it('shows each line from its time on, and then all of them for eight seconds', () => {
+  it('shows each line from its time on, and after the last one all lines for eight seconds', () => {
     const lines = [0, 1000, 2000].map((at) => ({ at, text: `line ${at}` }))
     const svg = terminalSvg(lines, 'three lines')
     expect(svg).to.contain('class="k1">line 1000</text>').and.contain('k1 10.0s step-end infinite')

@@ -16,7 +16,7 @@ describe('isSameCode', () => {
     ).to.equal(true)
   })
 
-  it('finds other expressions, names and numbers', () => {
+  it('reports changed expressions, names and numbers', () => {
     expect(same(`print(\`a \${one} b\`)`, `print(\`a \${two} b\`)`)).to.equal(false)
     expect(same(`print(\`\${one} \${two}\`)`, `print(\`\${two} \${one}\`)`)).to.equal(false)
     expect(same(`const a = { 'x-y': 1 }`, `const a = { 'x-z': 1 }`)).to.equal(false)
@@ -26,13 +26,13 @@ describe('isSameCode', () => {
     expect(same('<p>one <b>two</b></p>', '<p>one <i>two</i></p>')).to.equal(false)
   })
 
-  it('ignores patterns and keys in quotes in tests alone', () => {
+  it('ignores patterns and keys in quotes, but only in tests', () => {
     const [before, after] = [`expect({ 'one': 1 }).to.match(/one/)`, `expect({ 'two': 1 }).to.match(/two/)`]
     expect(isSameCode('packages/a/test/a.ts', before, after)).to.equal(true)
     expect(isSameCode('packages/a/src/a.ts', before, after)).to.equal(false)
   })
 
-  it('finds another import', () => {
+  it('reports a changed import', () => {
     expect(same(`import { a } from './a.ts'`, `import { a } from './b.ts'`)).to.equal(false)
     expect(same(`await import('./a.ts')`, `await import('./b.ts')`)).to.equal(false)
   })
