@@ -20,7 +20,7 @@ export interface Problem {
   excerpt: string
 }
 
-/** A text in the syntax tree of textlint, with what the rules read. */
+/** A text in the syntax tree of textlint, with the data that the rules read. */
 interface TextNode {
   kind: Kind
   value: string

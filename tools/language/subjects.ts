@@ -23,7 +23,7 @@ const imperative = ({ header }: { header?: string | null }): [boolean, string] =
   ]
 }
 
-/** Returns what is wrong with a commit's message, a line for each problem. */
+/** Returns the problems of a commit's message, one line for each problem. */
 export async function wrongSubject(message: string): Promise<string[]> {
   const { input, errors } = await commitlint(
     message,
@@ -51,7 +51,7 @@ export function subjectsSince(): string[] | undefined {
   }
 }
 
-/** Returns what is wrong with the subjects of the commits since the commit in commits.json. */
+/** Returns the problems of the subjects of the commits since the commit in commits.json. */
 export async function wrongSubjects(): Promise<string[]> {
   const subjects = subjectsSince()
   if (!subjects) {

@@ -26,8 +26,8 @@ export async function get<Answer>(url: string): Promise<Answer> {
 }
 
 /**
- * Starts the monitor on an unread log. Returns the indexed events per second. It counts unread events, because the number of stored ones
- * shrinks when the monitor drops the oldest.
+ * Starts the monitor on an unread log. Returns the indexed events per second. It counts unread events, because the number of stored events
+ * shrinks when the monitor drops the oldest ones.
  */
 export async function catchUp(stack: BenchStack): Promise<number> {
   const specs = specsOf(stack)
@@ -57,8 +57,8 @@ export async function caughtUp(stack: BenchStack): Promise<void> {
 const stepMs = 5_000
 
 /**
- * Counts new events in the index. The lag is unusable, because a suspended monitor reports an old value, and the total shrinks when the
- * oldest are dropped.
+ * Counts new events in the index. The lag and the total are unsuitable: a suspended monitor reports an old lag, and the total shrinks when
+ * the oldest events are dropped.
  * @returns a function that waits for this many additional events
  */
 export async function countFromNow(stack: BenchStack): Promise<(events: number) => Promise<void>> {

@@ -22,7 +22,7 @@ export interface Live {
   memory: number
   heapBytes: number
   events: number
-  /** Seconds after the last event until all were in the index. */
+  /** The seconds from the last event until all events were in the index. */
   behindSeconds: number
 }
 
@@ -47,7 +47,7 @@ export async function live(run: Run, stack: BenchStack, seconds: number): Promis
       const minuteAgo = new Date(Date.now() - 60_000).toISOString()
       const questions = [
         `guid=${known[turn % Math.max(1, known.length)] ?? ''}`,
-        // A GUID without a match searches the whole index.
+        // A search for a GUID that no event contains reads the whole index.
         `guid=${crypto.randomUUID()}`,
         'q=created&limit=50',
         `q=older+ordercreated&from=${minuteAgo}&limit=50`,

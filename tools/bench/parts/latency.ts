@@ -10,7 +10,7 @@ import { numbersFrom } from '../support/variables.ts'
 
 interface Sample {
   rate: number
-  /** Milliseconds from the time when an order was due. */
+  /** The milliseconds from the time when each order was due. */
   answered: number[]
   paid: number[]
   failed: number

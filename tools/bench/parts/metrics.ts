@@ -10,7 +10,7 @@ import { orderProcesses } from '../support/order-processes.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
-/** A third of the stack’s limit, so that orders never wait and each causes the same work. */
+/** A third of the rate that the stack can handle. So orders never wait, and each order causes the same work. */
 const rate = 300
 const observers = ['prometheus', 'exporter']
 

@@ -37,7 +37,7 @@ const accepted = [200, 201, 202]
  * as unexpected.
  */
 export function createHttpClient({ urls, book, tally, keys, isOver, patienceMs }: HttpClientOptions) {
-  /** Sends until the request is accepted or rejected, or the test is over. */
+  /** Sends the request again until it is accepted or rejected, or the test is over. */
   async function insist(
     what: string,
     name: string,

@@ -143,7 +143,7 @@ function isString({ type, value, operator, left, right }: Node): boolean {
   return type === 'TemplateLiteral'
 }
 
-/** Returns the strings that an expression may become: both of a condition, for example. */
+/** Returns the strings that an expression may become, for example both branches of a condition. */
 function stringsIn(node: Node): Node[] {
   if (isString(node)) return [node]
   switch (node.type) {
@@ -166,7 +166,7 @@ function textOf(source: string, node: Node, builder = new TextBuilder(source)): 
   }
   if (node.type === 'TemplateLiteral') {
     for (const quasi of node.quasis as Node[]) {
-      // Of TypeScript the parser counts the delimiters, as typescript-eslint does.
+      // In TypeScript, the position of a template's part includes its delimiters, as in typescript-eslint.
       const start = quasi.start + (/[`}]/.test(source[quasi.start] as string) ? 1 : 0)
       keepString(builder, source, start, start + (quasi.value as { raw: string }).raw.length)
     }
@@ -191,7 +191,7 @@ function keepString(builder: TextBuilder, source: string, start: number, end: nu
   return builder
 }
 
-/** Returns true for a string that has words: neither a code nor a pattern. */
+/** Returns true for a string that consists of words. A code or a pattern does not. */
 function isSentence(node: Node): boolean {
   const text = node.type === 'Literal' ? (node.value as string) : ''
   return node.type !== 'Literal' || /\p{L}\S*\s+\S*\p{L}|^\p{Lu}\p{Ll}+\.?$/u.test(text)
@@ -223,7 +223,7 @@ function textsOfChildren(source: string, element: Node): Text[] {
   return [...texts.flat(), ...builder.build('UI text')]
 }
 
-/** Adds a child of an element, or returns false if it begins a text of its own. */
+/** Adds a child of an element, or returns false if the child begins a separate text. */
 function keepChild(builder: TextBuilder, source: string, child: Node): boolean {
   if (child.type === 'JSXText') builder.keep(child.start, child.end)
   else if (child.type === 'JSXExpressionContainer') return keepExpression(builder, source, child.expression as Node)

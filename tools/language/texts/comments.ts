@@ -4,7 +4,7 @@ import { type Kind, type Text, TextBuilder } from './text.ts'
 const directives =
   /^\s*(?:@ts-|eslint|c8 |v8 |prettier|shellcheck |hadolint |yaml-language-server|syntax=|#region|#endregion|renovate:|nosemgrep|go:|!|v?[\d.]+\s*$|[-=#~]+\s*$)/
 
-/** Lines of a comment that belong together, with what begins each line. */
+/** Lines of a comment that belong together, with the characters that begin each line. */
 interface Lines {
   start: number
   end: number
@@ -30,7 +30,7 @@ function textsOfLines(source: string, { start, end, prefix }: Lines, kind: Kind)
   let isTag = false
   let isCode = false
   const finish = () => {
-    // A text of a tag such as @returns continues the signature, so it is no sentence of its own.
+    // The text of a tag such as @returns continues the signature, so it need not be a sentence.
     texts.push(builder.build(isTag ? 'comment' : kind))
     builder = new TextBuilder(source)
   }

@@ -11,7 +11,7 @@ import type { Text } from './text.ts'
 /** The folder of the repository. */
 export const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Generated files, copies, texts of others, and data of tests. */
+/** Files whose texts are not checked: generated files, copies, texts of other authors, and data of tests. */
 const omitted =
   /\.gen\.ts$|(^|\/)(?:bundled|fixtures|golden|grafana\/dashboards)\/|package-lock\.json$|^(?:LICENSE|envelope-schema\/asyncapi\.json|packages\/envelope\/schemas\/.*|packages\/cli\/observe\/dashboard\.json|packages\/cli\/security\/rules\/.*|docs\/performance\/.*)$/
 
@@ -22,7 +22,7 @@ export function filesWithTexts(): string[] {
   return files.filter((file) => file && !omitted.test(file) && existsSync(join(repository, file)))
 }
 
-/** Returns the texts of a file, by its name; none for a file of an unknown kind. */
+/** Returns the texts of a file. The file's name decides how it is read, and a file of an unknown kind has no texts. */
 export function textsOf(file: string, source: string): Text[] {
   if (/\.(?:ts|tsx|js|mjs)$/.test(file)) return textsOfCode(file, source)
   if (file.endsWith('.md')) return textsOfMarkdown(source)

@@ -47,7 +47,7 @@ export function textsOfLines(file: string, source: string, mark: string): Text[]
 
 function trailingComment(source: string, start: number, line: string, mark: string): Text[] {
   const at = line.search(new RegExp(`\\s${mark.replace(/[\\*]/g, '\\$&')} `))
-  // An odd number of quotes before it: the mark is part of a string.
+  // If the mark follows an odd number of quotes, it is part of a string.
   if (at < 0 || /^[^'"]*(['"])(?:(?!\1).)*$/.test(line.slice(0, at))) return []
   return textsOfLineComments(source, start + at, start + line.length, mark)
 }

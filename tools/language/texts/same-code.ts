@@ -33,7 +33,7 @@ function reduced(value: unknown, field: string, isTest: boolean): unknown {
     const all = value.map((each) => reduced(each, field, isTest))
     return field === 'children' ? all.filter((each) => !isText(each) || each.expressions.length > 0) : all
   }
-  // JSON has neither.
+  // Compares both as strings, because JSON has no form for them.
   if (typeof value === 'bigint' || value instanceof RegExp) return `${value}`
   if (typeof value !== 'object' || value === null) return value
   const node = value as Record<string, unknown>
