@@ -1,13 +1,15 @@
-/** The urgency of a topic's events. `prompt`: someone waits. `background`: larger batches may take longer (docs/adr/0018). */
+/**
+ * The urgency of a topic's events. `prompt`: someone waits for the result. `background`: events may wait longer, for larger batches (docs/adr/0018).
+ */
 export type Urgency = 'prompt' | 'background'
 
-/** The runner of a stack. In containers, a service may have replicas, which each need partitions (docs/operations.md). */
+/** The runner of a stack. In containers, a service may have several replicas, and each replica needs its own partitions (docs/operations.md). */
 export type Surroundings = 'processes' | 'containers'
 
 export interface Topic {
   name: string
   constant: string
-  /** The fields of the Payload whose values are the partition key. An event that lacks one of them has no key. */
+  /** The fields of the Payload whose values are the partition key. An event has a key only if it has all of these fields. */
   key: readonly string[]
   /** The events that outside applications may write, if trust.json allows it. */
   outside: readonly string[]
@@ -22,12 +24,15 @@ export interface Reaction {
   about: string
 }
 
-/** The time in which things must have their status, from the cause of `event` on, and the share of them. Alerts and the dashboard use it. */
+/**
+ * The share of things (such as orders) that must reach a status within a time. The time begins when the cause of `event` reaches the log. Alerts and
+ * the dashboard use it.
+ */
 export interface Objective {
   thing: string
   things: string
   status: string
-  /** The name and version of the last event, which `service` handles. */
+  /** The name and version of the event that ends the time, when `service` handles it. */
   event: string
   service: string
   seconds: number
@@ -55,7 +60,7 @@ export interface ServiceEntry {
   /** The number of replicas in containers. `make scale` overrides it. */
   replicas: number
   consumes: Record<string, Urgency>
-  /** The events that the service publishes as itself, by topic. Empty if it only forwards events. */
+  /** The events that the service publishes under its own name, by topic. Empty if it only forwards events. */
   produces: Record<string, string[]>
   watches?: boolean
 }
@@ -91,7 +96,7 @@ export function eventsOf({ services }: Publishing, { name, outside }: OpenTopic)
   return [...new Set([...produced, ...outside])]
 }
 
-/** Returns the topic of an event; undefined for an event of no topic. */
+/** Returns the topic of an event; undefined if no topic has this event. */
 export function topicOfEvent<T extends OpenTopic>(
   application: Publishing & { topics: readonly T[] },
   event: string,
@@ -100,8 +105,8 @@ export function topicOfEvent<T extends OpenTopic>(
 }
 
 /**
- * Returns why an outside application may not write an event to a topic, as the predicate of a sentence. Undefined if it may, or the event has no
- * topic.
+ * Returns why an outside application may not write an event to a topic, worded as the predicate of a sentence. Returns undefined if the application
+ * may write it, or if no topic has this event.
  */
 export function outsideRefusal(
   application: Publishing & { topics: readonly OpenTopic[] },

@@ -5,7 +5,7 @@ import { type Application, type ApplicationJson, eventsOf } from './application.
 import { reactionBuckets } from './reaction-buckets.ts'
 
 const schema = JSON.parse(readFileSync(new URL('application.schema.json', import.meta.url), 'utf8')) as object
-// A test validates the schema itself.
+// A test validates the schema itself, so it is not validated here.
 const validate = new Ajv({ allErrors: true, validateSchema: false, strict: false }).compile<ApplicationJson>(schema)
 
 export function shapeProblems(content: unknown): string[] {
@@ -14,7 +14,7 @@ export function shapeProblems(content: unknown): string[] {
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // `propertyNames` reports the same name.
+  // The keyword `propertyNames` already reports this name.
   if (propertyName !== undefined || keyword === 'anyOf') return []
   const fieldAt = (field: string) => `${instancePath}/${field}`
   if (keyword === 'propertyNames')
@@ -27,7 +27,7 @@ function describe({ keyword, instancePath, params, message, propertyName }: Erro
   return [`${instancePath || 'the file'}: ${message}`]
 }
 
-/** Returns a line for each name that does not match the rest of the file. */
+/** Returns a line for each name that contradicts another part of the file. */
 export function problemsOf(application: Application): string[] {
   return [
     ...topicProblems(application),

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Caller } from './caller.ts'
 
-/** The key itself is shown only once, and never stored. */
+/** The stored data of an API key. The key itself is shown only once, and never stored. */
 export interface ApiKeyRecord {
-  /** The client. Two keys may have the same name while one replaces the other. */
+  /** The client. Two keys may have the same name while a new key replaces an old one. */
   name: string
   /** The public part, for lists and logs. */
   prefix: string
@@ -53,7 +53,7 @@ const validate = new Ajv({ validateSchema: false }).compile<ApiKeyRecord[]>({ ty
 /** Thrown if the API keys are unreadable. `message` contains the next step. */
 export class ApiKeysError extends Error {
   readonly code = 'api-keys'
-  /** True if the file was read, and its text is not a list of keys. */
+  /** True if the file was readable, but its text is not a valid list of keys. */
   readonly isText: boolean
   constructor(what: string, { isText }: { isText: boolean }) {
     super(
@@ -102,8 +102,8 @@ export interface ApiKeys {
 const watchMs = 1_000
 
 /**
- * Opens the keys of a file or a text. Changed files are read again, so new and revoked keys need no restart. While the file is missing or unreadable,
- * all keys are refused. While it has no valid list, the last keys stay valid, because it may be half-written.
+ * Opens the keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. While the file is missing or unreadable,
+ * all keys are refused. While the file does not contain a valid list, the previous keys stay valid, because the file may be half-written.
  * @param source the file's path, or the list itself in JSON
  * @param onProblem receives each new problem of the file, with its effect and the next step
  * @throws {ApiKeysError} if the keys are unreadable now
@@ -132,7 +132,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
       problem = ''
     } catch (error) {
       refuse(error as ApiKeysError)
-      // The cause may disappear without a change of the file.
+      // The cause may disappear without a change of the file, so the file is read again.
       if (!(error as ApiKeysError).isText) version = undefined
     }
   }
@@ -145,7 +145,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
   return { find, close: () => clearInterval(watch) }
 }
 
-/** Returns a version that changes with the file and its permissions. `fs.watch` misses files that another machine replaced. */
+/** Returns a text that changes whenever the file or its permissions change. `fs.watch` does not report files that another machine replaced. */
 function versionOf(file: string): string | undefined {
   try {
     const { ino, mtimeNs, ctimeNs, size } = statSync(file, { bigint: true })

@@ -4,12 +4,12 @@ export interface AuthSettings {
   Auth: {
     /** `loopback`: only this machine. `open`: everyone. `closed`: callers with a token or an API key. */
     Mode: 'loopback' | 'open' | 'closed'
-    /** The OpenID Connect issuer of valid tokens, as in their `iss`; empty if only API keys are valid. */
+    /** The OpenID Connect issuer of valid tokens, as in their claim `iss`; empty if only API keys are valid. */
     Issuer: string
     /** The audience of valid tokens (`aud`). */
     Audience: string
     TenantClaim: string
-    /** The id of the service's page at the issuer, as a public client; empty for no sign-in. */
+    /** The client id under which the issuer knows the service's page, a public client; empty for a page without sign-in. */
     ClientId: string
     /** The API keys: the path of a file that ./orderflow api-key writes, or its text. Empty if only tokens are valid. */
     ApiKeys: string
@@ -27,7 +27,7 @@ export const authProperties = {
   ApiKeys: text,
 }
 
-/** Returns a line for each wrong setting, beginning with the variable that fixes it. */
+/** Returns a line for each wrong setting. The line begins with the variable that fixes it. */
 export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string } }): string[] {
   const { Mode, Issuer, Audience, ApiKeys } = Auth
   if (Mode === 'closed') {

@@ -9,7 +9,7 @@ export interface Auth {
 
 /**
  * Creates the checks of callers; undefined without authentication.
- * @param onProblem receives each new problem of the file of keys
+ * @param onProblem receives each new problem of the file with the API keys
  * @throws {ApiKeysError}
  */
 export function createAuth(

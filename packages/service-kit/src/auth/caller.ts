@@ -12,9 +12,9 @@ export const isScope = (text: string): text is Scope => form.test(text)
 export interface Caller {
   /** A unique id: `key:<prefix>` or `<issuer>|<subject>`. */
   id: string
-  /** Left out for a token. */
+  /** The name of the API key; left out for a token. */
   key?: string
   scopes: ReadonlySet<string>
-  /** The tenant from the token's claim and subject, or from the key. A key has no user. */
+  /** The tenant of the token's claim, with the token's subject as the user; or the tenant of the API key, without a user. */
   tenant: Tenant
 }

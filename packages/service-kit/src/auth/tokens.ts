@@ -14,7 +14,7 @@ export type VerifyToken = (token: string) => Promise<Caller>
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** The allowed difference between the clocks, in seconds. */
 const clockTolerance = 30
-/** The time for which a verified token needs no other check. Its key may be revoked meanwhile. */
+/** The time for which a verified token is not checked again, even if the issuer revokes its signing key meanwhile. */
 const knownForMs = 60_000
 /** The number of cached tokens, of 1 to 2 KB each. */
 const maxCached = 2_000
@@ -89,7 +89,7 @@ export interface Discovery {
   token_endpoint?: string
 }
 
-/** Thrown if the issuer does not answer, or answers wrongly. The token may be valid. */
+/** Thrown if the issuer does not answer, or its answer is invalid. The token may still be valid. */
 export class IssuerError extends Error {
   readonly code = 'issuer'
   constructor(issuer: string, what: string, cause?: unknown) {
@@ -99,7 +99,7 @@ export class IssuerError extends Error {
 }
 
 export interface Issuer {
-  /** Returns the issuer's metadata. It asks once, and again after a failure. @throws {IssuerError} */
+  /** Returns the issuer's metadata. It requests them once, and again only after a failure. @throws {IssuerError} */
   discover(): Promise<Discovery>
   /** Returns the key that signed a token. @throws {IssuerError} */
   key: JWTVerifyGetKey
@@ -108,8 +108,8 @@ export interface Issuer {
 const issuerTimeoutMs = 3_000
 
 /**
- * Creates a client that finds an issuer's keys by discovery. It reads them again every 10 minutes, and for unknown keys at most every 30 s. The last
- * keys stay valid while the issuer does not answer.
+ * Creates a client that finds an issuer's keys by discovery. It reads the keys again every 10 minutes. For a token with an unknown key, it reads them
+ * at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
   let discovery: Promise<Discovery> | undefined
@@ -131,7 +131,7 @@ export function createIssuer(issuer: string): Issuer {
       try {
         return await remote(header, token)
       } catch (error) {
-        // The token is wrong: the issuer does not have its key.
+        // The token itself is wrong: the issuer does not have the key that signed it.
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error
         const known = remote.jwks()
         if (known) return createLocalJWKSet(known)(header, token)
@@ -148,7 +148,7 @@ async function discoveryOf(issuer: string): Promise<Discovery> {
   })
   if (!response.ok) throw new IssuerError(issuer, `answers ${response.status} at ${url}`)
   const found = (await response.json().catch(() => ({}))) as Partial<Discovery>
-  // Section 4.3: metadata of another issuer must not be used.
+  // Section 4.3: metadata that name another issuer must not be used.
   if (found.issuer !== issuer)
     throw new IssuerError(issuer, `calls itself ${found.issuer}: set Auth__Issuer to that value`)
   if (!found.jwks_uri) throw new IssuerError(issuer, 'has no jwks_uri in its metadata')

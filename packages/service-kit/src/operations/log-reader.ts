@@ -2,14 +2,14 @@ import type { RecordsBatch } from '@platformatic/kafka'
 import { logAppendTime } from '../stream/append-times.ts'
 import { positionText, type RecordPosition } from '../stream/record.ts'
 
-/** A part of one partition: from `start` to before `end`. */
+/** A part of one partition: from the offset `start` up to, but excluding, `end`. */
 export interface Span {
   partition: number
   start: bigint
   end: bigint
 }
 
-/** The times of arrival between which records are read; the default is the whole log. */
+/** Limits the read records by their time of arrival. The default is the whole log. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined
@@ -20,13 +20,13 @@ export interface LogReader {
   topics(): Promise<string[]>
   has(position: RecordPosition): Promise<boolean>
   spans(topic: string, range?: TimeRange): Promise<Span[]>
-  /** Reads the records of the spans in chunks, by their timestamps across partitions. */
+  /** Reads the records of the spans in chunks, merged across partitions by timestamp. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
   at(position: RecordPosition): Promise<LogRecord | undefined>
   close(): Promise<void>
 }
 
-/** Returns the record at a position whose topic and partition may not exist, or undefined. */
+/** Returns the record at a position; undefined if the record, its partition or its topic does not exist. */
 export async function recordAt(log: LogReader, position: RecordPosition): Promise<LogRecord | undefined> {
   return (await log.has(position)) ? await log.at(position) : undefined
 }
@@ -35,23 +35,23 @@ export interface LogRecord {
   topic: string
   partition: number
   offset: bigint
-  /** The time of arrival or the publisher's time, as the topic is set, in milliseconds since 1970. */
+  /** The time of arrival or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
   timestamp: number
-  /** The time when the broker appended it; NaN if its publisher set `timestamp`. */
+  /** The time when the broker appended the record; NaN if the publisher set `timestamp`. */
   appendedAt: number
   key: Buffer | undefined
   /** Empty for a tombstone. */
   value: Buffer
-  /** Names may repeat. */
+  /** A name may occur several times. */
   headers: [name: Buffer, value: Buffer][]
 }
 
-/** A bit of a batch's attributes (Kafka protocol, record batch). */
+/** The bit that marks a control batch, in the attributes of a batch (Kafka protocol, record batch). */
 const control = 1 << 5
 
 const none = Buffer.alloc(0)
 
-/** Returns the records of a stored batch. The marker of a transaction has no records. */
+/** Returns the records of a stored batch; an empty list for a transaction's marker. */
 export function recordsOf(topic: string, partition: number, batch: RecordsBatch): LogRecord[] {
   if (batch.attributes & control) return []
   const appendedAt = batch.attributes & logAppendTime ? Number(batch.maxTimestamp) : Number.NaN
@@ -67,7 +67,7 @@ export function recordsOf(topic: string, partition: number, batch: RecordsBatch)
   }))
 }
 
-/** Returns a header's value as text. The last one applies, as in the sidecar. */
+/** Returns a header's value as text. If the header is repeated, the last value applies, as in the sidecar. */
 export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string): string | undefined {
   return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
 }
@@ -85,7 +85,7 @@ interface Cursor {
 
 /**
  * Merges partitions by the timestamps of their records, and keeps the order within each partition.
- * @param fetch returns the next records of each cursor and moves its `start`; at least one must move
+ * @param fetch returns the next records of each cursor and moves its `start`; at least one cursor must move
  */
 export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(
   cursors: C[],

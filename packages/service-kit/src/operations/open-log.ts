@@ -7,24 +7,24 @@ import { OperationError } from './terminal.ts'
 /** The number of bytes of one fetch. A larger batch is returned whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
-/** As in the sidecar (sarama's default), which delivers records of aborted transactions. */
+/** The isolation level of the sidecar (sarama's default), which also delivers the records of aborted transactions. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
-/** A broker's errors if it has another topic of this name, or no such topic. */
+/** The broker's errors if the id of a topic is outdated: the topic was created again, or deleted. */
 const otherTopicIds = ['UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID']
 /** A broker's errors for a missing topic or an invalid name. */
 const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
- * Returns the delay before the client's next attempt, in milliseconds. A fetch out of range breaks the client's fetch session (@platformatic/kafka
- * 2.12.1), and the next fetch begins another one.
+ * Returns the delay before the client's next attempt, in milliseconds. A fetch at an offset out of range breaks the client's fetch session
+ * (@platformatic/kafka 2.12.1). The next fetch begins a new session.
  */
 const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
   findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
 
 export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
-  // The client requires a group, but this reader never joins it.
+  // The client requires the name of a group, but this reader never joins the group.
   const consumer = new Consumer({
     clientId,
     groupId: `${clientId}-${randomUUID()}`,
@@ -103,7 +103,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
         const { topics } = await consumer.metadata({ topics: [topic] })
         return partition < (topics.get(topic)?.partitionsCount ?? 0)
       } catch (error) {
-        // The client's errors for an unknown topic have a message only.
+        // The client's error for an unknown topic has a message, but no code.
         const isUnknown = findErrorBy(error as Error, 'message', `Unknown topic ${topic}.`)
         const isNone = isUnknown || noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
         return isNone ? false : failed(`topic ${topic} cannot be read`)(error)
@@ -116,7 +116,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
           await offsets(topic, ListOffsetTimestamps.EARLIEST),
           await offsets(topic, ListOffsetTimestamps.LATEST),
         ]
-        // Kafka answers -1 if all records are earlier.
+        // Kafka answers -1 if all records are earlier than the given time.
         const since = async (moment: Date) =>
           (await offsets(topic, BigInt(moment.getTime()))).map((offset, index) =>
             offset < 0n ? newest[index] : offset,
@@ -136,7 +136,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     async at({ topic, partition, offset }) {
       const start = BigInt(offset)
       try {
-        // One byte returns only the record's own batch.
+        // With a limit of one byte, the broker returns only the batch that contains the record.
         const [found] = await fetch(topic, [{ partition, start, end: start + 1n }], 1)
         return found?.[0]
       } catch (error) {
@@ -149,7 +149,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
   }
 }
 
-/** Returns the connection for an operator's command. @throws {OperationError} if the settings name no broker */
+/** Returns the connection to Kafka for an operator's command. @throws {OperationError} if the settings name no broker */
 export function kafkaConnection(stream: StreamSettings): KafkaConnection {
   const connection = connectionOf(stream)
   if (connection) return connection
@@ -164,7 +164,7 @@ export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, 
   })
 }
 
-/** Returns the message of the root cause, which the client wraps in others. */
+/** Returns the message of the root cause, because the client wraps errors in other errors. */
 function rootMessage(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return rootMessage(error.errors[0])
   if (error instanceof Error) return error.cause instanceof Error ? rootMessage(error.cause) : error.message

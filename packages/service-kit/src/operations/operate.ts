@@ -22,7 +22,7 @@ const commands = 'rebuild or dead-letters'
 
 /** Runs an operator's command with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`. */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
-  // A reader that ends early (| head) must not interrupt a command.
+  // A program that reads the output and ends early (| head) must not interrupt a command.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })

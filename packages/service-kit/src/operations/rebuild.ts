@@ -18,12 +18,12 @@ import {
 } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** The number of records of a topic by outcome. `read` is the sum of the others. */
+/** The number of records of a topic, by outcome. `read` is the sum of all outcomes. */
 export interface RebuildCounts {
   read: number
   applied: number
   unchanged: number
-  /** Events that this service does not use to rebuild. */
+  /** Events for which this service has no handler in a rebuild. */
   unhandled: number
   /** Dead letters of this service, by reason. A rebuild skips them, because the service rejected them. */
   aside: Record<string, number>
@@ -33,16 +33,16 @@ export interface RebuildCounts {
 
 interface RebuildOptions {
   app: string
-  /** Checks permanent rules only. The service applied the trust file when the event arrived. */
+  /** A rebuild checks only the rules that never change. The service applied the trust file when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
-  /** Receives the progress. @param left the number of unread records, or more */
+  /** Receives the progress. @param left the largest possible number of unread records */
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, left: bigint) => void
-  /** Receives the reason of a failure before the next attempt. */
+  /** Receives the reason for a failure, before the next attempt. */
   onWait: (reason: string) => void
 }
 
@@ -54,9 +54,9 @@ const patienceMs = 60_000
 const maxSliceEvents = 500
 
 /**
- * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Handlers return true if they changed something. They ignore
- * known events, so it may run next to the service, and again.
- * @throws {OperationError} if the log is unreadable, or the store stays unavailable
+ * Passes a topic's records to handlers in the order of arrival, and publishes nothing. A handler returns true if it changed something. Handlers
+ * ignore known events, so a rebuild may run while the service runs, and may be repeated.
+ * @throws {OperationError} if the log is unreadable, or if the store stays unavailable
  */
 export async function rebuildTopic(
   topic: string,
@@ -121,10 +121,10 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that returns the reason if this service dead-lettered a record. A replayed event is another record.
+ * Returns a function that takes a record and returns the reason if this service dead-lettered it. A replay of the event is another record.
  *
- * A dead letter without the record's id (0.1.0, last resort) is about an older record at its position. If it has bytes,
- * they are the same. After a topic was created again, another record may be there.
+ * After a topic was created again, another record may be at the same position. A dead letter without the record's id (0.1.0, last resort) is about
+ * the record at its position only if that record is older than the dead letter, and has the same bytes as the dead letter, if it has any.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
@@ -143,7 +143,7 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
   }
 }
 
-/** The allowed difference between the clocks of services and brokers. */
+/** The allowed difference between the clock of a service and the clock of a broker. */
 const maxSkewMs = 60_000
 
 function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord): boolean {

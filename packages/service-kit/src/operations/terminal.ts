@@ -1,14 +1,14 @@
-/** Prints lines, which may contain text of outside publishers. */
+/** Prints lines safely, because they may contain text of outside publishers. */
 export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Makes control and direction characters visible. */
+/** Replaces control characters, and characters that change the direction of text, with visible ones. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** Returns rows as printable lines, with columns as wide as their widest cell. */
+/** Returns rows as printable lines. Each column is as wide as its widest cell. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map(printable))
   const widths: number[] = []
@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** Returns the number of visible characters, such as an é or a flag. Plain text has a faster path. */
+/** Returns the number of visible characters. An é or a flag is one character. For ASCII text this is faster. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }
@@ -32,14 +32,14 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Returns true if a word means yes, as in DRY_RUN=word. Undefined for an unknown word, which the caller must refuse: a guess could publish, or show
- * personal data.
+ * Returns true if a word means yes, and false if it means no, as in DRY_RUN=word. Returns undefined for an unknown word. The caller must refuse it,
+ * because a guess could publish events or show personal data.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())
 }
 
-/** An error of an operator's command. `message` states the problem, and `nextStep` the next step. */
+/** An error of an operator's command. `message` states the problem, and `nextStep` states what the operator can do. */
 export class OperationError extends Error {
   readonly code = 'operation'
   readonly nextStep: string | undefined

@@ -2,7 +2,7 @@ import type { Admin, Broker } from '@platformatic/kafka'
 import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from './log-reader.ts'
 
-/** An unread part of a partition, from offset `next` to before `end`. */
+/** An unread part of a partition, from the offset `next` up to, but excluding, `end`. */
 interface Stretch {
   topic: string
   partition: number
@@ -14,18 +14,18 @@ export interface Unread {
   /** The first record, with its time of arrival in milliseconds since 1970. */
   first: { offset: bigint; timestamp: number } | undefined
   count: number
-  /** True if `count` is an upper bound, because the part is too long to read. */
+  /** True if `count` is only an upper limit, because the part is too long to read completely. */
   isAtMost: boolean
 }
 
 const none: Unread = { first: undefined, count: 0, isAtMost: false }
 
-/** The number of fetched bytes per part. A larger batch is returned whole (KIP-74). */
+/** The number of bytes to fetch for each part. The broker returns a larger batch whole (KIP-74). */
 const fetchBytes = 64 * 1024
 
 /**
- * Returns the records in unread parts, by reading the log. Offsets are not enough, because of markers and gaps. Records of aborted transactions are
- * included, because sidecars deliver them. The user needs the right to read the topics.
+ * Counts the records in unread parts by reading the log. A difference of offsets would be too high, because some offsets have markers of transactions
+ * or no record. Records of aborted transactions are counted, because sidecars deliver them. The Kafka user needs the right to read the topics.
  * @throws the client's errors
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
@@ -46,7 +46,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   let { next } = stretch
   let first: LogRecord | undefined
   let count = 0
-  // Continues after offsets without a record, and in the log's next segment.
+  // Repeats the fetch, because offsets without a record and the end of a log segment make an answer shorter.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
     const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
     if (batches === 'out-of-range') {

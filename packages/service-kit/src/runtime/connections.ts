@@ -7,13 +7,14 @@ interface Connection {
   /** The accepted socket, below TLS. */
   socket: Socket
   exchange: { request: IncomingMessage; response: ServerResponse } | undefined
-  /** The time of the last request, or of the start (`performance.now()`). */
+  /** The time when the last request began, or when the connection was opened (`performance.now()`). */
   since: number
 }
 
 /**
- * Limits a server's connections, so that idle ones never keep new clients out. A new connection closes the one that has been idle, or sending a
- * request, for longest. If all others wait for an answer, the new one is closed.
+ * Limits a server's connections, so that idle connections never keep new clients out. Above the limit, a new connection closes another: the
+ * connection that has been idle, or sending a request, for the longest time. If all other connections wait for an answer, the new connection is
+ * closed.
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
@@ -27,11 +28,11 @@ export function limitConnections(server: Server, max: number): void {
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
     closed.destroy()
-    // The event `close` comes later, after further connections.
+    // The event `close` may come after further connections, so it is too late for the count.
     connections.delete(longest)
   })
 
-  // Requests refer to the TLS socket, which has the same address.
+  // A request refers to the TLS socket, not to the accepted socket. Both have the same address.
   if (server instanceof SecureServer) {
     server.on('secureConnection', (secured: Socket) => {
       const connection = connections.get(addressOf(secured))
@@ -55,17 +56,17 @@ function longestWaiting(connections: Map<string, Connection>): [address: string,
 }
 
 /**
- * The time for which idle connections stay open during a stop. Requests in this time are answered; later ones get a reset. Busy clients send the next
- * request within milliseconds.
+ * The time for which idle connections stay open during a stop. Requests in this time are answered; for later requests, the connection is reset. Busy
+ * clients send their next request within milliseconds.
  */
 const graceMs = 250
 
 /**
- * Returns a function that stops a server after its last answer. The server refuses new connections, and answers carry `Connection: close` (RFC 9112,
- * section 9.6).
+ * Returns a function that stops a server and resolves after its last answer. Meanwhile the server refuses new connections, and its answers carry
+ * `Connection: close` (RFC 9112, section 9.6).
  *
  * `server.close()` would close idle connections at once, while a request may be under way (ADR 38).
- * @param sockets the sockets that accept connections; read when the stop begins
+ * @param sockets the sockets that accept connections; the list is read when the stop begins
  */
 export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {
   const unanswered = new Set<ServerResponse>()
@@ -85,7 +86,8 @@ export function drainable(server: Server, sockets: readonly NetServer[] = [serve
     draining = true
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
     await Promise.race([Promise.all(sockets.map(closed)), delay(graceMs)])
-    // Timers run before sockets are read. While the event loop was blocked, a request may have arrived on an idle connection.
+    // While the event loop was blocked, a request may have arrived on an idle connection. Node runs timers before it reads sockets, so this waits
+    // until sockets are read.
     await turn()
     server.closeIdleConnections()
     if (unanswered.size > 0) await new Promise<void>((resolve) => (lastAnswered = resolve))

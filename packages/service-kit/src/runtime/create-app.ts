@@ -24,7 +24,7 @@ export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'setting
   tracing?: Tracing | undefined
 }
 
-/** A service without its listeners. `web` is public, `channel` is for the sidecar, and `metrics` serves scrapers and dry runs. */
+/** A service whose listeners are not open yet. `web` is public, `channel` is for the sidecar, and `metrics` serves scrapers and dry runs. */
 export interface App {
   web: RequestListener
   channel: RequestListener
@@ -112,7 +112,7 @@ const noDocuments: DocumentsOf = () => {
   throw new Error('this service has no store: set State__Store')
 }
 
-/** Creates the parts of a service. Dry runs and rebuilds pass their own context. */
+/** Creates the parts of a service. Dry runs and rebuilds call it with a context of their own. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
@@ -122,7 +122,7 @@ export function createParts<S extends object>(
 }
 
 /**
- * Creates the readiness check of sidecar, store and stream.
+ * Creates the check that the sidecar, the store and the stream are ready.
  * @param stoppedBy returns the reason if the service itself stopped consuming a topic
  */
 export function createReadiness(
@@ -133,7 +133,7 @@ export function createReadiness(
   return async () => {
     const [missing, store, streamMissing] = await Promise.all([
       sidecar.missing(),
-      // `missing` reports a sidecar that does not answer.
+      // The call of `missing` already reports a sidecar that does not answer.
       sidecar.storeType().then(unsuitable, () => undefined),
       stream(),
     ])

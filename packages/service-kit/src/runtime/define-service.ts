@@ -23,21 +23,21 @@ export interface ServiceContext<S extends object = object> {
 }
 
 export interface Background {
-  /** Begins when the service listens. The result is not awaited. */
+  /** Begins the work. It is called when the service listens, and its result is not awaited. */
   start(): void | Promise<void>
-  /** Ends the work, and the answers that depend on it. Shutdown waits for it. */
+  /** Ends the work, and the answers that depend on it. The shutdown waits until the result resolves. */
   stop(): Promise<void>
 }
 
 export interface ServiceParts {
   routes: readonly Route[]
-  /** Handlers by topic and event name. */
+  /** The handlers, by topic and event name. */
   reactions: Reactions
   background?: Background
   files?: readonly StaticFile[]
-  /** The service's own page instead of the page of operations. */
+  /** The service's own page, which replaces the page of operations as the start page. */
   page?: Site
-  /** The reactions that rebuild the store, by topic in reading order. They publish nothing. */
+  /** The reactions that rebuild the store, by topic. The topics are read in this order. The reactions publish nothing. */
   rebuild: Reactions<boolean>
 }
 
@@ -47,11 +47,11 @@ export interface ServiceDefinition<S extends object = object> {
   /** One or two sentences for the page of operations. */
   description: string
   sections?: Record<keyof S & string, Section>
-  /** The topics of the service's events, without dead-letter topics. A test compares them with services.json. */
+  /** The topics to which the service publishes events, except dead-letter topics. A test compares them with services.json. */
   produces: readonly string[]
-  /** The errors of the domain, by `code`, with their HTTP answers. A code is also the reason of a dead letter. */
+  /** The HTTP answers to the domain's errors, by the error's `code`. A code is also the reason that a dead letter names. */
   refusals: Refusals
-  /** Extension members of problem details, such as the id of an order. */
+  /** The extension members of problem details that the service uses, such as the id of an order. */
   problemMembers?: Record<string, Field>
   create(context: ServiceContext<S>): ServiceParts
 }

@@ -23,7 +23,7 @@ export interface DryRunRecord {
   replayedFrom?: string | undefined
   /** The time of arrival, in milliseconds since 1970. */
   arrivedAt: number
-  /** True if an operator vouches for the record. A record of our services then needs the operator's signature. */
+  /** True if an operator vouches for the record. The dry run then adds the operator's signature to a record of our services. */
   isVouchedFor: boolean
 }
 
@@ -36,7 +36,8 @@ export type Verdict =
 type Published = { topic: string; type: string }
 
 /**
- * Runs the service's own reactions for a record (`DryRunRecord`). They read the store; their writes and events are only collected.
+ * Runs the service's own reactions for a record (`DryRunRecord`). They read the store. Their writes and events are only collected, not stored or
+ * published.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
@@ -81,7 +82,7 @@ export function createDryRun({
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
     const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Created for each record, because a store may remember writes.
+    // Created again for each record, because the reactions' own store may remember writes.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
@@ -133,7 +134,7 @@ function problemsIn(detail: string): Problem[] {
   }
 }
 
-/** Returns documents whose writes only later reads of the same dry run see. */
+/** Returns documents that collect writes. Only later reads of the same dry run see these writes. */
 function staged(real: Documents, written: Map<string, { before: unknown; after: unknown }>): Documents {
   const read: Documents['read'] = async (keys) => {
     const found = new Map(await real.read(keys))
@@ -162,12 +163,12 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
   }
 }
 
-/** The largest body: a record of 256 KiB in base64, and its other fields. */
+/** The largest body in bytes. It has room for a record of 256 KiB in base64, and the other fields. */
 const maxBytes = 512 * 1024
 
 /**
- * Adds `POST /dry-run` to the internal listener, for a `DryRunRecord`. It answers with a `Verdict`, or 400, 401 or 413. It checks the token before it
- * reads the body. The path exists only if the service has reactions and a token.
+ * Adds `POST /dry-run` to the internal listener, for a `DryRunRecord`. It answers with a `Verdict`, or with the status 400, 401 or 413. It checks the
+ * token before it reads the body. The path exists only if the service has reactions and a token.
  * @param others the listener for all other requests
  */
 export function withDryRun(
@@ -192,7 +193,7 @@ export function withDryRun(
   return app
 }
 
-/** Answers a failure. Invalid bodies may contain anything, so they are not logged. */
+/** Answers a failed request. An invalid body may contain personal data, so it is not logged. */
 function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const { status } = (error ?? {}) as { status?: number }

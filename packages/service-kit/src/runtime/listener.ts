@@ -7,17 +7,18 @@ import type { TlsOptions } from 'node:tls'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
- * The time for which a connection may be idle. It must exceed the clients' time, or they send on connections that the server closes. Routers and
- * daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s.
+ * The time for which a connection may be idle. It must exceed the time for which clients keep idle connections. Otherwise clients would send requests
+ * on connections that the server is closing. Routers and daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), and AWS's
+ * load balancer keeps them for 60 s.
  */
 const keepAliveTimeout = 95_000
 
-/** The interval of checks for late requests, by which the limits below may be exceeded. Node's default is 30 s. */
+/** The interval at which Node looks for late requests. Requests may exceed the limits below by this time. Node's default is 30 s. */
 const connectionsCheckingInterval = 2_000
 
 /**
- * The limits of the public listener. A late request gets 408 and its connection is closed, so slow senders cannot hold many connections. Phones can
- * send 16 KiB of headers and 64 KiB of body (web/body.ts) in time.
+ * The limits of the public listener. A late request gets 408 and its connection is closed, so slow senders cannot hold many connections. The times
+ * are long enough for phones to send 16 KiB of headers and a body of 64 KiB (web/body.ts).
  */
 export const publicBounds = {
   keepAliveTimeout,
@@ -25,11 +26,13 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // Below the 4,096 open files of a process on old systems; docs/security.md names the memory.
+  // Below the limit of 4,096 open files for a process on old systems. docs/security.md states the memory that these connections need.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 
-/** The limits of the sidecar's channel. The sidecar repeats a delivery after 60 s (components/resiliency.yaml), so slower bodies are useless. */
+/**
+ * The limits of the sidecar's channel. The sidecar repeats a delivery after 60 s (components/resiliency.yaml), so a slower delivery would be useless.
+ */
 export const channelTimeouts = {
   keepAliveTimeout,
   connectionsCheckingInterval,
@@ -60,7 +63,7 @@ export const tlsOptions = {
   ].join(':'),
   honorCipherOrder: true,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  // The same limit as for headers; Node's default is two minutes.
+  // The same time as for headers. Node's default is two minutes.
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
@@ -85,15 +88,15 @@ export class PortTakenError extends Error {
   }
 }
 
-/** The number of attempts to find a port that both loopback addresses have free. */
+/** The number of attempts to find a port that is free on both loopback addresses. */
 const maxAttempts = 10
 
-/** Returns the addresses to listen on. Some clients try only one loopback address of `localhost`. */
+/** Returns the addresses to listen on. For `localhost` these are both loopback addresses, because some clients try only one of them. */
 const addressesOf = (host: string): readonly string[] => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host])
 
 /**
  * Opens a listener, with TLS if the options have a certificate (`cert` and `key`, PEM).
- * @param options `maxConnections`: the limit for all addresses together; undefined for no limit
+ * @param options `maxConnections` is the limit for all addresses together; undefined for no limit
  * @param hosts the addresses to listen on; at least one must exist on this machine
  * @throws {PortTakenError}
  */
@@ -118,7 +121,7 @@ export async function listen(
   }
 }
 
-/** Listens on one port of each existing address, and adds the sockets to `sockets`. */
+/** Listens on the same port of each existing address, and adds the sockets to `sockets`. */
 async function openSockets(
   server: Server,
   sockets: NetServer[],
@@ -129,7 +132,7 @@ async function openSockets(
   for (const host of hosts) {
     const [first] = sockets
     const port = first ? (first.address() as AddressInfo).port : address.port
-    // All sockets belong to one server, for one limit and one drain. The options are the defaults of http servers.
+    // All sockets pass their connections to one server, which has one limit and is drained once. The options are the defaults of http servers.
     const socket = first
       ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
       : server

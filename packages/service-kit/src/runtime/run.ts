@@ -17,7 +17,7 @@ import { type BaseSettings, limitsOf, readSettings, SettingsError } from './sett
 /** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   let mask: Pick<Mask, 'text'> = contractMask
-  // Node would print all fields of an error, including documents.
+  // By default, Node would print all fields of the error, which may contain documents.
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${failureText(error, mask)}\n`)
     process.exit(1)
@@ -36,7 +36,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
   }
 }
 
-/** Opens the sidecar. Only services that publish or store load its client. */
+/** Creates the client of the sidecar. Only services that publish or store load the client's modules. */
 async function openSidecar(
   { produces }: Pick<ServiceDefinition<object>, 'produces'>,
   settings: SidecarSettings,
@@ -46,14 +46,14 @@ async function openSidecar(
   return createSidecar(settings)
 }
 
-/** Returns the message of an error that a setting or file can fix, and the stack of any other error. */
+/** Returns the message of an error if a setting or file can fix it. For any other error, returns the stack. */
 export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   if (!(error instanceof Error)) return mask.text(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
   return explained.some((type) => error instanceof type) ? error.message : mask.text(stackOf(error))
 }
 
-/** The time between two warnings. Exports to an unreachable collector fail every few seconds. */
+/** The shortest time between two warnings. Without it, exports to an unreachable collector would log a warning every few seconds. */
 const quietMs = 60_000
 
 /** Starts recording traces if the environment names a collector. */
@@ -66,7 +66,7 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
-    // Without the ids of the request during which the export began.
+    // Logged outside of any request. Otherwise the line would have the ids of the request during which the export began.
     within(undefined, () =>
       log.warn(
         { reason: errorType(error) },
@@ -76,7 +76,7 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   })
 }
 
-/** The time for which shutdown waits for requests. Platforms send SIGKILL 10 s after SIGTERM or later. */
+/** The time for which the shutdown waits for requests. Platforms send SIGKILL 10 s or more after SIGTERM. */
 const drainMs = 9_000
 
 const lastWordsMs = 1_000
@@ -84,7 +84,7 @@ const lastWordsMs = 1_000
 /**
  * Opens a service's listeners, and drains them after SIGTERM or SIGINT.
  * @param onDrained runs after the last answer, before the process ends
- * @throws {PortTakenError} naming the setting to change
+ * @throws {PortTakenError} whose message names the setting to change
  */
 export async function serve(
   app: App,
@@ -93,7 +93,7 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  // Tests ask for port 0, and the system chooses one.
+  // Tests set port 0, so that the system chooses a port.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(
@@ -122,7 +122,9 @@ const callersIn = {
 type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
-/** Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https: all or none. */
+/**
+ * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one of them fails, it closes the others.
+ */
 export async function openListeners(
   app: App,
   { Web: web, AppChannel: channel, Metrics: metrics }: ListenerSettings,
@@ -142,7 +144,7 @@ export async function openListeners(
     }
     return listeners
   } catch (error) {
-    // An open listener would keep a process alive that has no channel.
+    // An open listener would keep the process alive although other listeners are missing.
     await Promise.all(listeners.map(({ drain }) => drain()))
     throw error
   }

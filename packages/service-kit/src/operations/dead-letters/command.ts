@@ -15,7 +15,7 @@ import { type ReplayOptions, replayDeadLetters } from './replay.ts'
 import { checkReplay } from './replay-record.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
 
-/** Runs `dead-letters` and returns the exit code: 1 if a replay was refused. */
+/** Runs the command `dead-letters` and returns the exit code: 1 if a replay was refused. */
 export async function deadLettersCommand(
   args: string[],
   kafka: KafkaConnection,
@@ -33,7 +33,7 @@ export async function deadLettersCommand(
     const chosen = selectEntries(deadLetters.entries, asked.what)
     if (asked.command === 'replay') {
       requireAttempt(chosen, asked)
-      // Taken before editing, because an event that is replayed meanwhile gets another attempt.
+      // Noted before the operator edits the event, because another replay may add an attempt meanwhile.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
       return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
@@ -65,7 +65,8 @@ async function replayAll(
 }
 
 /**
- * Requires that the command names the current attempt. If an entry has several, a file may be an edit of any of them, so it needs the name.
+ * Requires that an attempt named by the command is the current one. If an entry has several attempts, a command with a file must name one, because
+ * the file may be an edit of any of them.
  * @throws {OperationError}
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
@@ -173,7 +174,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Returns a flag without its word. A Makefile passes a variable's value: `--dry-run=0` means no flag. */
+/** Returns a flag without its value. A Makefile passes the value of a variable, so `--dry-run=0` means no flag. */
 function flagOf(argument: string): string[] {
   const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
   if (flag === undefined || word === undefined) return [argument]
@@ -187,10 +188,10 @@ function misuse(message: string, cause?: unknown): OperationError {
 }
 
 /**
- * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, which the error names.
+ * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, and the error names this file.
  * @param attempt the position of the failed record
- * @param refusalOf returns the problems of an event, one a line
- * @param replayOf returns the position of the new record if the attempt was replayed meanwhile
+ * @param refusalOf returns the problems of an event, one on each line
+ * @param replayOf returns the position of the new record if the attempt was replayed during the edit
  * @throws {OperationError}
  */
 async function editEvent(
@@ -211,7 +212,7 @@ async function editEvent(
   const text = value.toString()
   const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
   writeFileSync(file, before, { mode: 0o600 })
-  // A shell allows an editor with arguments, as in git: EDITOR="code --wait".
+  // A shell runs the editor, so that its setting may have arguments, as in git: EDITOR="code --wait".
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
   const after = readFileSync(file)
   if (!error && status === 0 && !after.equals(before)) {

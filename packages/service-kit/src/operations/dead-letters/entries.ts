@@ -5,19 +5,21 @@ import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
 import { type DeadLetter, type ReplayNote, readDeadLetterTopic } from './records.ts'
 
-/** One failed record of an event: the first one, or a replayed one. */
+/** One failed record of an event: the first record, or the record of a replay. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
   replayed?: ReplayNote
 }
 
 /** The failures of one event in one app. */
 export interface Entry {
-  /** The id, from the app and the first failed record's id, or its position if the id is unknown (0.1.0). */
+  /**
+   * The id, which derives from the app and the id of the first failed record. If that id is unknown (0.1.0), it derives from the record's position.
+   */
   id: string
   app: string
-  /** The id of the first failed record, as far as notes lead back. */
+  /** The id of the earliest failed record to which the notes of replays lead back. */
   record: string | undefined
-  /** The position of the first record of the event, as far as notes lead back. */
+  /** The position of the earliest record of the event to which the notes of replays lead back. */
   origin: RecordPosition
   /** At least one, the oldest first. */
   attempts: Attempt[]
@@ -32,8 +34,8 @@ export interface DeadLetters {
 const suffix = deadLetterTopic('')
 
 /**
- * Reads the dead-letter topics (`*.dead`), with one entry for each event and app. Any publisher can claim an origin, so only the note of a replay
- * joins a record to the entry of its origin.
+ * Reads the dead-letter topics (`*.dead`), and returns one entry for each event and app. Any publisher can claim an origin in a header. So a record
+ * joins the entry of its origin only if a replay wrote a note about it.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (DeadLetter | ReplayNote)[] = []
@@ -48,7 +50,7 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(ours), others }
 }
 
-/** Returns dead letters and notes as entries. Those of one topic must be in the order of writing. */
+/** Groups dead letters and notes into entries. The dead letters and notes of one topic must be in the order in which they were written. */
 export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
@@ -84,12 +86,12 @@ export function newestAttempt({ attempts }: Entry): Attempt {
   return attempts.at(-1) as Attempt
 }
 
-/** Returns the attempt to replay: the newest open one, or the last one if all were replayed. */
+/** Returns the attempt to replay: the newest attempt without a replay, or the last attempt if all were replayed. */
 export function currentAttempt(entry: Entry): Attempt {
   return openAttempt(entry) ?? newestAttempt(entry)
 }
 
-/** Returns a text that identifies the failed record of an attempt, for all apps. */
+/** Returns a text that identifies the failed record of an attempt. The text is the same for all apps. */
 export function recordOf({ record, position }: Pick<Attempt, 'record' | 'position'>): string {
   return record === undefined ? positionText(position) : `${position.topic} ${record}`
 }
@@ -102,16 +104,16 @@ interface Indexed<T> {
 }
 
 interface Lineage {
-  /** Returns the note of a replay, or undefined. */
+  /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /** Returns a text that identifies a failure. Dead letters without a record id belong to one failure until a note answers it. */
+  /** Returns a text that identifies a failure. Dead letters without a record id belong to the same failure until a note reports a replay of it. */
   failureOf(deadLetter: DeadLetter, index: number): string
   first(deadLetter: DeadLetter): Failed
 }
 
 /**
- * Finds the note of each dead letter, and the source of each replayed record, by their ids. A topic that was created again has the same positions, so
- * only records without ids (0.1.0) are joined by position. Then a note answers only earlier dead letters.
+ * Finds the note of each dead letter, and the source of each replayed record, by record ids. A topic that was created again uses the same positions
+ * again, so positions are compared only for records without ids (0.1.0). In that case, a note is only about dead letters before it.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()
@@ -129,14 +131,14 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
     if (one.ofRecord !== undefined) answers.set(keyOf(one.of, one.ofRecord), one)
     else add(answersByPosition, positionText(one.of), { one, index })
     if (one.asRecord !== undefined) sources.set(keyOf(one.as, one.asRecord), one)
-    // A note that leads forwards, or to another partition, is not from a replay.
+    // A replay writes its record after the failed one, to the same partition. A note with other positions is not from a replay.
     if (precedes(one.of, one.as)) sourcesByPosition.set(positionText(one.as), one)
   }
 
   function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
     const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The dead letter of a replayed record names another origin. Otherwise, it is about another record at this position.
+    // The dead letter of a replayed record names an origin at another position. Without such an origin, another record is now at this position.
     if (origin && positionText(origin) === positionText(position)) return undefined
     const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
@@ -171,7 +173,7 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   }
 }
 
-/** Returns a key for a record. It has the topic, because two topics may have the same bytes. */
+/** Returns a key for a record. The key includes the topic, because records of two topics may have the same bytes. */
 const keyOf = ({ topic }: RecordPosition, record: string): string => `${topic} ${record}`
 
 function add<T>(map: Map<string, T[]>, key: string, one: T): void {

@@ -9,12 +9,12 @@ type Outgoing = Parameters<Client['send']>[0]['messages'][number]
 
 export type Published = { result: 'replayed'; as: string } | { result: 'refused'; why: string[] }
 
-/** The broker's errors about a single record. Other errors would also meet the next one. */
+/** The broker's errors about a single record. Any other error would also occur for the next record. */
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
 
 /**
- * Publishes a record, unless the log already has it, and then the note of the replay on the dead-letter topic.
- * @param log reads the new record again, for its time and id
+ * Publishes a record, unless the log already has it. Then writes the note of the replay to the dead-letter topic.
+ * @param log is used to read the new record again, for its time and id
  * @throws the client's error, unless it concerns only this record
  */
 export async function publishReplay(
@@ -40,7 +40,7 @@ export async function publishReplay(
   return { result: 'replayed', as }
 }
 
-/** Returns the id of the new record; undefined if it is unreadable. The note is written even then. */
+/** Returns the id of the new record; undefined if the record is unreadable. The note is written in both cases. */
 async function recordAt(log: Pick<LogReader, 'at'>, position: RecordPosition): Promise<string | undefined> {
   const record = await log.at(position).catch(() => undefined)
   return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
@@ -55,7 +55,7 @@ function refusalIn(error: Error, topic: string): Published {
   return { result: 'refused', why: [why] }
 }
 
-/** Publishes to all replicas in sync and returns the record's position. The client omits it only without acknowledgements (acks: 0). */
+/** Publishes to all in-sync replicas and returns the record's position. The client omits the position only without acknowledgements (acks: 0). */
 async function send(producer: Client, message: Outgoing): Promise<RecordPosition> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [position] = offsets ?? []
@@ -65,13 +65,13 @@ async function send(producer: Client, message: Outgoing): Promise<RecordPosition
 
 export interface ReplayIntent {
   of: string
-  /** The end of the origin's partition before the replay. The new record has this offset or a later one. */
+  /** The end of the origin's partition before the replay. The offset of the new record is at least this number. */
   from: bigint
 }
 
-/** Stores replays until their notes are written. After a crash, a record may lack its note. */
+/** Stores replays until their notes are written, because a crash may leave a record without its note. */
 export interface ReplayJournal {
-  /** Stores intents before anything is published. An earlier intent for the same record is kept. */
+  /** Stores intents before their records are published. An earlier intent for the same record is kept. */
   begin(intents: ReplayIntent[]): void
   begun(of: string): ReplayIntent | undefined
 }

@@ -14,30 +14,30 @@ import { contractMask } from '../../telemetry/mask.ts'
 import { signatureHeader } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
 
-/** A dead letter on `<topic>.dead`, without the event's bytes, as written by `deadLetterOf`. */
+/** A dead letter on `<topic>.dead`, as `deadLetterOf` writes it, but without the event's bytes. */
 export interface DeadLetter {
   kind: 'dead-letter'
   app: string
   reason: string
   position: RecordPosition
-  /** The origin, as the record claims: its own position, or an earlier one if it was replayed. */
+  /** The origin that the failed record claims: its own position, or an earlier position if it is the record of a replay. */
   origin: RecordPosition
-  /** The record's id and time of arrival, in milliseconds since 1970. Dead letters of 0.1.0 and last-resort ones have neither. */
+  /** The failed record's id and time of arrival, in milliseconds since 1970. Dead letters of 0.1.0 and dead letters of last resort have neither. */
   record: string | undefined
   arrivedAt: number | undefined
-  /** SHA-256 of the record's value, in hex, if the id is unknown; undefined for a dead letter without its event. */
+  /** The SHA-256 of the failed record's value, in hex, if its id is unknown; undefined for a dead letter without its event. */
   digest: string | undefined
   /** ISO 8601, UTC. */
   time: string
   deadLetterPosition: RecordPosition
 }
 
-/** A note that the record at a position was replayed, as written by `publishReplay`. */
+/** A note that the record at a position was replayed. `publishReplay` writes it. */
 export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
   as: RecordPosition
-  /** The ids of both records. Undefined in notes of 0.1.0, and for unknown ids. */
+  /** The ids of both records. Undefined in notes of 0.1.0, and if an id is unknown. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
@@ -61,7 +61,7 @@ export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind:
   return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
-/** The longest name of an app (as AppName, envelope-schema) and the longest reason. Dead letters beyond them are not ours. */
+/** The longest name of an app (as for AppName, envelope-schema) and the longest reason. A dead letter with a longer name or reason is not ours. */
 const maxAppLength = 200
 const maxReasonLength = 100
 
@@ -73,7 +73,7 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const position = parsePosition(replayed ?? claimed)
   if (!position || deadLetterTopic(position.topic) !== record.topic) return undefined
-  // The claimed origin is also checked, because a replay publishes to its topic and partition.
+  // The claimed origin is also checked, because a replay publishes to the topic and partition of the origin.
   return {
     kind: 'dead-letter',
     app,
@@ -118,15 +118,17 @@ export interface FailedEvent {
   key: Buffer | undefined
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** The time of arrival of its record, or else of its dead letter, in milliseconds since 1970. */
+  /** The time of arrival of the failed record, or of the dead letter if the record is missing, in milliseconds since 1970. */
   arrivedAt: number
-  /** The time when the broker appended its record, or else its dead letter; NaN as in `LogRecord`. */
+  /** The time when the broker appended the failed record, or the dead letter if the record is missing; NaN as in `LogRecord`. */
   appendedAt: number
 }
 
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
-/** Returns the problems in a detail: a list without values, or a sentence, which is masked again. */
+/**
+ * Returns the problems in a dead letter's detail. The detail is a list of problems, which contains no values, or a sentence, which is masked again.
+ */
 export function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
     return (JSON.parse(detail) as Problem[]).map(describeProblem)
@@ -137,7 +139,7 @@ export function problemsOf({ detail, value }: FailedEvent, values: boolean): str
 
 export const lost = 'the log has deleted the event, and the dead letter does not contain it'
 
-/** Returns the event from the failed record, or else from the dead letter. Undefined if the log has neither. */
+/** Returns the event from the failed record, or from the dead letter if the record is missing. Undefined if the log has deleted the dead letter. */
 export async function readEvent(
   log: LogReader,
   { position, deadLetterPosition, arrivedAt }: Pick<DeadLetter, 'position' | 'deadLetterPosition' | 'arrivedAt'>,
@@ -155,12 +157,12 @@ export async function readEvent(
   return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
-/** The largest difference between the clocks of the broker and the service, which date the record and the dead letter. */
+/** The largest allowed difference between the broker's clock, which dates the record, and the service's clock, which dates the dead letter. */
 const maxClockSkewMs = 60_000
 
 /** Returns true if a dead letter is about this record. After the topic was created again, another record may have its position. */
 function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefined): boolean {
-  // A dead letter whose record was not read only shows that the record is older.
+  // The service could not read the record, so the dead letter lacks a digest. It only shows that the record is older.
   if (digest === unread) return record.timestamp <= deadLetter.timestamp + maxClockSkewMs
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
@@ -173,18 +175,18 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | '
   return { key: keyBytes(escaped), headers, timestamp }
 }
 
-/** The first unread offset of each partition, by `topic/partition`, after a list of dead letters was read. */
+/** The first unread offset of each partition, by `topic/partition`, after the dead letters were listed. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
 interface ReplayNotes {
   catchUp(topics: Iterable<string>): Promise<void>
-  /** Returns the newest note for a record's position, unless it is about another record. */
+  /** Returns the newest note for a failed record's position, unless the note is about another record at this position. */
   noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
 }
 
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
 
-/** Follows the notes from the end of a list of dead letters. Without `readUpTo`, it begins with the oldest record. */
+/** Reads the notes that are written after the dead letters were listed. Without `readUpTo`, it begins with the oldest record. */
 export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
   const next = new Map(readUpTo)
   const notes = new Map<string, ReplayNote[]>()
@@ -192,7 +194,7 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
   async function readOn(topic: string): Promise<void> {
     const spans = (await log.spans(topic)).map((span) => {
       const from = next.get(partitionText(topic, span.partition)) ?? span.start
-      // Offsets beyond the end belong to an earlier topic of the same name.
+      // An offset beyond the end of the partition is from an earlier topic of the same name.
       return { ...span, start: from > span.end || from < span.start ? span.start : from }
     })
     const unread = spans.filter(({ start, end }) => start < end)

@@ -18,9 +18,9 @@ import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 
 export interface ReplayRecord {
-  /** The event's origin, whose topic and partition get the record. */
+  /** The event's origin. The record is published to its topic and partition. */
   origin: RecordPosition
-  /** The failed record's position, as text, and its id. */
+  /** The position of the failed record, as text. `record` is its id. */
   of: string
   record: string | undefined
   /** Identifies the failed record (`recordOf`). */
@@ -29,7 +29,7 @@ export interface ReplayRecord {
   key: Buffer | undefined
   value: Buffer
   headers: LogRecord['headers']
-  /** The position of a new record that an interrupted replay published without its note, as text. */
+  /** The position of the new record, as text, if an interrupted replay published it but did not write the note. */
   publishedAs?: string
 }
 
@@ -43,8 +43,8 @@ interface ReplayRecordOptions {
 }
 
 /**
- * Returns the record that replays an attempt, with its headers, or why it must not be replayed. An edit changes its key (`keyAfter`). An event of our
- * services gets a new signature if it was edited, or is older than signing.
+ * Returns the record that replays an attempt, with its headers, or the reasons why the attempt must not be replayed. An edit may change the key
+ * (`keyAfter`). An event of our services gets a new signature if it was edited, or if it is older than the start of signing.
  */
 export async function makeReplayRecord(
   log: LogReader,
@@ -52,7 +52,7 @@ export async function makeReplayRecord(
   { edited, trust, first, positionIdsBefore }: ReplayRecordOptions,
 ): Promise<ReplayRecord | { why: string[] }> {
   const { position, origin, record, reason, deadLetterPosition } = attempt
-  // The partition of the origin must exist, because a client may use partition 0 instead of a missing 99.
+  // The partition of the origin must exist, because a client may use partition 0 instead of a missing partition 99.
   if (!(await log.has(origin))) return { why: [`partition ${origin.partition} of ${origin.topic} does not exist`] }
   const event = await readEvent(log, attempt)
   if (!event) return { why: [`the log has deleted the dead letter at ${positionText(deadLetterPosition)}`] }
@@ -87,10 +87,12 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** Reasons that the current schemas and trust file decide again. */
+/** The reasons that a replay checks again, with the current schemas, trust file and code. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
-/** Returns true if an event with this reason may be replayed unchanged. Other reasons are rules of services, which refuse it again. */
+/**
+ * Returns true if an event with this reason may be replayed unchanged. All other reasons are rules of a service, which would refuse the event again.
+ */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
 interface ReplayedEvent {
@@ -100,13 +102,13 @@ interface ReplayedEvent {
   reason: string | undefined
   /** The detail of the dead letter, without personal data. */
   problems?: string[]
-  /** Signature of the record that failed. */
+  /** The signature of the failed record. */
   signature: string | undefined
-  /** True if the operator vouches for the event, so an event of our services gets the operator's signature. */
+  /** True if the operator vouches for the event. An event of our services then gets the operator's signature. */
   isVouchedFor: boolean
 }
 
-/** Returns the event's signature, or why it would become a dead letter again, one line for each problem. */
+/** Returns the event's signature. If the event would become a dead letter again, returns the reasons, with one line for each problem. */
 export function checkReplay(
   { topic, value, reason, problems = [], signature, isVouchedFor }: ReplayedEvent,
   trust: Trust,
@@ -131,8 +133,8 @@ export function checkReplay(
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
 /**
- * Returns the key of an edited event. A key that derives from the Payload is derived again. A publisher's own key stays, and so does a key on an
- * undeclared topic.
+ * Returns the key of an edited event. A key that derives from the Payload is derived again. A key that the publisher chose stays, and so does any key
+ * on an undeclared topic.
  */
 function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
   const fields = keyFields(undefined, topic)
@@ -150,7 +152,8 @@ interface KnownIdsOptions {
 }
 
 /**
- * Returns the bytes to replay. If receivers would derive other ids from them than from the failed event, the known ids are written into the envelope.
+ * Returns the bytes to replay. If receivers would derive different ids from these bytes than from the failed event, the failed event's ids are
+ * written into the envelope.
  */
 function withKnownIds(
   bytes: Uint8Array,

@@ -12,7 +12,7 @@ import { makeReplayRecord, type ReplayRecord } from './replay-record.ts'
 /**
  * The result of replaying one entry:
  * - `replayed`: published as the record at `as`; `ready`: a dry run found no problem;
- * - `refused`: it would become a dead letter again, or cannot be published, because of `why`;
+ * - `refused`: the event would become a dead letter again, or cannot be published; `why` has the reasons;
  * - `done`: this attempt was replayed before, as the record at `as`.
  */
 export type Outcome = { entry: Entry } & Result
@@ -24,9 +24,9 @@ export interface ReplayOptions {
   dryRun?: boolean
   /** The bytes of an edited event, for a single entry. */
   edited?: Uint8Array | undefined
-  /** The attempt to replay, as the position of its record, by the entry's id. The default is the newest open one. */
+  /** The attempt to replay, named by the position of its record, for each entry's id. The default is the newest attempt without a replay. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log. */
+  /** The ends of the dead-letter topics when the entries were read. Notes after these ends are read from the log. */
   readUpTo?: ReadUpTo | undefined
   journal?: ReplayJournal | undefined
   /** See `momentOf`. */
@@ -37,14 +37,14 @@ const atOnce = 50
 
 /**
  * Replays dead letters: publishes them to the topic and partition of their origin, unless they would fail again. A replayed record has the event's
- * bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that follows from
- * them. Then a note is written to the dead-letter topic.
+ * bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that derives from
+ * these bytes. Then a note is written to the dead-letter topic.
  *
- * The notes in the log state which events were replayed, so they are read before each publish. Two processes may still replay the same dead letter
- * within milliseconds; the duplicate has no effect.
+ * The notes in the log state which events were replayed, so new notes are read before each publish. Two processes can still replay the same dead
+ * letter within the same milliseconds. The duplicate has no effect.
  *
- * An event that failed in two apps is published once. Both apps receive it, even the one where it is `refused`.
- * @throws {OperationError} Kafka failed; every published record has its note
+ * An event that failed in two apps is published once. Both apps receive it, even an app for which the result is `refused`.
+ * @throws {OperationError} if Kafka failed; every published record has its note
  */
 export async function* replayDeadLetters(
   kafka: KafkaConnection,
@@ -71,10 +71,10 @@ export async function* replayEntries(
   { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
-  /** Results by failed record, which two apps may share. */
+  /** The result for each failed record. Two entries have the same failed record if the event failed in two apps. */
   const settled = new Map<string, Result>()
 
-  /** Publishes records. Returns the first failure after all have ended, so that the published ones are reported first. */
+  /** Publishes all records, then returns the first failure. So the caller can report the published records before the failure. */
   async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
@@ -112,7 +112,7 @@ export async function* replayEntries(
     const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
       const attempt = prepared.get(entry)?.attempt
-      // Only published records have a result.
+      // After a failure, an unpublished record has no result.
       const result = results.get(entry) ?? (attempt && settled.get(recordOf(attempt)))
       if (result) yield { entry, ...result }
     }

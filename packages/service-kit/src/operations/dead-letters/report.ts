@@ -46,7 +46,7 @@ export function entryTable(entries: Entry[]): string[] {
 /**
  * Returns the lines about one entry.
  * @param event the event of its newest dead letter
- * @param values true to show personal data, too
+ * @param values true to show personal data, as well
  * @param positionIdsBefore see `momentOf`
  */
 export function entryLines(
@@ -73,7 +73,7 @@ export function entryLines(
   ]
 }
 
-/** Returns a line about a claimed replay without a note, after a crash or by a forger. */
+/** Returns a line if the record claims a replay that has no note. Either the replay crashed before the note, or the claim is forged. */
 function claimLines({ attempts: [first] }: Entry): string[] {
   if (!first || positionText(first.origin) === positionText(first.position)) return []
   return [`  its header names a replay from ${positionText(first.origin)}, but there is no note of that replay`]
@@ -98,7 +98,7 @@ function eventLines(
 
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
-/** Returns the ids of an event in traces and logs: its own, or those that derive from its record. */
+/** Returns the ids of an event in traces and logs: the ids in its envelope, or ids that derive from its record. */
 function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
   const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
@@ -140,7 +140,7 @@ export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: 
   return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
 }
 
-/** Returns an event's bytes for a reader, as JSON with only the values that the contract allows to show. With `values`, everything is shown. */
+/** Returns an event's bytes as readable JSON. It shows only the values that the contract allows to show, or all values if `values` is true. */
 export function shownValue(value: Uint8Array, values: boolean): string {
   const text = Buffer.from(value).toString()
   if (text === '') return '(nothing: a tombstone)'
@@ -152,7 +152,7 @@ export function shownValue(value: Uint8Array, values: boolean): string {
   }
 }
 
-/** Returns indented JSON, unless that would lose digits or a repeated key. */
+/** Returns the JSON indented; unchanged if parsing would lose digits or a repeated key. */
 export function prettyIfSame(text: string): string {
   try {
     const document: unknown = JSON.parse(text)
