@@ -124,7 +124,7 @@ export async function rebuildTopic(
  * Returns a function that takes a record and returns the reason if this service dead-lettered it. A replay of the event is another record.
  *
  * After a topic was created again, another record may be at the same position. A dead letter without the record's id (0.1.0, last resort) is about
- * the record at its position only if that record is older than the dead letter, and has the same bytes as the dead letter, if it has any.
+ * the record at its position only if that record is older. If the dead letter has bytes, the record must have the same bytes.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

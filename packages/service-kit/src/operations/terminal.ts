@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** Returns the number of visible characters. An é or a flag is one character. For ASCII text this is faster. */
+/** Returns the number of visible characters. An é or a flag is one character. ASCII text is counted in a faster way. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }

@@ -46,7 +46,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   let { next } = stretch
   let first: LogRecord | undefined
   let count = 0
-  // Repeats the fetch, because offsets without a record and the end of a log segment make an answer shorter.
+  // A fetch may end at the end of a log segment, or return only offsets that have no record. Then the next fetch continues.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
     const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
     if (batches === 'out-of-range') {

@@ -12,8 +12,8 @@ import type { Limits } from '../web/rate-limits.ts'
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * `Hosts`: further host names without authentication, separated by commas. `Proxies`: the number of trusted proxies in front, whose `X-Forwarded-*`
-   * headers are used.
+   * `Hosts`: further host names that are accepted without authentication, separated by commas. `Proxies`: the number of trusted proxies before the
+   * service. Their `X-Forwarded-*` headers are used.
    */
   Web: {
     Host: string
@@ -27,9 +27,9 @@ export interface BaseSettings {
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** The listener for this machine or a private network. */
+  /** The internal listener, which only this machine or a private network should reach. */
   Metrics: { Host: string; Port: number }
-  /** The monitor's token for dry runs (docs/monitor.md). Empty: no dry runs. */
+  /** The token with which the monitor requests dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
   /** `PositionIdsBefore`: earlier events keep the ids that version 0.1.0 derived from positions (ADR 32). */
@@ -68,7 +68,7 @@ export type Section = {
   then?: object
 }
 
-/** Returns a JSON Schema object whose properties are all required. Others are refused, to find mistyped settings. */
+/** Returns the JSON Schema of an object. All properties are required, and unknown properties are refused, to find mistyped settings. */
 export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
@@ -77,7 +77,7 @@ export function section(properties: Section['properties']): Section {
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** Includes settings of the sidecar, which would stop without an explanation. */
+/** Also checks settings that only the sidecar uses, because the sidecar would stop on a wrong value and not explain it. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -96,7 +96,7 @@ const stream: Section = {
   then: { properties: { SaslUsername: required, SaslPassword: required } },
 }
 
-/** Keys with characters that need no escaping, and with at least 192 bits if they are random. */
+/** The pattern of signing keys allows only characters that need no escaping. A random key of this length has at least 192 bits. */
 const trust = section({
   File: required,
   Publishers: required,
@@ -119,7 +119,7 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // At least 192 bits if the token is random.
+  // A random token of this length has at least 192 bits.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
@@ -130,8 +130,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings with another common name: Dapr's for tokens, hosting platforms' for the port. Our own name has priority, because a shell may have an old
- * PORT.
+ * Settings that may also be set under another common name: the tokens under Dapr's names, and the port under the name that hosting platforms use. Our
+ * own name has priority, because a shell may have an old PORT.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
@@ -140,9 +140,9 @@ const otherNames: Record<string, string> = {
 }
 
 /**
- * Reads `appsettings.json`, overrides it from the environment (such as `Web__HttpPort=8080`), and validates it.
- * @param sections the service's own sections, a JSON Schema each
- * @throws {SettingsError} with every problem and the variable that fixes it
+ * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result.
+ * @param sections the service's own sections, as one JSON Schema for each section
+ * @throws {SettingsError} that names every problem and the variable that fixes it
  */
 export function loadSettings<T extends BaseSettings>(
   file: URL,
@@ -157,7 +157,7 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  // Ajv in strict mode already rejects invalid schemas, and the meta-schema is slow to compile.
+  // The schemas are not validated, because the meta-schema is slow to compile. Ajv in strict mode already rejects invalid schemas.
   const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
   validate(settings)
   const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
@@ -176,7 +176,7 @@ function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | u
   return given.map(([setting, other]) => [setting, env[other]])
 }
 
-/** Returns the variable that a wrong value came from, or that can set a missing value. */
+/** Returns the name of the variable that set a wrong value, or that can set a missing value. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
   const other = otherNames[setting]
   if (other === undefined || env[setting] !== undefined) return setting
@@ -187,7 +187,7 @@ function withLowerCaseId<T extends BaseSettings>(settings: T): T {
   return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
-/** Converts a text of the environment. Ajv would also accept `Infinity`, `0x10` and an empty text. */
+/** Converts a text of the environment to its type. Ajv's own conversion would also accept `Infinity`, `0x10` and an empty text. */
 function fromText(value: string | undefined, type: string | undefined): unknown {
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
@@ -216,7 +216,7 @@ export function readSettings<S extends object>(
   return loadSettings<BaseSettings & S>(new URL('appsettings.json', root), sections, env)
 }
 
-/** Returns the rate limits, or undefined on loopback. */
+/** Returns the rate limits; undefined for a listener on loopback, which has no limits. */
 export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
   return isLoopback(web.Host) ? undefined : limits
 }

@@ -10,7 +10,7 @@ import {
   type StreamSettings,
 } from '../stream/kafka.ts'
 
-/** Returns why a service cannot use the stream, or undefined. The reason may be public. */
+/** Returns why a service cannot use the stream, or undefined. The reason contains nothing secret, so it may be shown to the public. */
 export type StreamCheck = () => Promise<string | undefined>
 
 export interface StreamUse {
@@ -23,13 +23,13 @@ export interface StreamUse {
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
-  /** Returns undefined if the broker does not report it. */
+  /** Returns undefined if the broker does not report whether transactions are allowed. */
   mayBeginTransactions(): Promise<boolean | undefined>
   close(): Promise<void>
 }
 
 export interface StreamCheckOptions {
-  /** Receives a warning if Kafka allows too much. The service is ready nevertheless. */
+  /** Receives a warning if Kafka gives the service too many rights. The service is ready in spite of the warning. */
   warn?: (warning: string) => void
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>
 }
@@ -38,19 +38,19 @@ const transactionsAllowed =
   'Kafka lets this service begin transactions, and perhaps publishers, too. Services would handle the events of aborted transactions. ' +
   'Deny transactional ids: ./orderflow acls prints the rule (docs/publishing.md#transactions)'
 
-/** The longest time of a check, because callers wait only a few seconds. */
+/** The longest time that a check takes, because callers wait only a few seconds. */
 const deadlineMs = 2_500
 
-/** The times for which a result is reused. Callers of a bad one wait for a change. */
+/** The times for which a good and a bad result are reused. The time for a bad result is shorter, because its callers wait for a change. */
 const readyForMs = 2_000
 const missingForMs = 500
 
-/** The retries while a group's coordinator moves or loads its log. */
+/** The retries for the time in which a group's coordinator moves to another broker, or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
-// `requestTimeout` is longer than `deadlineMs`, so a hanging broker is reported as late.
+// `requestTimeout` is longer than `deadlineMs`, so the deadline ends a check of a hanging broker.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
-/** Opens a connection. Kafka's client is loaded on first use, because it takes 55 MB and most of a second. */
+/** Opens a connection. Kafka's client is loaded on first use, because loading it takes 55 MB and nearly a second. */
 async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {
@@ -81,9 +81,10 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 
 /**
  * Creates the check that the service can use the stream. It asks Kafka, because the sidecar stays healthy if the broker is unreachable or denies
- * access. It checks the rights to all topics, and that the consumer group has members or is rebalancing, as at every start of a replica.
+ * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing, as it does whenever a replica
+ * starts.
  *
- * Each check opens a new connection, because brokers can move. Concurrent callers share one.
+ * Each check opens a new connection, because brokers can move. Concurrent callers share one check.
  */
 export function createStreamCheck(
   settings: StreamSettings,
@@ -109,7 +110,7 @@ export function createStreamCheck(
     } catch (error) {
       return reasonOf(error, asked)
     } finally {
-      // Not awaited, because closing may take as long as the request.
+      // The result is not awaited, because closing the connection may take as long as the request.
       void closeAfter(transactions, admin)
     }
   }
@@ -123,7 +124,10 @@ async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | 
   await admin?.close().catch(() => {})
 }
 
-/** Creates a check that warns once if this user may begin a transaction. It never fails, and repeats until the broker answers. */
+/**
+ * Creates a check that warns once if this Kafka user may begin a transaction. The check never fails. Each call asks again until the broker has
+ * answered.
+ */
 function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin) => Promise<void> {
   let isKnown = false
   return async (admin) => {
@@ -135,7 +139,7 @@ function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin)
   }
 }
 
-/** Shares a running request and its result for a while. */
+/** Returns a check whose concurrent callers share one request. Its result is reused for a while. */
 function shared(ask: StreamCheck): StreamCheck {
   let current: Promise<string | undefined> | undefined
   let until = 0
@@ -161,7 +165,7 @@ function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['desc
   return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
-/** Returns the reason for an error. Only answers of the broker have protocol errors. */
+/** Returns the reason for an error. Protocol errors occur only in answers of the broker. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
   if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `this user may not describe ${asked}`
@@ -181,12 +185,12 @@ interface Metadata {
 
 /** The positions of the operations in Kafka's bit field (KIP-430). */
 const bits = { read: 3, write: 4 }
-/** The value if the field was not requested, or the broker is older than Kafka 2.3. */
+/** The value of the bit field if it was not requested, or if the broker is older than Kafka 2.3. */
 const unsaid = -2147483648
 /** Kafka's error TOPIC_AUTHORIZATION_FAILED. */
 const notSeen = 29
 
-/** Returns this user's rights to topics, without unknown topics and unreported rights. */
+/** Returns this Kafka user's rights to topics. It leaves out unknown topics, and topics whose rights the broker does not report. */
 export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
   const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
     answerOf<Metadata>,

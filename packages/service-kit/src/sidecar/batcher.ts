@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
-/** Thrown if the queue is full, or the item waited too long. The step may be repeated. */
+/** Thrown if the queue is full, or if an item waited too long. The step has not begun, so it may be repeated. */
 export class OverloadError extends Error {
   readonly code = 'overload'
   constructor(message: string) {
@@ -15,35 +15,35 @@ export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 export interface QueueWatch {
   /** `waiting` returns the number of waiting items. */
   opened: (waiting: () => number) => void
-  /** Called after each batch, with the wait of its first item and the time of all attempts. */
+  /** Called after each batch. `waitedMs` is the time for which the first item waited, and `tookMs` is the time that all attempts took. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
 }
 
 export interface BatcherOptions<T, R> {
-  /** Executes a batch and returns the results in order. An error fails the whole batch. */
+  /** Executes a batch and returns the results in the order of the items. An error fails the whole batch. */
   flush: (items: T[]) => Promise<Settled<R>[]>
-  /** True for an error that an item of the batch causes. The item is found by halving. */
+  /** Returns true for an error that one item of the batch causes. The batcher finds this item by halving the batch. */
   isRefusal: (error: unknown) => boolean
   sizeOf: (item: T) => number
   maxItems: number
-  /** The limit of a batch, unless a single item is larger. */
+  /** The largest size of a batch. A single larger item is a batch of its own. */
   maxBytes: number
   maxWaiting: number
-  /** The time between the beginnings of two flushes. A full flush begins at once. */
+  /** The shortest time between the beginnings of two flushes. A full batch is flushed at once. */
   minIntervalMs: number
-  /** The number of concurrent flushes, 1 by default. With more, batches may end in another order. */
+  /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order. */
   maxInFlight?: number
   watch?: QueueWatch | undefined
 }
 
-/** The longest wait. After that, clients have given up. */
+/** The longest time for which an item may wait. After this time, clients have given up. */
 const maxWaitMs = 5_000
-/** The interval at which waiting items are checked, because a flush may hang for longer. */
+/** The interval at which the queue looks for items that waited too long, because a flush may hang for longer than that. */
 const lateCheckMs = 1_000
 
 /**
- * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` of its start, share the next one. One flush at a
- * time keeps the order of arrival. An idle queue flushes at the end of the tick.
+ * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush. With one
+ * flush at a time, items keep the order of their arrival. An idle queue flushes at the end of the event loop's current turn.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
@@ -51,7 +51,9 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const inFlight = new Set<Promise<void>>()
   let running = false
   let begun = Number.NEGATIVE_INFINITY
-  /** The size of the next flush. After a failure it is one, to test the platform, and doubles each time. */
+  /**
+   * The largest number of items in the next flush. After a failure it is one, to test whether the platform works again. It doubles with each success.
+   */
   let room = options.maxItems
   let outage: unknown
   options.watch?.opened(() => waiting.length)
@@ -115,7 +117,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       if (batch.length === 0) break
       const flight = settle(batch).finally(() => inFlight.delete(flight))
       inFlight.add(flight)
-      // After a failure, only one flush at a time tests the platform.
+      // After a failure, only one flush runs at a time, until the platform works again.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
     clearInterval(lateCheck)

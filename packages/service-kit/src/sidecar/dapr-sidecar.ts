@@ -28,10 +28,10 @@ import {
 export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
-/** Dapr's default of 4 is slower for hundreds of keys. The SQLite component reads them in one query anyway. */
+/** Dapr's default of 4 is slower for hundreds of keys. The SQLite component ignores it, because it reads all keys in one query. */
 const readParallelism = 16
 
-/** The client reconnects within half a second, instead of grpc-js's growing delays. */
+/** Makes the client reconnect within half a second. By default, the delays between attempts of grpc-js grow. */
 const channelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
@@ -40,8 +40,8 @@ const channelOptions = {
 }
 
 /**
- * Creates a client of Dapr's gRPC API with the SDK's protocol. The SDK's own client loses partition keys, and reports failed keys of bulk reads as
- * absent (docs/adr/0003).
+ * Creates a client of Dapr's gRPC API from the protocol files of Dapr's SDK. The SDK's own client loses partition keys, and reports failed keys of
+ * bulk reads as absent (docs/adr/0003).
  */
 export function createSidecar(settings: SidecarSettings): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
@@ -105,7 +105,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
   }
 
   const pubsubs = stream.PubSub.split(',')
-  /** The component that publishes. It changes after a failure (docs/adr/0012). */
+  /** The index of the component that publishes. It changes after a failure (docs/adr/0012). */
   let current = 0
 
   return {
@@ -183,7 +183,7 @@ function stateItemOf({ key, value, guard }: Write) {
   }
 }
 
-/** Returns a view of the same bytes, because copies cause much garbage collection. */
+/** Returns a view of the same bytes, because copying them would cause much garbage collection. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
@@ -199,12 +199,12 @@ function parse(key: string, data: Uint8Array): unknown {
 
 /**
  * Returns the kind of a failure. Dapr reports a lost race as INTERNAL (13) in a transaction, and as ABORTED (10) otherwise. INVALID_ARGUMENT may mean
- * that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED is either a large message or a temporary quota, as only the text shows. Dapr
- * 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1 messages.`), so a large record is `unavailable`.
+ * that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED means either a message that is too large or a temporary quota, and only the
+ * text shows which. Dapr 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1 messages.`), so a large record is `unavailable`.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
-  // With any code, the same write succeeds when the disk has space.
+  // Whatever the code is, the same write succeeds when the disk has space again.
   if (reportsFullDisk(details)) return 'unavailable'
   if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)

@@ -11,8 +11,8 @@ export interface StoredDocument {
 }
 
 /**
- * A write of one document. The store refuses it if the document has changed since the read with this etag, or exists although it was `absent`.
- * Without `guard`, the last writer wins.
+ * A write of one document. With an etag as `guard`, the store refuses the write if the document has changed since it was read with this etag. With
+ * `absent`, the store refuses the write if the document exists. Without `guard`, the last writer wins.
  */
 export interface Write {
   key: string
@@ -22,7 +22,7 @@ export interface Write {
 
 export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
-  /** `PubSub`: the components for publishing, separated by commas. After a failure, the next one is used. */
+  /** `PubSub`: the components for publishing, separated by commas. After a failure, the next component is used. */
   Stream: { PubSub: string }
   /** `Store`: may be empty. */
   State: { Store: string }
@@ -30,32 +30,35 @@ export interface SidecarSettings {
 
 /** The sidecar's API for services. It works in batches, and throws `SidecarError`. */
 export interface Sidecar {
-  /** The time between the beginnings of two writes. A small write costs as much as a large one, so it waits for more documents (docs/adr/0018). */
+  /**
+   * The shortest time between the beginnings of two writes. A small write costs as much as a large write, so it waits for more documents
+   * (docs/adr/0018).
+   */
   readonly writeIntervalMs: number
-  /** Publishes to one topic, in order. If it fails, some events may still be published. */
+  /** Publishes events to one topic, in their order. If it fails, some of the events may still have been published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
    * Returns documents by key, and may leave out existing ones. If an SQL database fails between two rows, Dapr returns the earlier rows without an
-   * error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms absences; a write with the guard `absent`
-   * does not need it.
+   * error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms that the missing documents are absent. A
+   * write with the guard `absent` does not need this.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** Returns the document, or undefined if it certainly does not exist. */
   readOne(key: string): Promise<StoredDocument | undefined>
   transact(writes: Write[]): Promise<void>
-  /** Writes each document alone, all at once. If it fails, some may still be written. */
+  /** Writes all documents at once, but each independently of the others. If it fails, some of the documents may still have been written. */
   save(writes: Write[]): Promise<void>
   /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
-/** Reads documents by key. Implementations document whether missing ones are certainly absent. */
+/** Reads documents by key. Each implementation states whether a missing document is certainly absent. */
 export type Read = Sidecar['read']
 
-/* The next three functions confirm absences, because a bulk read may leave out documents. docs/adr/0017 lists their uses. */
+/* The next three functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */
 
-/** Adds existing documents of the `keys` missing in `found`, by reading each key alone. */
+/** Reads each of the `keys` that is missing in `found` alone, and adds its document if it exists. */
 export async function addMissing(
   sidecar: Sidecar,
   found: Map<string, StoredDocument>,
@@ -76,9 +79,9 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
 }
 
 /**
- * Adds existing documents of the `keys` missing in `found`, on SQLite only, by bulk reads until one finds none. SQLite reports an error before the
- * first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result is
- * complete.
+ * Reads the `keys` that are missing in `found` in bulk, until a read finds no more documents, and adds the documents. Use it for SQLite only. SQLite
+ * reports an error before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite
+ * 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
  */
 export async function addMissingInBulk(
   sidecar: Sidecar,
@@ -99,7 +102,7 @@ function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): 
 
 /**
  * The kind of a failure:
- * - `unavailable`: no answer, or an unexpected one; the outcome of a write is unknown;
+ * - `unavailable`: no answer, or an unexpected answer; the outcome of a write is unknown;
  * - `conflict`: another writer was faster, and nothing was written;
  * - `refused`: too large or malformed for the sidecar, its store or its broker; further attempts fail, too.
  */
@@ -119,10 +122,10 @@ const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 
-/** The messages of gRPC in Go and in JavaScript, of Kafka, and of Dapr's Kafka client. */
+/** Matches the messages of gRPC in Go and in JavaScript, of Kafka, and of Dapr's Kafka client. */
 const tooLarge = /message (was )?too large|message.* larger than /i
 
-/** Returns true if an error text reports a message above a limit of the sidecar or its broker. */
+/** Returns true if an error text reports that a message exceeds a limit of the sidecar or its broker. */
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
 export function isConflict(error: unknown): boolean {
@@ -133,7 +136,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
 
-/** The context of a step with an unknown outcome. `details` names its object. */
+/** The context of a step whose outcome is unknown. `details` names the object of the step, such as an order. */
 export interface Uncertainty {
   details?: Record<string, unknown>
   cause: unknown
@@ -150,7 +153,7 @@ export class UncertainError extends Error {
   }
 }
 
-/** The longest time of a check, because readiness probes wait only a few seconds. */
+/** The longest time that a check takes, because readiness probes wait only a few seconds. */
 export const readyTimeoutMs = 2_000
 
 export async function sidecarFault(sidecar: { Host: string; HttpPort: number }): Promise<string | undefined> {

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
 
-/** The number of shards (list lanes). With more writers, some share a shard and sometimes lose a race. */
+/** The number of shards (list lanes). If there are more writers than shards, some writers share a shard and sometimes lose a race. */
 export const shardCount = 16
-/** The key of a document with the number of the shard's newest chunk. The number may be one ahead or some behind, so readers search around it. */
+/**
+ * The key of a document with the number of the shard's newest chunk. The number may be one too high, or some too low, so readers search around it.
+ */
 const hintKey = (shard: number): string => `list/${shard}`
 export const chunkKey = (shard: number, n: number): string => `list/${shard}/${n}`
 
-/** Ids in the order of arrival, with times in milliseconds since 1970 that never decrease. */
+/** Ids in the order of their arrival, each with its time of arrival in milliseconds since 1970. The times never decrease. */
 export interface Chunk {
-  /** The only process that adds to the chunk. */
+  /** The id of the only process that adds to the chunk. */
   by: string
   ids: string[]
   at: number[]
@@ -52,19 +54,22 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 export const slotOf = (shard: number, n: number, index: number): string => `${shard}:${n}:${index}`
 
 interface ListDraft {
-  /** Appends an id at the newest end. Returns its slot, which the listed document keeps as `listed`. */
+  /** Appends an id at the newest end. Returns the id's slot, which the listed document must store in its field `listed`. */
   append(id: string): string
-  /** Returns the writes to store before, or with, the documents that name their slots. */
+  /** Returns the writes of the list. Store them before the documents that name their slots, or together with these documents. */
   writes(): Write[]
   stored(): void
 }
 
 interface ArrivalList {
-  /** Returns the keys to read before a draft. `check` leaves the shard if the store lacks this process's chunk, after it was emptied or restored. */
+  /**
+   * Returns the keys to read before a draft. `check` makes the writer stop using the shard if this process's chunk is missing, because the store was
+   * emptied or restored.
+   */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   open(read: Read): Promise<void>
   draft(): ListDraft
-  /** Leaves the shard after an unknown outcome, so a late write changes no newer chunk. */
+  /** Stops using the shard. Call it after a write with an unknown outcome, so that a late write cannot overwrite newer entries. */
   leave(): void
 }
 
@@ -76,14 +81,17 @@ export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leav
   draft(): ListsDraft
 }
 
-/** Returns the writers of a process for the lists of these spaces. Each tenant has one list. */
+/** Returns the process's list writers for these spaces. A space is the key prefix of a tenant, and each tenant has one list. */
 export type ArrivalLists = (spaces: readonly string[]) => BatchLists
 
-/** The number of open lists, which must exceed a batch's. Others begin a new chunk when they are used again. */
+/**
+ * The largest number of open lists. It must exceed the number of lists in a batch. A list that is no longer open begins a new chunk when it is used
+ * again.
+ */
 const maxOpen = 1_000
 
 export function createArrivalLists(now: () => Date): ArrivalLists {
-  /** The least recently used first. */
+  /** The open lists, with the least recently used list first. */
   const lists = new Map<string, ArrivalList>()
 
   function listOf(space: string): ArrivalList {
@@ -127,7 +135,7 @@ function together(lists: Map<string, ArrivalList>): BatchLists {
   }
 }
 
-/** The number of ids in a chunk. Rewriting one is cheap, and a page reads few. */
+/** The number of ids in a chunk. With this size, rewriting a chunk is cheap, and a page needs few chunks. */
 const chunkSize = 64
 
 interface WritePosition {
@@ -138,8 +146,9 @@ interface WritePosition {
 }
 
 /**
- * Creates the writer of a list, newest arrival first. Dapr has no query that all stores share, so the list has shards of small, numbered chunks
- * (docs/adr/0017). Only the process that began a chunk writes it. So no two replicas write the same document, and listing is free.
+ * Creates the writer of a list that readers read from the newest arrival on. Dapr has no query that works on all stores, so the list consists of
+ * shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it. So replicas never write the same document, and
+ * listing costs hardly any time.
  */
 function createArrivalList(now: () => Date, space: string): ArrivalList {
   const by = randomUUID()
@@ -200,11 +209,15 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
   }
 }
 
-/** The time after which an unused shard is free. If its process is still alive, one of the two loses a race once. */
+/**
+ * The time after which another process may use an unused shard. If the shard's first process is still alive, one of the two processes loses a race
+ * once.
+ */
 const idleMs = 10_000
 
 /**
- * Returns the position of the next chunk, at random, because replicas start together. Idle shards are preferred, because a page reads all used ones.
+ * Returns the newest chunk of a shard that this process may continue. The choice is random, because replicas start at the same time. Idle shards are
+ * preferred, because a page must read every shard that was ever used.
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))

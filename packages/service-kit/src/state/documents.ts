@@ -8,20 +8,22 @@ import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 
 /** A tenant's documents in the state store. Callers of all tenants share bulk calls. */
 export interface Documents {
-  /** Returns the existing documents by key, first by a bulk read, then alone. A missing one is absent. */
+  /**
+   * Returns the existing documents by key. It reads them in bulk, then each missing key alone. A document that is still missing is certainly absent.
+   */
   read: Read
-  /** Reads, decides and writes, and repeats this after a lost race. */
+  /** Reads, decides and writes, and repeats all three after a lost race. */
   change: UnitOfWork
   /**
    * Returns a page of the tenant's list, newest arrival first.
-   * @param load returns the documents of the ids in order, with `read`: in bulk first, then one by one for missing ids. A document from several keys
-   * may be an older state.
+   * @param load returns the documents of the ids, in the order of the ids. It must use the given `read`, which reads in bulk at first, and one by one
+   * when it is called again for missing ids. If a document consists of several keys, it may be outdated.
    * @throws {CursorError} for a cursor of another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
 }
 
-/** Returns the documents of a tenant, by its TenantID, which may be empty. */
+/** Returns the documents of the tenant with this TenantID, which may be empty. */
 export type DocumentsOf = (tenant: string) => Documents
 
 const internal = { kind: 'internal' } as const
@@ -29,7 +31,7 @@ const internal = { kind: 'internal' } as const
 /**
  * Creates the documents of all tenants.
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
- * @param watch receives the stored batches
+ * @param watch observes the stored batches
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
@@ -43,7 +45,7 @@ export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = fa
   }
 }
 
-/** Returns the prefix of a tenant's keys. The name is hashed, because publishers choose it: it may be long, or contain a slash. */
+/** Returns the prefix of a tenant's keys. The tenant's name is hashed, because publishers choose the name: it may be long, or contain a slash. */
 export function spaceOf(tenant: string): string {
   return tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
 }
@@ -68,7 +70,7 @@ function changeIn(space: string, change: UnitOfWork): UnitOfWork {
     })
 }
 
-/** No pause between reads, because callers wait, and a list needs several reads in sequence. */
+/** The limits of bulk reads. There is no pause between reads, because callers wait, and a list needs several reads in sequence. */
 const readLimits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000, minIntervalMs: 0 }
 
 /** Creates a reader whose callers share bulk reads of at most 2,000 keys. */

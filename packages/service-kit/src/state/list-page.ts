@@ -12,13 +12,16 @@ export interface PageOptions {
   limit: number
 }
 
-/** Returns the documents of listed ids in order; undefined for missing ones. */
+/** Returns the documents of listed ids, in the order of the ids; undefined for a missing document. */
 export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
 export interface Reader {
-  /** Returns the existing documents by key. A missing one is absent, because it was also read alone. */
+  /** Returns the existing documents by key. A missing document is certainly absent, because it was also read alone. */
   read: Read
-  /** Returns documents by key, and may leave out existing ones. Lists read many absent keys, so only an empty result is checked key by key. */
+  /**
+   * Returns documents by key, and may leave out existing ones. Lists read many absent keys, so it reads keys alone only if a bulk read returns
+   * nothing.
+   */
   scan: Read
 }
 
@@ -33,7 +36,7 @@ export class CursorError extends Error {
 interface Position {
   shard: number
   n: number
-  /** The index from which the entries of the chunk are read. */
+  /** The index in the chunk before which entries are read, from newer to older. */
   before: number | undefined
   chunk: Chunk | undefined
   older?: Chunk | undefined
@@ -42,9 +45,9 @@ interface Position {
 }
 
 /**
- * Reads a page, newest arrival first. The order is exact within a shard, and by the writers' clocks between shards. An entry is valid only if its
- * document's `listed` names its slot, so an id that two replicas listed appears once. The newest chunks are read in bulk, so entries at the top may
- * be missing until the next read.
+ * Reads a page, newest arrival first. The order of entries is exact within a shard. Between shards, it follows the writers' clocks. An entry is valid
+ * only if the field `listed` of its document names its slot, so an id that two replicas listed appears once. The newest chunks are only read in bulk,
+ * which may leave out a chunk. So the newest entries may be missing until the next read.
  * @throws {CursorError} for a cursor of another list
  */
 export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
@@ -87,8 +90,8 @@ async function newest(read: Read): Promise<Position[]> {
 }
 
 /**
- * Reads the chunks of the positions, and the earlier chunks that `count` entries probably need. A shard ends at a missing chunk, after its store was
- * emptied during a write (docs/operations.md).
+ * Reads the chunks of the positions, and the earlier chunks that are probably needed for `count` entries. A missing chunk is the end of its shard. It
+ * is missing if the store was emptied during a write (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
@@ -112,7 +115,9 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
   for (const position of short) position.older = stored(position.shard, position.n - 1)
 }
 
-/** Takes the newest entries of all shards, until there are `limit` or a shard needs its next chunk. Returns the remaining positions. */
+/**
+ * Takes the newest entries of all shards, until there are `limit` entries, or until a shard needs its next chunk. Returns the remaining positions.
+ */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
   while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
     const newest = positions.reduce((best, position) => (lastOf(position) > lastOf(best) ? position : best))
@@ -130,7 +135,7 @@ function merge(positions: Position[], limit: number, entries: Entry[]): Position
 
 const lastOf = ({ chunk, before = 0 }: Position): number => chunk?.at[before - 1] ?? 0
 
-/** Returns the cursor: `shard.chunk.before` of each shard, in base64url. */
+/** Returns the cursor, which has `shard.chunk.before` for each shard, in base64url. */
 function encodeCursor(positions: Position[]): string {
   const text = positions.map(({ shard, n, before = '' }) => `${shard}.${n}.${before}`).join()
   return Buffer.from(text).toString('base64url')

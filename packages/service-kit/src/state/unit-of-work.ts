@@ -13,31 +13,34 @@ import {
 } from '../sidecar/sidecar.ts'
 import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
 
-/** The store as a work sees it, with the changes of earlier works of the batch. */
+/** The store as one operation of a batch sees it. It includes the changes of earlier operations of the batch. */
 export interface View {
   get<T>(key: string): T | undefined
-  /** Writes the work's document. After a lost race, the work runs again. */
+  /** Writes the operation's document. After a lost race, the operation runs again. */
   write(value: unknown): void
-  /** Appends an id to the newest end of the list. Returns its slot, which the document keeps as `listed`. */
+  /** Appends an id to the newest end of the list. Returns the id's slot, which the document must store in its field `listed`. */
   list(id: string): string
 }
 
-/** A decision about one document, the only one that it may write. */
+/** An operation of a batch. It decides about one document, and may write only this document. */
 interface Work<R> {
   key: string
   /** The prefix of all keys and of the list; empty by default. */
   space?: string
   /**
-   * Other documents that the work reads. They may change meanwhile, and a bulk read may miss them. A work that writes because one is absent must read
-   * it again afterwards.
+   * The keys of other documents that the operation reads. These documents may change meanwhile, and a bulk read may leave them out. If an operation
+   * writes because such a document is absent, its caller must read the document again afterwards.
    */
   beside?: string[]
   bytes: number
-  /** Must be pure except for its view, and idempotent: it runs again after a lost race, and on other replicas. */
+  /**
+   * Decides and writes. It must have no effects except through its view. It must be idempotent, because it runs again after a lost race, and on other
+   * replicas.
+   */
   decide: (view: View) => R
 }
 
-/** Runs a work. If `decide` throws, only this work fails. An error of the store fails the whole batch (`SidecarError`). */
+/** Runs an operation. If its `decide` throws, only this operation fails. If the store fails, all operations of the batch fail (`SidecarError`). */
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 
 const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
@@ -52,7 +55,7 @@ const strategies: Record<string, typeof createIndependent> = {
 
 /** Creates the unit of work with the strategy for the store's type. It refuses untested types, which may lose acknowledged writes. */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  // A promise, so that concurrent works share one call and one strategy.
+  // A promise, so that concurrent operations share one call and one strategy.
   let strategy: Promise<UnitOfWork> | undefined
 
   async function choose(): Promise<UnitOfWork> {
@@ -78,7 +81,7 @@ export function unsuitable(type: string): string | undefined {
   return `the store type ${type} is not tested with these services; use ${tried}`
 }
 
-/** The number of attempts of a batch. It may be repeated later. */
+/** The number of attempts for a batch. After the last attempt the batch fails, and callers may repeat it later. */
 const maxAttempts = 8
 const limits = { maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 
@@ -91,23 +94,24 @@ function batched(
 }
 
 /**
- * The key of the fence, which every transaction writes. While it is unchanged, there was no other writer, so its guard protects all documents that
- * were read with it. A guard on each document costs four times a plain write (docs/adr/0017). The fence is read first, so that no document can change
- * in between.
+ * The key of the fence, a document that every transaction writes. If the fence is unchanged, no other writer has written since the read, so its guard
+ * protects all documents that were read with it. With a guard on each document, a write would cost four times as much (docs/adr/0017). The fence is
+ * read before the documents, so that no change between these reads is missed.
  */
 const fenceKey = 'fence'
-/** The time after a lost race in which each document has its own guard. Otherwise replicas would take turns. */
+/** The time after a lost race in which each document has its own guard. With the fence alone, replicas would make each other lose races. */
 const cautiousMs = 10_000
 const transactionItems = 500
 /**
- * The largest number of new documents with guards, which confirm that the bulk read did not miss them. A guard costs 150 µs; reading again costs a
- * round trip and 15 µs a document (measured on SQLite, docs/adr/0017).
+ * The largest number of new documents that get a guard, which confirms that they are absent although a bulk read may leave out documents. More
+ * documents are read again instead. A guard costs 150 µs; reading again costs a round trip and 15 µs for each document (measured on SQLite,
+ * docs/adr/0017).
  */
 const maxGuarded = 4
 
 /** Creates the unit of work for a local store, where batches are cheap. A batch is one bulk read and one transaction. */
 export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The time after which the faster writer has begun its next write or has finished. */
+  /** The time after which the writer that won the race has begun its next write, or has finished. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
@@ -127,7 +131,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
       const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
       if (documents.length === 0) return results
       const fence = fenceOf(read, isAlone)
-      // A new chunk was not read with the fence, so it keeps its guard.
+      // The list's writes keep their guards, because a new chunk was not read with the fence.
       const needsGuard = ({ guard }: Write) => !isAlone || (isEachGuarded && guard === 'absent')
       const guarded = documents.map((write) => (needsGuard(write) ? write : unguarded(write)))
       const writes = [fence, ...guarded, ...draft.writes()]
@@ -146,7 +150,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
   return batched(flush, { maxItems: transactionItems, minIntervalMs: sidecar.writeIntervalMs, watch })
 }
 
-/** Returns the write of the fence, which is guarded while this writer seems to be alone. */
+/** Returns the write of the fence. It has a guard while this writer seems to be the only one. */
 function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
   return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
 }
@@ -154,27 +158,27 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
 const unguarded = ({ key, value }: Write): Write => ({ key, value })
 
 const independentItems = 200
-/** The number of concurrent batches. Each costs round trips, but hardly any processor time. */
+/** The number of concurrent batches. Each batch waits for round trips, and takes hardly any processor time. */
 const maxInFlight = 4
 
 type Results = Map<Work<unknown>, Settled<unknown>>
 
 /**
- * Creates the unit of work for a remote store, where round trips are expensive and replicas must not take turns. A bulk save writes all documents,
- * each with its own guard (docs/adr/0017).
+ * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
+ * documents, each with its own guard (docs/adr/0017).
  */
 export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The time after which the faster writer has finished. */
+  /** The time after which the writer that won the race has finished. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
-  /** Runs drafts of the list in sequence, because each continues the stored chunk. */
+  /** Runs drafts of the list in sequence, because each draft continues the chunk that the previous one stored. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
     const result = listed.then(run)
     listed = result.catch(() => {})
     return result
   }
 
-  /** Decides all works and stores the list's writes. Returns the other writes, and the list's error. */
+  /** Runs all operations and stores the list's writes. Returns the other writes, and the error if the list's writes failed. */
   async function decide(
     works: Work<unknown>[],
     results: Results,
@@ -190,7 +194,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       await list.open((keys) => sidecar.read(keys))
       const decided = await decideAll(works, read, list, sidecar)
       for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
-      // The list is saved first. After a crash, it may have slots without documents, which readers skip.
+      // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
       const error = await save(decided.draft.writes())
       if (error) list.leave()
       else decided.draft.stored()
@@ -203,7 +207,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
     return sidecar.save(writes).catch((error: unknown) => error)
   }
 
-  /** Returns the keys of the failed writes, because a failed bulk save does not report them. */
+  /** Returns the keys of the writes that failed. It reads the documents, because a failed bulk save does not report these keys. */
   async function missingOf(writes: Write[]): Promise<Set<string>> {
     const stored = await sidecar.read(writes.map(({ key }) => key))
     const missing = writes.filter(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
@@ -218,7 +222,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       if (!error) return
       if (!decided.error) {
         const missing = await missingOf(decided.writes)
-        // A work that read another work's change shares its outcome, even if it wrote nothing.
+        // If an operation read the change of an operation that failed, it runs again, too, even if it wrote nothing.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
       if (open.length === 0) return
@@ -250,12 +254,12 @@ interface Staged {
 }
 
 /**
- * The attempt from which missing keys are read alone. The first conflict is probably a lost race; a second one may be a document that bulk reads
- * miss.
+ * The first attempt that reads each missing key alone. The first conflict is probably a lost race. The second conflict may be due to a document that
+ * bulk reads leave out.
  */
 const askedOneByOneFrom = 3
 
-/** The outcome of a batch, if its writes and those of the list are stored. */
+/** The outcome of a batch. It is valid only if `writes` and the writes of `draft` are stored. */
 export interface Decided {
   results: Settled<unknown>[]
   writes: Write[]
@@ -263,8 +267,9 @@ export interface Decided {
 }
 
 /**
- * Runs works in sequence. A work without a write may have missed a document, so its missing keys are read alone, and all works run again if one
- * exists. A write checks the absence of its own document, so new documents need no further call.
+ * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So its missing keys are read alone, and
+ * all operations run again if one of these documents exists. If an operation wrote its document, the write's guard checks that the document was
+ * absent. So new documents need no further read.
  */
 async function decideAll(
   works: Work<unknown>[],
@@ -288,14 +293,14 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   const staged = new Map<string, Staged>()
   const unsure = new Set<string>()
 
-  /** Runs one work. If it throws, its writes are dropped. */
+  /** Runs one operation. If the operation throws, its writes are dropped. */
   function run<R>(work: Work<R>): Settled<R> {
     let own: Staged | undefined
     const current = (key: string) => (key === work.key && own) || staged.get(key) || read.get(key)
     const view: View = {
       get: <T>(key: string) => current(key)?.value as T | undefined,
       write: (document) => {
-        // Serialized here, so that a document that nests too deep fails only its own work.
+        // Serialized here, so that a document that nests too deep fails only its own operation.
         own = { value: document, text: JSON.stringify(document) }
       },
       list: (id) => draft.append(work.space ?? '', id),
@@ -311,7 +316,7 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   return { run, unsure, writes }
 }
 
-/** Returns the guard that a document is unchanged since the read. */
+/** Returns the guard with which a write succeeds only if the document is unchanged since the read. */
 function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'

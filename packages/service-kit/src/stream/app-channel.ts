@@ -5,12 +5,14 @@ import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './record.ts'
 
 /**
- * The largest delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). Escaped bytes of headers take up to six bytes:
- * 157 MB in all. A refused delivery would come again without end.
+ * The size of the largest possible delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). An escaped byte of a
+ * header takes up to six bytes, so this is 157 MB. The sidecar would repeat a refused delivery without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
-/** Creates the listener for the sidecar, with Dapr's HTTP contract. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement. */
+/**
+ * Creates the listener for the sidecar, which follows Dapr's HTTP contract. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement.
+ */
 export function createAppChannel(options: {
   token: string
   consumers: Record<string, Consumer['deliver']>
@@ -42,7 +44,7 @@ function entriesOf(body: unknown): BulkEntry[] {
   throw new TypeError('the delivery has no list of entries')
 }
 
-/** Answers 500, so Dapr delivers again. For an unreadable body it logs only the type of error. */
+/** Answers 500, so that Dapr repeats the delivery. If the body is unreadable, it logs only the type of the error. */
 function failed(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { type } = (error ?? {}) as { type?: string }
@@ -58,7 +60,7 @@ function requireToken(token: string): RequestHandler {
   }
 }
 
-/** Returns true if a caller has the expected token, in constant time. */
+/** Returns true if a caller's token is the expected one. It compares in constant time. */
 export function sameToken(expected: string, given: string | undefined): boolean {
   const [expectedBytes, givenBytes] = [Buffer.from(expected), Buffer.from(given ?? '')]
   return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)

@@ -3,19 +3,19 @@ import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings }
 import { positionText, type RecordPosition } from './record.ts'
 
 /**
- * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and those with a
- * publisher's time (`message.timestamp.type=CreateTime`).
+ * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and records whose
+ * time the publisher set (`message.timestamp.type=CreateTime`).
  * @throws the client's errors
  */
 export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<ReadonlyMap<string, number>>
 
-/** A bit of a batch's attributes (Kafka protocol, record batch). */
+/** The bit in a batch's attributes that is set if the broker set the time (Kafka protocol, record batch). */
 export const logAppendTime = 1 << 3
 
-/** Short limits, because a delivery waits for the result. */
+/** The options of the Kafka client. Its limits are short, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
-/** Creates a lookup at Kafka itself. Sidecars do not report whether the broker set a time (Dapr 1.18). */
+/** Creates a function that asks Kafka itself, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
   return async (positions) => {
@@ -39,7 +39,7 @@ async function appendTimes(admin: Admin, positions: readonly RecordPosition[]): 
     for (let next = waiting[0]; next; next = waiting[0]) {
       const { topic, partition, offset } = next
       const { leader, topicId } = leaderOf(metadata, next)
-      // One byte returns only the record's own batch.
+      // With a limit of one byte, the broker returns only the batch that contains the record.
       const asked = { topic, topicId, partition, offset: BigInt(offset), bytes: 1 }
       const found = await fetchBatches(admin, leader, asked)
       const [batch] = found === 'out-of-range' ? [] : found

@@ -35,13 +35,13 @@ export interface ConsumerOptions
 
 export interface Consumer {
   /**
-   * Handles the entries of a bulk delivery, and returns a status for each. After a RETRY, later entries of the same key are delivered again, too, in
-   * their order.
+   * Handles the entries of a bulk delivery, and returns a status for each. If an entry gets RETRY, all later entries with the same key get RETRY,
+   * too, so that their order is kept.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Returns why the topic is no longer consumed (`Brake`), or undefined. */
+  /** Returns the reason if the topic is no longer consumed (`Brake`); otherwise undefined. */
   stoppedBy(): string | undefined
-  /** Returns the unhandled records with more than `manyDeliveries` deliveries, one for each partition. */
+  /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
   redelivered(): Redelivered[]
 }
 
@@ -55,9 +55,9 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 
 /**
  * Handles the events of one topic. An event ends in one of three ways:
- * - handled, or a dead letter if it can never be handled;
- * - delivered again, without limit, if the sidecar, store or broker failed;
- * - after a bug, which is any other error, it is tried again alone, and then becomes a dead letter (docs/adr/0030).
+ * - The event is handled, or becomes a dead letter if it can never be handled.
+ * - The event is delivered again, without limit, if the sidecar, the store or the broker failed.
+ * - After a bug, which is any other error, the event is handled again alone. After a second bug, it becomes a dead letter (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, trust, appendTimes, refusals, log, now, tracing } = options
@@ -79,7 +79,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     onEnded: brake.ended,
   })
 
-  /** Asks Kafka for the times of deliveries whose signature depends on who set the time. Returns the failure of that request. */
+  /**
+   * Asks Kafka whether the broker set the times of records that would need no signature at their time. Returns the failure if Kafka cannot be asked.
+   */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
     const exempt = deliveries.filter(({ arrivedAt }) => !trust.asksForSignature(arrivedAt))
@@ -106,7 +108,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
     const failure = await completeTimes(deliveries)
     if (failure) return entries.map(() => failure)
-    // Slices, because a delivery has no limit in bytes.
+    // The delivery is parsed in slices, because its number of bytes has no limit.
     for (const slice of slices(deliveries)) {
       const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
       for (const [index, result] of attempts.entries()) {
@@ -132,7 +134,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return handler.giveUp(position)
   }
 
-  /** Returns the outcome of each entry. Failed entries and later ones of their keys are delivered again. */
+  /** Returns the outcome of each entry. A failed entry is delivered again, and so are all later entries with the same key. */
   function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
     const held = new Set<string>()
     return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
@@ -186,20 +188,20 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 }
 
 const windowSize = 1_000
-/** The share of bugs in the window above which a topic stops. */
+/** The share of bugs among the latest `windowSize` events above which a topic stops. */
 const maxShare = 0.05
 /** The number of bugs below which a topic never stops. */
 const minBugs = 20
 
 interface Brake {
-  /** Records an end by a bug (`handler-error`, `internal-error`) or otherwise. */
+  /** Records that an event has ended. `isBug` is true if it ended as a dead letter because of a bug (`handler-error`, `internal-error`). */
   ended(isBug: boolean): void
   reason(): string | undefined
 }
 
 /**
- * Stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. Only a restart ends the stop,
- * because usually only another version succeeds.
+ * Stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic continues only after
+ * a restart, because usually only another version of the service succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -227,16 +229,16 @@ export interface Redelivered extends RecordPosition {
   deliveries: number
 }
 
-/** The number of deliveries above which a record needs an operator. Deliveries repeat once a second (components/resiliency.yaml). */
+/** The number of deliveries after which a record needs an operator. The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** The time after which a record is forgotten. Another replica has it, or it was handled. */
+/** The time after which a record that was not delivered again is forgotten. Another replica has received it meanwhile. */
 const forgottenAfterMs = 60_000
 
 interface Redeliveries {
   failed(position: RecordPosition): number
   ended(position: RecordPosition): void
-  /** Returns the record with most deliveries of each partition. */
+  /** Returns, for each partition, the record with the most deliveries. */
   worst(): Redelivered[]
 }
 
@@ -256,7 +258,7 @@ function createRedeliveries(now: () => Date): Redeliveries {
       return deliveries
     },
     ended(position) {
-      // Saves creating the key, because the map is nearly always empty.
+      // The check is faster than creating the key, and the map is nearly always empty.
       if (counts.size > 0) counts.delete(positionText(position))
     },
     worst() {
@@ -273,7 +275,7 @@ function createRedeliveries(now: () => Date): Redeliveries {
 }
 
 const logPeriodMs = 60_000
-/** The number of types that are counted separately, because publishers choose the names. */
+/** The number of types that are counted separately. It is limited, because publishers choose the names. */
 const maxTypes = 50
 const otherTypes = '(others)'
 const oddType = '(no plain name)'
@@ -282,8 +284,8 @@ const maxNameLength = 80
 const plainName = /^[\w.:/-]+(@\d+)?$/
 
 /**
- * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number after the period. This is enough to find a
- * misspelt name.
+ * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events at the end of the
+ * period. This is enough to find a misspelt name.
  */
 export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
   const counts = new Map<string, number>()

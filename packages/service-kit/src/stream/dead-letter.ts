@@ -5,12 +5,12 @@ import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
-/** The length of a detail in characters, for human readers. */
+/** The largest length of a detail, in characters. It is enough for a person to read. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
 /**
- * Returns the id of an app's dead letters of one record.
+ * Returns the id that all dead letters of an app about the same record have.
  * @param record the record's id; without it, the id derives from the position (0.1.0)
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
@@ -20,10 +20,10 @@ export function deadLetterId(app: string, { topic, partition, offset }: RecordPo
 
 /**
  * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, with the fault in headers. Its id derives from
- * app and record, so repeated deliveries are one fault.
+ * the app and the record, so dead letters of repeated deliveries have the same id.
  *
- * A record of 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). A binary key grows to three characters per byte, and
- * the added headers are below 16 KiB.
+ * A record of 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). A binary key grows to three characters for each
+ * byte, and the added headers take less than 16 KiB.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const { key, escapedKey, traceparent, signature, value } = delivery
@@ -31,15 +31,15 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
     ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
     ...(traceparent && { traceparent }),
     ...(signature && { [signatureHeader]: signature }),
-    // The key as delivered (URL-escaped), because binary keys cannot be sent back.
+    // A binary key cannot be sent through the sidecar, so this header has the key as delivered (URL-escaped).
     ...(key === undefined && escapedKey && { [deadLetterHeaders.key]: escapedKey }),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
 }
 
 /**
- * Returns a dead letter below 4 KiB for a topic that refuses the whole one. It lacks the parts that a publisher can make large. The event remains in
- * the log at its position, and its digest identifies it.
+ * Returns a dead letter of less than 4 KiB, for a dead-letter topic that refuses the complete dead letter. It lacks the parts that a publisher can
+ * make large. The event remains in the log at its position, and the digest identifies the event.
  */
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const headers = {
@@ -89,7 +89,7 @@ function storyOf(
   }
 }
 
-/** Empty if only the position is known. */
+/** The ids of a dead letter's record. Empty if only the position is known. */
 interface RecordIds {
   first?: string | undefined
   /** The failed record's id and time, in milliseconds since 1970. */

@@ -36,24 +36,25 @@ import type { PublishRecord } from './publish.ts'
 import { type Delivery, idSourceOf, keyBytes, type RecordPosition } from './record.ts'
 
 /**
- * A service's handlers for the events of one topic, by name. A handler gets every version as the newest one, for a whole batch at once, in order. It
- * returns false if nothing changed, and rejects with an infrastructure error, a refusal or a bug.
+ * A service's handlers for the events of one topic, by event name. Events of every version are converted to the newest version. The handlers of a
+ * batch are called in the order of the events, but run concurrently. A handler returns false if it changed nothing. It rejects with an infrastructure
+ * error, a refusal of the domain, or a bug.
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
-/** Checks an event before its handler is called. @throws {UntrustedError} */
+/** Checks that an event is trusted, before its handler is called. @throws {UntrustedError} */
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
  * Parses the event of a record and calls its handler with the newest version. Returns the event's original type and the handler's result, or
  * undefined for an event without a handler.
- * @param source the source of missing ids
+ * @param source the source from which missing ids derive
  * @param onRead receives the envelope and its ids, before the event is checked
- * @throws {EnvelopeError} the event is invalid, or has an unknown version
- * @throws {UntrustedError} the publisher may not send it
- * @throws {HandlerError} the handler threw, made an invalid envelope, or the contract cannot upcast the event
+ * @throws {EnvelopeError} if the event is invalid, or has an unknown version
+ * @throws {UntrustedError} if the publisher may not send the event
+ * @throws {HandlerError} if the handler threw or made an invalid envelope, or if the contract cannot upcast the event
  */
 type Intake<R> = (
   record: Evidence,
@@ -116,8 +117,8 @@ export interface EventHandlerOptions {
 
 interface EventHandler {
   /**
-   * Tries to handle an event, and makes a dead letter if it can never be handled.
-   * @param isLast true if a bug makes a dead letter, instead of a failure
+   * Tries to handle an event, and publishes a dead letter if the event can never be handled.
+   * @param isLast true if the result of a bug is a dead letter; otherwise the result is a failure
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
   /** Writes a dead letter from the position alone, for a record on which our own code fails. */
@@ -134,7 +135,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
   const intake = createIntake(handlers, judge, onUnhandled)
 
-  /** Logs a bug. If masking the line fails, it logs a line that needs none. */
+  /** Logs a bug. If masking the line fails, it logs a line that needs no masking. */
   function report(error: unknown, position: RecordPosition): void {
     const message = 'a bug: this service failed on a record'
     try {
@@ -146,9 +147,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   /**
-   * Returns the outcome of an event, or why it can never be handled.
-   * @throws {SidecarError} the platform failed
-   * @throws {HandlerError} the handler met a bug, and this was not the last attempt. Any other error is a bug of the code around it
+   * Returns the outcome of an event, or the reason why the event can never be handled.
+   * @throws {SidecarError} if the platform failed
+   * @throws {HandlerError} if the handler has a bug, and this was not the last attempt. Any other error is a bug of the code around the handler
    */
   async function handle(
     delivery: Delivery,
@@ -170,7 +171,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   async function putAside(delivery: Delivery, fault: Fault, onRead: (envelope: Envelope) => void): Promise<void> {
-    // The fault is already masked, and its field names need no masking.
+    // The fault is already masked, so log lines about it need no more masking.
     nowHandling(undefined)
     // An unreadable record gets the ids of an envelope without ids.
     if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, sourceOf(delivery)))
@@ -187,7 +188,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
-  /** Publishes a dead letter, or the minimal one if the topic refuses it. */
+  /** Publishes a dead letter. If the topic refuses it, publishes the minimal dead letter. */
   async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
     try {
       await publish(whole)

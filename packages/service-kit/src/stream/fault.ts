@@ -4,13 +4,16 @@ import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { UntrustedError } from '../trust/trust.ts'
 
-/** The reason why an event can never be handled. `code` is stable and groups dead letters. `detail` names the correction, without personal data. */
+/**
+ * The reason why an event can never be handled. `code` never changes, so dead letters are grouped by it. `detail` states how to correct the event,
+ * and contains no personal data.
+ */
 export interface Fault {
   code: string
   detail: string
 }
 
-/** Wraps a handler's errors, to distinguish its bugs from those of the code around it. */
+/** Wraps an error of a handler, to distinguish bugs of the handler from bugs of the code around it. */
 export class HandlerError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : 'unknown', { cause })
@@ -21,7 +24,7 @@ export class HandlerError extends Error {
 /** The codes of bugs in handlers and in our own code. */
 export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
 
-/** The codes of our own faults. The same bytes may succeed after a fix. */
+/** The codes of faults of our services. The same bytes may succeed after the service is fixed. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', ...bugs])
 
 export function faultCodes(refusals: ReadonlySet<string>): string[] {
@@ -39,7 +42,7 @@ export function thrownBy(error: unknown): unknown {
 }
 
 /**
- * Returns why an event can never be handled: it is invalid, untrusted, against a rule of the domain, or meets a bug.
+ * Returns why an event can never be handled. The event is invalid or untrusted, breaks a rule of the domain, or causes a bug.
  * @param refusals codes of the domain's errors
  */
 export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pick<Mask, 'text'>): Fault {

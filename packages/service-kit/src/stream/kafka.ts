@@ -23,14 +23,14 @@ export interface KafkaConnection {
 
 type Needed = Pick<StreamSettings, 'Brokers'> & ({ AuthType: 'none' } | (StreamSettings & { AuthType: 'password' }))
 
-/** Dapr's names of the mechanisms (components/kafka.yaml), and the standard names. */
+/** The standard names of the SASL mechanisms, by Dapr's names (components/kafka.yaml). */
 const mechanisms = { PLAINTEXT: 'PLAIN', 'SHA-256': 'SCRAM-SHA-256', 'SHA-512': 'SCRAM-SHA-512' } as const
 
 export function isSaslMechanism(name: string): name is keyof typeof mechanisms {
   return Object.hasOwn(mechanisms, name)
 }
 
-/** Returns the connection of the settings; undefined if they name no broker. */
+/** Returns the connection that the settings describe; undefined if they name no broker. */
 export function connectionOf(stream: Needed): KafkaConnection | undefined {
   const bootstrapBrokers = stream.Brokers.split(',').filter(Boolean)
   if (bootstrapBrokers.length === 0) return undefined
@@ -42,10 +42,10 @@ export function connectionOf(stream: Needed): KafkaConnection | undefined {
 }
 
 /**
- * Sends a request of Kafka's protocol for which the client has no method, in the newest common version.
+ * Sends a request of Kafka's protocol for which the client has no method. It uses the newest version that the client and the broker both know.
  * @param name as in Kafka's list of requests, such as `DescribeUserScramCredentials`
  * @param fields the parameters of the client's `createRequest`
- * @throws the client's errors. An answer with an error is thrown as the error's `response`
+ * @throws the client's errors. If the broker answers with an error, the thrown error has the answer in `response`
  */
 export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
   const kafka = await import('@platformatic/kafka')
@@ -73,8 +73,8 @@ export async function requestAt<Response>(
 }
 
 /**
- * Returns the answer of a request that failed for some topics or partitions, which the client throws.
- * @throws the error, if it has no answer
+ * Returns the answer to a request that failed for some topics or partitions. The client throws it as an error, which is the parameter.
+ * @throws the error, if it contains no answer
  */
 export function answerOf<Response>(error: Error & { response?: Response }): Response {
   if (error.response) return error.response
@@ -87,7 +87,7 @@ function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) =>
   })
 }
 
-/** Returns the protocol's error names, which the client wraps in lists and causes. */
+/** Returns the names of all protocol errors in an error, because the client nests them in lists and causes. */
 export function protocolErrors(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
@@ -112,8 +112,8 @@ export interface Metadata {
 }
 
 /**
- * Returns the metadata of topics, or of all topics for null. An error of one topic leaves the others readable, unlike in the client's `metadata` and
- * `listTopics` (@platformatic/kafka 2.12.1).
+ * Returns the metadata of topics, or of all topics for null. If one topic has an error, the metadata of the others are returned nevertheless, unlike
+ * by the client's `metadata` and `listTopics` (@platformatic/kafka 2.12.1).
  * @throws the client's error if no broker answers
  */
 export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
@@ -132,7 +132,7 @@ export function leaderOf(
   return { leader, topicId }
 }
 
-/** The position to read from, and the number of bytes. A larger batch is returned whole (KIP-74). */
+/** The position to read from, and the number of bytes to read. The broker returns a larger batch whole (KIP-74). */
 export interface Fetch {
   topic: string
   topicId: string
@@ -141,13 +141,14 @@ export interface Fetch {
   bytes: number
 }
 
-/** Disables fetch sessions (KIP-227), with which each reader would need its own client. */
+/** Disables fetch sessions (KIP-227). With sessions, each reader would need its own client. */
 const noSession = { id: 0, epoch: -1 }
-/** The isolation level of the sidecars, which includes open and aborted transactions. */
+/** The isolation level of the sidecars, which read the records of open and aborted transactions, too. */
 const uncommitted = 0
 
 /**
- * Returns the next batches of a partition, at least one if it exists, or 'out-of-range'. It needs the right to read the topic.
+ * Returns the next batches of a partition: at least one, if there are any. Returns 'out-of-range' if the partition does not have the offset. The
+ * Kafka user needs the right to read the topic.
  * @throws the client's errors
  */
 export async function fetchBatches(
@@ -166,7 +167,7 @@ export async function fetchBatches(
   try {
     const { responses } = await requestAt<FetchResponse>(admin, leader, 'Fetch', (version) => [
       ...[0, 1, bytes, uncommitted, noSession.id, noSession.epoch],
-      // Topics have names up to version 12, and ids in later versions.
+      // The request names a topic by its name up to version 12, and by its id in later versions.
       [{ topicId: version > 12 ? topicId : topic, partitions: [asked] }],
       ...[[], ''],
     ])
@@ -181,11 +182,11 @@ interface FetchResponse {
   responses: { partitions: { records: RecordsBatch[] | null }[] }[]
 }
 
-/** Kafka refuses this time-out after it has checked the user's rights. */
+/** An invalid time-out of a transaction. Kafka refuses it only after it has checked the user's rights. */
 const invalidTimeoutMs = 0
 
 /**
- * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. Its invalid time-out makes the request have no
+ * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. The request has an invalid time-out, so it has no
  * effect.
  * @throws the client's error if no broker answers
  */

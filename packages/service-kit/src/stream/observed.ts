@@ -15,7 +15,7 @@ import type { BulkEntry, Delivery, RecordPosition } from './record.ts'
 export interface Observed {
   topic: string
   group: string
-  /** `Name@Version` of the events with a handler. */
+  /** The `Name@Version` of each event that has a handler. */
   types: ReadonlySet<string>
   metrics: Pick<TopicMetrics, 'delivered'>
   /** Undefined if traces are off. */
@@ -23,15 +23,15 @@ export interface Observed {
 }
 
 export interface ObservedDelivery {
-  /** Sets the ids of the current event, and begins its span if its trace is recorded. */
+  /** Sets the ids of the current event. If its trace is recorded, begins the event's span. */
   read(handling: Handling, delivery: Delivery, envelope: Envelope): void
   /** @param error the error of an event that will be delivered again */
   end(outcomes: readonly Outcome[], error: string | undefined): void
 }
 
 /**
- * Observes a bulk delivery. Each recorded event has a span in the trace of its TraceId, with a link to the delivery's span. Dapr 1.18 makes no span
- * for raw payloads.
+ * Observes a bulk delivery. Each event whose trace is recorded gets a span in the trace of its TraceId, with a link to the delivery's span. Dapr 1.18
+ * records no span for a delivery of raw payloads.
  */
 export function observeDelivery(
   entries: readonly BulkEntry[],
@@ -41,7 +41,10 @@ export function observeDelivery(
   const count = metrics.delivered(entries.length, oldestWait(entries, now))
   let span: Span | undefined
 
-  /** Begins an event's span below the header's span. A span of another trace than the TraceId's becomes a link. */
+  /**
+   * Begins an event's span as a child of the span in the record's header. If that span belongs to another trace than the event's TraceId, the new
+   * span only links to it.
+   */
   function begin(tracing: Tracing, { traceparent, position }: Delivery, envelope: Envelope): Span | undefined {
     const traceId = traceIdOf(envelope.TraceId)
     const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
@@ -81,7 +84,7 @@ export function observeDelivery(
   }
 }
 
-/** Returns the time of the oldest entry in the log, in milliseconds; 0 if the broker's time is missing. */
+/** Returns the time for which the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
 function oldestWait(entries: readonly BulkEntry[], now: Date): number {
   let oldest = now.getTime()
   for (const { metadata } of entries) {
@@ -91,7 +94,7 @@ function oldestWait(entries: readonly BulkEntry[], now: Date): number {
   return now.getTime() - oldest
 }
 
-// Names of OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.
+// The names of attributes follow OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.
 
 type Operation = 'send' | 'receive' | 'process'
 
@@ -109,12 +112,12 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
     ...topicAttributes('send', topic),
     ...eventAttributes(envelope),
     'orderflow.event.type': typeOf(envelope),
-    // A publisher may use personal data as a key.
+    // A key is left out unless it is an id, because a publisher may use personal data as a key.
     'messaging.kafka.message.key': key !== undefined && mayShow('Id', key) ? key : undefined,
   }
 }
 
-/** Returns the attributes of a delivered event. Its publisher chooses the name, so that is left out. */
+/** Returns the attributes of a delivered event. The event's name is left out, because the publisher chooses it. */
 function processAttributes(
   envelope: Envelope,
   { topic, partition, offset }: RecordPosition,

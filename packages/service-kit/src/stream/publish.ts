@@ -18,8 +18,8 @@ import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 
 /**
- * Publishes an envelope to a topic. The partition key follows from the Payload, by the topic's `key` in services.json. Resolves and throws as
- * `PublishRecord` does.
+ * Publishes an envelope to a topic. The partition key consists of the Payload's fields that services.json declares as the topic's `key`. Resolves and
+ * throws as `PublishRecord` does.
  */
 export type Publish = (topic: string, envelope: Envelope) => Promise<void>
 
@@ -31,7 +31,7 @@ export interface Forwarded {
 /** Publishes another publisher's envelope, unchanged and unsigned, as `PublishRecord` does. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
-/** Returns a function that forwards envelopes, in the trace of the envelope or else of the request. */
+/** Returns a function that forwards envelopes. It uses the trace of the envelope, or the trace of the request if the envelope has none. */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
     inTrace(topic, key, envelope, tracing, (traceparent) =>
@@ -39,7 +39,7 @@ export function createForward(publish: PublishRecord, tracing: Tracing | undefin
     )
 }
 
-/** Returns a function that publishes a service's own events, signed, in the trace of the TraceId. */
+/** Returns a function that signs a service's own events and publishes them, in the trace of their TraceId. */
 export function createPublish(
   publish: PublishRecord,
   trust: Pick<Trust, 'sign'>,
@@ -54,7 +54,7 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace: with a span if it is recorded, otherwise with the received `traceparent`. */
+/** Publishes an event in its trace. If the trace is recorded, publishing has a span; otherwise the record gets the received `traceparent`. */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -70,8 +70,8 @@ async function inTrace(
 }
 
 /**
- * Begins the span of a published event; undefined if its trace is not recorded. An event of an earlier request with the same Idempotency-Key has
- * another trace.
+ * Begins the span of a published event; undefined if its trace is not recorded. An event has another trace than the current request if an earlier
+ * request with the same Idempotency-Key created it.
  */
 function spanOf(
   topic: string,
@@ -91,8 +91,8 @@ function spanOf(
 }
 
 /**
- * Returns the received `traceparent`, marked as unsampled, for a record without a span. Services without one decide alike by the trace's id. A
- * service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
+ * Returns the received `traceparent` for a record without a span, marked as unsampled. If no `traceparent` was received, the next services make the
+ * same decision from the trace's id. A service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -104,16 +104,20 @@ function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): 
 
 /**
  * Publishes one record; resolves when the broker has it.
- * @throws {SidecarError} the event may or may not be published
- * @throws {OverloadError} the event is not published
+ * @throws {SidecarError} if it is unknown whether the event was published
+ * @throws {OverloadError} if the event was not published
  */
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 
-/** The limits of a bulk publish. It may become one record batch, which Kafka's `max.message.bytes` limits (256 KiB, topic-settings.ts). */
+/**
+ * The limits of a bulk publish. All its events may become one record batch, whose size Kafka's `max.message.bytes` limits (256 KiB,
+ * topic-settings.ts).
+ */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 
 /**
- * Returns a publisher whose callers share bulk publishes, in the order of their calls. A topic that hangs does not delay others.
+ * Returns a publisher whose callers share bulk publishes, in the order of their calls. If publishing to one topic hangs, other topics are not
+ * delayed.
  * @param watchOf returns the observer of a topic's batches
  */
 export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
@@ -144,8 +148,8 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 }
 
 /**
- * Returns the record of an envelope, with the service's signature and, for a reaction, the arrival of its cause.
- * @param traceparent of the publishing span, in the trace of the TraceId; undefined if the trace is not recorded
+ * Returns the record of an envelope, with the service's signature. A reaction's record also has the time of arrival of its cause.
+ * @param traceparent the header that names the span of publishing, in the trace of the TraceId; undefined if the trace is not recorded
  * @throws {Error} if the trust file does not list this event of the service
  */
 export function recordOf(

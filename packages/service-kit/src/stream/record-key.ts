@@ -3,9 +3,9 @@ import { mayShow, parseGuid } from '@orderflow/envelope'
 import { keyOf } from '@orderflow/envelope/kafka'
 
 /**
- * Returns whether a record's key may be shown. A GUID may, and so may the key that follows from the Payload, if each of its fields may.
- * Any other key is its publisher's own choice, and may be a person's name.
- * @param fields of the Payload that the record's topic is keyed by
+ * Returns true if a record's key may be shown. A GUID may be shown. A key that derives from the Payload may be shown if each of its fields may be
+ * shown. Any other key was chosen by the publisher, and may be a person's name.
+ * @param fields the fields of the Payload that form the key of the record's topic
  */
 export function mayShowKey(key: Buffer, fields: readonly string[], document: unknown): boolean {
   if (!isUtf8(key)) return false

@@ -31,21 +31,21 @@ export function precedes(first: RecordPosition, second: RecordPosition): boolean
   )
 }
 
-// Names of record headers. Logs are kept for ever, so these names never change.
+// The following record headers never change their names, because logs are kept for ever.
 
 /** The header with the origin of a replayed record, as text. See `originOf`. */
 export const replayedFrom = 'replayed-from'
 
-/** The header with the id of the first failed record (`recordIdOf`). It is only a claim. */
+/** The header with the id of the first failed record (`recordIdOf`). Any publisher can set it, so it is only a claim. */
 export const replayedRecord = 'replayed-record'
 
 /**
- * The header with the arrival of a reaction's cause, by the broker's clock, in milliseconds since 1970. Outside publishers may write any value, so
- * only metrics use it.
+ * The header of a reaction with the time of arrival of its cause, by the broker's clock, in milliseconds since 1970. Outside publishers may write any
+ * value, so only metrics use it.
  */
 export const causedAt = 'caused-at'
 
-/** See docs/operations.md. */
+/** The headers of a dead letter; see docs/operations.md. */
 export const deadLetterHeaders = {
   id: 'deadletter-id',
   reason: 'deadletter-reason',
@@ -55,18 +55,18 @@ export const deadLetterHeaders = {
   partition: 'deadletter-partition',
   offset: 'deadletter-offset',
   time: 'deadletter-time',
-  /** The position of a failed replayed record, as text. */
+  /** The position of the failed record, as text, if it is the record of a replay. */
   replayed: 'deadletter-replay',
-  /** A binary key as delivered: URL-escaped (Go's url.QueryEscape). */
+  /** A binary key in the form in which the sidecar delivered it: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** The failed record's id and time, in milliseconds since 1970. Last-resort dead letters and those of 0.1.0 have neither. */
+  /** The failed record's id and time, in milliseconds since 1970. Dead letters of last resort and dead letters of 0.1.0 have neither. */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
   /** Only in a dead letter without its event: the SHA-256 of the bytes in hex, or `unread`. */
   cut: 'deadletter-cut',
 } as const
 
-/** The headers of a note on `<topic>.dead`, about the failed record and the new one. */
+/** The headers of a note on `<topic>.dead`. They name the failed record and the new record. */
 export const noteHeaders = {
   of: 'replay-of',
   ofRecord: 'replay-of-record',
@@ -76,11 +76,12 @@ export const noteHeaders = {
 } as const
 
 /**
- * Returns the origin of an event, by the header `replayed-from`, which any publisher can set. A replay stays in its topic and partition. So the
- * header is valid only if it names an earlier position in the record's own partition.
+ * Returns the origin of an event. It is the position in the header `replayed-from`, which any publisher can set. A replay publishes to the topic and
+ * partition of the failed record. So the header is valid only if it names an earlier position in the record's own partition.
  *
- * Only dead letters of 0.1.0 have ids that derive from a position (ADR 32), so a forger can give them another event's id. But a dead letter also
- * names its own record. The list joins records only by notes, which publishers cannot write (operations/dead-letters/entries.ts).
+ * Only dead letters of 0.1.0 have ids that derive from a position (ADR 32). A forger can give such a dead letter the id of another event. But a dead
+ * letter also names its own record. The list of dead letters joins records only by notes, which publishers cannot write
+ * (operations/dead-letters/entries.ts).
  */
 export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
   const origin = parsePosition(header)
@@ -96,7 +97,7 @@ export function momentOf(positionIdsBefore: string): number {
 }
 
 /**
- * Returns the source of an envelope's missing ids (ADR 32).
+ * Returns the source from which an envelope's missing ids derive (ADR 32).
  * @param positionIdsBefore see `momentOf`
  */
 export function idSourceOf(
@@ -106,12 +107,12 @@ export function idSourceOf(
   return arrivedAt < positionIdsBefore ? origin : { value, key }
 }
 
-/** Returns undefined if the record's time is unknown. */
+/** Returns the id of a record; undefined if the record's time is unknown. */
 export function recordIdOf({ arrivedAt, ...content }: RecordContent & { arrivedAt: number }): string | undefined {
   return Number.isSafeInteger(arrivedAt) ? recordId({ ...content, timestamp: arrivedAt }) : undefined
 }
 
-/** Returns the bytes of a key, which the sidecar URL-escapes (Go's url.QueryEscape). */
+/** Returns the bytes of a key that the sidecar delivered URL-escaped (Go's url.QueryEscape). */
 export function keyBytes(escaped: string | undefined): Buffer | undefined {
   if (!escaped) return undefined
   const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
@@ -121,19 +122,19 @@ export function keyBytes(escaped: string | undefined): Buffer | undefined {
 export interface Delivery extends Evidence {
   entryId: string
   position: RecordPosition
-  /** The time of arrival or the publisher's time, as the topic is set, in milliseconds since 1970. */
+  /** The time of arrival or the publisher's time, depending on the topic's settings, in milliseconds since 1970. */
   arrivedAt: number
-  /** The origin of the event; for a replay, it differs from `position`. */
+  /** The origin of the event. It differs from `position` if the record is a replay. */
   origin: RecordPosition
-  /** The claimed id of the first failed record. */
+  /** The id of the first failed record, as the header claims. */
   replayedRecord?: string | undefined
-  /** Undefined for a binary key. */
+  /** The key as text; undefined for a binary key. */
   key: string | undefined
-  /** URL-escaped, as delivered. */
+  /** The key as the sidecar delivered it: URL-escaped. */
   escapedKey: string | undefined
   /** Undefined if the header is invalid. */
   traceparent: string | undefined
-  /** The arrival of a reaction's cause, in milliseconds since 1970; see the header `causedAt`. */
+  /** The time when the cause of a reaction arrived, in milliseconds since 1970; see the header `causedAt`. */
   causedAt: number | undefined
   /** Empty for a tombstone. */
   value: Uint8Array
@@ -146,7 +147,7 @@ export interface BulkEntry {
   metadata: Record<string, string>
 }
 
-/** Returns the position of a delivered record. @throws {Error} if the sidecar does not name it, so even a dead letter is impossible */
+/** Returns the position of a delivered record. @throws {Error} if the sidecar does not name the position, so that even a dead letter is impossible */
 export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata
   if (partition === undefined || offset === undefined)
@@ -155,8 +156,8 @@ export function positionOf({ metadata }: BulkEntry, topic: string): RecordPositi
 }
 
 /**
- * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers named like Dapr's own `__*`
- * (`excludeHeaderMetaRegex`), so a publisher cannot fake a position.
+ * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers whose names begin like Dapr's
+ * own metadata, `__*` (`excludeHeaderMetaRegex`). So a publisher cannot fake a position.
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   const { entryId, event, metadata } = entry
@@ -187,7 +188,7 @@ function momentIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{13}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns a text that the component escaped; undefined if it is missing or not UTF-8. */
+/** Returns the text that the component escaped; undefined if it is missing or not UTF-8. */
 function unescaped(escaped: string | undefined): string | undefined {
   if (!escaped) return undefined
   try {
@@ -197,10 +198,10 @@ function unescaped(escaped: string | undefined): string | undefined {
   }
 }
 
-/** The number of bytes parsed at a time, because parsed events take many times their size in memory. */
+/** The number of bytes that are parsed at the same time. It is limited, because parsed events take many times their size in memory. */
 const maxSliceBytes = 2 * 1024 * 1024
 
-/** Cuts a list into slices of limited bytes, in order. A larger value gets its own slice. */
+/** Cuts a list into slices of limited size, and keeps the order. A value that is larger than the limit gets its own slice. */
 export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
   const cut: T[][] = []
   let bytes = 0

@@ -5,13 +5,13 @@ import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 export type TopicSettings = Readonly<Record<string, string>>
 
 export const eventSettings: TopicSettings = {
-  // Far above any event. Deliveries have a limit in records only (app-channel.ts).
+  // Far above the size of any event. Sidecars limit a delivery only by its number of records (app-channel.ts), so this also limits its bytes.
   'max.message.bytes': '262144',
-  // The limit applies to stored bytes, so a compressed batch could have any size when it is delivered.
+  // Kafka applies the limit above to the stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',
-  // The broker's clock, so that times of all publishers are comparable.
+  // The broker's clock sets the times, so that times are comparable across publishers.
   'message.timestamp.type': 'LogAppendTime',
-  // Stores are rebuilt from the log, so it must be complete. A broker's defaults may delete old events.
+  // Stores are rebuilt from the log, so it must be complete. With a broker's default, old events may be deleted.
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
@@ -34,19 +34,19 @@ interface Actual {
   configSource: number
 }
 
-/** Kafka's numbers of a topic among resources, and of a topic's own setting. */
+/** Kafka's number for the resource type topic, and for the source of a setting that was made on the topic itself. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
 /** Kafka's error UNKNOWN_TOPIC_OR_PARTITION. */
 const unknownTopic = 3
 
-/** The number of brokers from which a topic survives the loss of one broker. */
+/** The smallest number of brokers with which a topic survives the loss of one broker. */
 const cluster = 3
 
 /**
  * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
- * and the command that fixes it. Without the right to describe topics, it returns a line about that.
- * @param wanted settings by topic; missing topics are left out
+ * and the command that fixes it. If the right to describe topics is missing, it returns a line about that.
+ * @param wanted the required settings by topic; topics that do not exist are left out
  * @throws the client's errors
  */
 export async function settingDifferences(
@@ -112,7 +112,7 @@ function configDifferences(topic: string, configs: Actual[], wanted: TopicSettin
   })
 }
 
-/** Returns the consequence of another value, or undefined. */
+/** Returns the consequence of a different value; undefined if the value does no harm. */
 function consequenceOf(
   topic: string,
   { name, value, configSource }: Actual & { value: string },
@@ -132,7 +132,7 @@ function consequenceOf(
       return 'Kafka keeps one event of each key, and refuses events without one'
     case 'retention.ms':
     case 'retention.bytes':
-      // A setting of the topic itself is a decision (./orderflow retention); a broker's default is not.
+      // A retention that was set on the topic itself is intended (./orderflow retention). A broker's default may be unintended.
       return configSource === ownSetting
         ? undefined
         : "the broker's default deletes events, and a rebuild reaches less far"

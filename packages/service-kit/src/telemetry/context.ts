@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '@orderflow/envelope'
 
-/** The ids on all log lines about an event, a request or a document. */
+/** The ids that are added to all log lines about an event, a request or a document. */
 export interface Ids {
   traceId?: string | undefined
   correlationId?: string | undefined
@@ -10,12 +10,12 @@ export interface Ids {
 }
 
 export interface Handling extends Ids {
-  /** A document or its bytes. Its texts are collected only if a text must be masked. */
+  /** A document or its bytes. Its texts are collected when a text must be masked for the first time. */
   document: unknown
   texts?: string | undefined
   /** The event's time of arrival, in milliseconds since 1970; undefined for a request. */
   arrivedAt?: number | undefined
-  /** The header, if it is valid (W3C). */
+  /** The header `traceparent`, if it is valid (W3C). */
   traceparent?: string | undefined
   span?: Span | undefined
   links?: readonly SpanContext[]
@@ -23,20 +23,21 @@ export interface Handling extends Ids {
 
 const current = new AsyncLocalStorage<Handling | undefined>()
 
-/** Returns the current request or event; undefined outside of both. */
+/** Returns the current request or event; undefined if there is neither. */
 export function handled(): Handling | undefined {
   return current.getStore()
 }
 
 /**
- * Runs an operation for a request or an event. Its log lines have the ids. Its texts contain no personal value of the document (see `withoutValues`).
+ * Runs an operation for a request or an event. Log lines of the operation have the ids. Personal values of the document are masked in its texts (see
+ * `withoutValues`).
  */
 export function within<T>(handling: Handling | undefined, work: () => T): T {
   return current.run(handling, work)
 }
 
 /**
- * Runs an operation for a document without ids.
+ * Runs an operation for a document, whose log lines get no ids.
  * @param document JSON, or the bytes of a JSON text
  */
 export function whileHandling<T>(document: unknown, work: () => T): T {
@@ -52,7 +53,7 @@ export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'C
   handling.traceId ??= TraceId
 }
 
-/** Sets the current document; undefined if its values need no more masking. */
+/** Sets the current document, whose values are masked; undefined if no more masking is needed. */
 export function nowHandling(document: unknown): void {
   const handling = handled()
   if (handling) Object.assign(handling, { document, texts: undefined })
@@ -82,29 +83,33 @@ export async function ended<T>(span: Span | undefined, work: () => Promise<T>): 
   }
 }
 
-/** Returns the error's code, or the name of its class. Messages may quote personal data. */
+/** Returns the error's code, or the name of its class. An error's message is not used, because it may quote personal data. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : error.name
 }
 
-/** The number of links of a span, which a person can follow. */
+/** The largest number of links of a span. A person cannot follow more. */
 const maxLinks = 8
 
 /**
- * Runs an operation that several requests or events share. Its spans are children of the first recorded span, and link to the others.
- * @param spans the current span of each request or event; undefined if it is not recorded
+ * Runs an operation that several requests or events share. The operation's spans are children of the first recorded span, and link to the other
+ * recorded spans.
+ * @param spans the current span of each request or event; undefined for a request or event that is not recorded
  */
 export function onBehalfOf<T>(spans: readonly (Span | undefined)[], work: () => T): T {
   const [span, ...others] = spans.filter((one) => one !== undefined)
-  // The current span may belong to another request, which has ended.
+  // The current span may belong to another request, which has ended. In that case, the operation must run without it.
   if (!span && !handled()?.span) return work()
   const links = others.slice(0, maxLinks).map(({ context }) => context)
   return within(span && { document: undefined, span, ...(links.length > 0 && { links }) }, work)
 }
 
-/** Version ff and ids of zeros are invalid. Version 00 has 55 characters; later versions may have more after a hyphen. */
+/**
+ * Matches a valid `traceparent`. Version ff and ids of zeros are invalid. Version 00 has 55 characters; later versions may have more characters after
+ * a hyphen.
+ */
 const traceparent = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 const traceId = /^(?!0{32})[0-9a-f]{32}$/
 const sampledBit = 1
@@ -129,23 +134,23 @@ export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): stri
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** Returns the TraceId of a trace: the same 32 hex digits as a GUID. */
+/** Returns the TraceId of a trace. It has the same 32 hex digits, written as a GUID. */
 export function guidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns the trace of a TraceId; undefined for an invalid one. */
+/** Returns the trace id of a TraceId; undefined for an invalid TraceId. */
 export function traceIdOf(guid: string): string | undefined {
-  // Takes a third of the time of replacing all hyphens, and runs for each event.
+  // This code runs for each event. It takes a third of the time that replacing all hyphens would take.
   const hex = guid.slice(0, 8) + guid.slice(9, 13) + guid.slice(14, 18) + guid.slice(19, 23) + guid.slice(24)
   const lower = hex.toLowerCase()
   return traceId.test(lower) ? lower : undefined
 }
 
-/** Node generates UUIDs in advance, so they are cheaper than other random bytes. */
+/** Returns a new trace id. It derives from a UUID, because Node generates UUIDs in advance, so they are cheaper than other random bytes. */
 export const newTraceId = (): string => randomUUID().replaceAll('-', '')
 
-/** A span's ids, names, numbers and outcomes. No text of a person. */
+/** A span's attributes: ids, names, numbers and outcomes. They must not contain text that a person wrote. */
 export type Attributes = Record<string, string | number | boolean | undefined>
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
@@ -162,19 +167,20 @@ export interface Span {
   rename(name: string): void
   set(attributes: Attributes): void
   link(context: SpanContext): void
-  /** @param error the failure's code, never a message; undefined for success */
+  /** @param error the code of the failure, never its message; undefined for success */
   end(error?: string): void
 }
 
 /** The recorder of a service's traces (https://opentelemetry.io/docs/specs/otel/trace/). */
 export interface Tracing {
   /**
-   * Returns true if a trace is recorded, by `parent` or by its id, so that all services decide alike.
+   * Returns true if a trace is recorded. The decision comes from `parent`, or derives from the trace's id, so that all services make the same
+   * decision.
    * @param traceId 32 hex digits
    */
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
   /** Begins a child of `parent`, or the first span of a sampled trace. */
   begin(name: string, traceId: string, parent: SpanContext | undefined, options: SpanOptions): Span
-  /** Sends the remaining spans, then no more. */
+  /** Sends the remaining spans, and stops sending. */
   stop(): Promise<void>
 }

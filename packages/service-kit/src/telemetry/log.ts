@@ -3,12 +3,12 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log, with the mask for its lines and for other texts. */
+/** A log. `mask` masks its lines, and is used for other texts, too. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
- * Creates a log with one JSON line per record. Lines about an event or a request have its ids. Every line is masked, in case a payload is logged by
- * mistake.
+ * Creates a log that writes one JSON line for each message. Lines about an event or a request have the ids of the event or request. Every line is
+ * masked, in case a payload is logged by mistake.
  * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
@@ -25,7 +25,7 @@ export function createLog(name: string, level: string, destination: DestinationS
   return Object.assign(pino(options, destination), { mask })
 }
 
-/** Returns a few fields of an error, because libraries attach whole bodies to others. */
+/** Returns only a few fields of an error, because libraries attach whole bodies to other fields. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
@@ -42,13 +42,13 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /**
  * Writes log lines to a file descriptor synchronously.
  *
- * A full disk must not end the service, as it does with pino's own destination. Lines that cannot be written are dropped, and the next line reports
+ * A full disk must not end the service, as it would with pino's own destination. Lines that cannot be written are dropped, and the next line reports
  * their number.
  */
 function logOutput(descriptor: number): DestinationStream {
   let lost = 0
   let reason = ''
-  /** True after an incomplete line: the next write begins with a line break. */
+  /** True if the last line is incomplete. The next write then begins with a line break. */
   let isCut = false
 
   function write(line: string): boolean {

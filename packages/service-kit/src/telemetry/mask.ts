@@ -8,13 +8,16 @@ const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
 /** Masks personal data and secrets in log lines, problems and dead letters. */
 export interface Mask {
-  /** Masks a value at any depth: personal and secret fields, hidden fields of events, and texts as `text` does. */
+  /** Masks a value at any depth. It masks personal and secret fields, fields of events that the contract hides, and parts of texts as `text` does. */
   fields(value: unknown): unknown
-  /** Masks values of the current document in a text, and personal or secret fields in JSON, a query or a printed object. */
+  /**
+   * Masks values of the current document in a text. If the text contains JSON, a query or a printed object, also masks its personal and secret
+   * fields.
+   */
   text(text: string): string
-  /** Masks a log line in JSON, except its level, time and app. */
+  /** Masks a log line in JSON, except for its level, time and app. */
   line(line: string): string
-  /** Adds an API's own names of personal fields. */
+  /** Adds the names under which an API has personal fields. */
   hide(names: readonly string[]): void
 }
 
@@ -36,7 +39,7 @@ export function createMask(): Mask {
   }
 }
 
-/** The mask without the names of an API. */
+/** The mask that knows only the contract's personal fields, and no names of an API. */
 export const contractMask: Pick<Mask, 'fields' | 'text'> = createMask()
 
 type IsHidden = (name: string) => boolean
@@ -51,7 +54,7 @@ function maskedFields(value: unknown, isHidden: IsHidden, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, isHidden, key)]))
 }
 
-/** Returns true for a Buffer or typed array in JSON, whose bytes may be an event. */
+/** Returns true for a Buffer or typed array that was converted to JSON. Its bytes may be an event. */
 function isBytes(value: object): boolean {
   const { type, data = value } = value as { type?: unknown; data?: unknown }
   const items = Object.values(Object(data))
@@ -59,10 +62,10 @@ function isBytes(value: object): boolean {
   return isIndexed && items.every((item) => typeof item === 'number')
 }
 
-/** The length at which a text is cut, in characters. */
+/** The largest length of a text, in characters. Longer texts are cut. */
 const maxTextLength = 8_000
 
-/** Matches V8's message, which quotes the text around the error. */
+/** Matches V8's message about invalid JSON, which quotes the text around the error. */
 const quotingSyntaxError = /Unexpected token .*? is not valid JSON/gs
 
 function maskedText(text: string, isHidden: IsHidden): string {
@@ -98,7 +101,10 @@ function withoutPairs(text: string, isHidden: IsHidden): string {
   return masked + text.slice(from)
 }
 
-/** Returns the end of the value at `start`: its closing quote or the next separator. An object or array ends with the text. */
+/**
+ * Returns the end of the value at `start`: its closing quote, or the next separator. An object or array is treated as reaching to the end of the
+ * text.
+ */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
     if (/[[{]/.test(text.charAt(start))) return text.length
@@ -110,16 +116,16 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
   return end < 0 ? text.length : end
 }
 
-/** Matches an id, an escaped character of a URL or of JSON, or a word without white space and ASCII punctuation. */
+/** Matches an id, an escaped character of a URL or of JSON, or a word, which ends at white space or ASCII punctuation. */
 const word =
   /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
-/** The shortest masked part. Shorter parts occur in half of all texts. */
+/** The smallest length of a part of a word that is masked. Shorter parts occur in half of all texts. */
 const minPartLength = 3
 
 /**
- * Masks each word of a text that also occurs in a hidden value of the current document. Whole values are not enough, because error messages cut and
- * escape them.
+ * Masks each word of a text that also occurs in a hidden value of the current document. It compares words instead of whole values, because error
+ * messages cut and escape values.
  */
 export function withoutValues(text: string): string {
   const handling = handled()
@@ -135,7 +141,7 @@ export function withoutValues(text: string): string {
   })
 }
 
-/** Returns the document as JSON, or other bytes as a text. */
+/** Returns the parsed document. Bytes that are not JSON are returned as a text. */
 function parsed(document: unknown): unknown {
   if (!(document instanceof Uint8Array)) return document
   const text = Buffer.from(document).toString()
@@ -146,10 +152,10 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** The fewest digits of a masked number. Shorter numbers are quantities. */
+/** The smallest number of digits of a masked number. Shorter numbers are quantities. */
 const minDigits = 5
 
-/** Ids identify no person, and most messages contain one. */
+/** Returns true for an id. Ids stay readable, because they identify no person and most messages contain an id. */
 const isId = (text: string): boolean => mayShow('Id', text)
 
 function hiddenIn(document: unknown): string[] {

@@ -15,13 +15,13 @@ export interface Metrics {
   request: (request: AnsweredRequest) => void
   topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
-  /** Adds a gauge per part. `ask` returns the missing ones, at each scrape. */
+  /** Adds a gauge for each part. At each scrape, `ask` returns the parts that are missing. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
   listener: RequestListener
 }
 
-/** Creates a service's metrics. Those of the process begin with the first scrape. */
+/** Creates a service's metrics. The metrics of the process are collected from the first scrape on. */
 export function createMetrics(): Metrics {
   const metrics = metricSet()
   let isScraped = false
@@ -37,7 +37,7 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
-      // This starts a timer for the event loop.
+      // Not called before the first scrape, because this starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
@@ -79,14 +79,16 @@ function queueMetrics({ gauge, histogram }: MetricSet) {
 }
 
 interface AnsweredRequest {
-  /** The method and the route as in OpenAPI; undefined if no operation matches. */
+  /** The operation's method and route, as in OpenAPI; undefined if no operation matches the request. */
   operation: { method: string; route: string } | undefined
   /** The status; undefined if the client left before the answer. */
   status: number | undefined
   ms: number
 }
 
-/** Counts and times requests. The metric has OpenTelemetry's name, but its status label is a class. */
+/**
+ * Counts requests and measures their duration. The metric has OpenTelemetry's name, but its label for the status has only the class, such as `2xx`.
+ */
 function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) => void {
   const seconds = histogram(
     'http_server_request_duration_seconds',
@@ -100,33 +102,36 @@ function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) =>
   }
 }
 
-/** The outcome of an event. `duplicate`: no change was needed. `retried`: the platform failed, so the event will be counted again. */
+/**
+ * The outcome of an event. `duplicate`: the event changed nothing. `retried`: the platform failed, so the event will be delivered and counted again.
+ */
 export type Outcome = (typeof outcomes)[number]
 
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
 export interface TopicMetrics {
-  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function for the outcomes. */
+  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function that counts the outcomes. */
   delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
   /** @param reason the code of a fault */
   deadLetter: (reason: string) => void
-  /** @param type `Name@Version`; any text of a publisher */
+  /** @param type the `Name@Version`, which may be any text that a publisher sent */
   unhandled: (type: string) => void
-  /** @param type a handled `Name@Version` */
+  /** @param type the `Name@Version` of an event that has a handler */
   reacted: (type: string, ms: number) => void
 }
 
 interface TopicState {
   isStopped: () => boolean
-  /** Returns the highest number of deliveries of an unhandled record, or 0. */
+  /** Returns the highest number of deliveries of a record that still fails; 0 if no record fails. */
   mostDeliveries: () => number
 }
 
-/** The label for unknown names, which publishers could invent. */
+/** The value of a label for all unknown names, because publishers could invent names. */
 export const other = 'other'
 
 /**
- * Creates the metrics of topics. Labels have only names from the code and the contract, so publishers can add neither time series nor personal data.
+ * Creates the metrics of topics. The values of labels are only names from the code and the contract. So publishers cannot add time series or personal
+ * data.
  */
 function eventMetrics({
   counter,
@@ -189,7 +194,7 @@ function eventMetrics({
 
   return (topic, reasons, state) => {
     if (state) states.set(topic, state)
-    // Counters begin at 0, because an alert misses the increase of a counter that begins at 1.
+    // Each counter begins at 0, because an alert would miss the increase of a counter that appears with the value 1.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {
@@ -252,11 +257,11 @@ export function metricSet() {
   }
 }
 
-/** Buckets in seconds for durations inside a service. Each bucket is a time series per combination of labels. */
+/** The buckets for durations inside a service, in seconds. They are few, because each bucket is a time series for each combination of labels. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Buckets in seconds from one event to another. */
+/** The buckets for the time from one event to another, in seconds. */
 const delays = [...reactionBuckets]
 
-/** Buckets for numbers of items, up to the largest batch. */
+/** The buckets for numbers of items, up to the size of the largest batch. */
 const sizes = [1, 5, 20, 50, 100, 200, 500]

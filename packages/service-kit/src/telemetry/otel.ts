@@ -25,7 +25,7 @@ import {
 import type { Span, SpanContext, SpanKind, SpanOptions, Tracing } from './context.ts'
 import type { TraceSettings } from './trace-settings.ts'
 
-// Loaded only with a collector, because the SDK takes memory and a part of a second.
+// This module is loaded only if a collector is set, because loading the SDK takes memory and part of a second.
 
 const kinds: Record<SpanKind, ApiSpanKind> = {
   server: ApiSpanKind.SERVER,
@@ -35,7 +35,7 @@ const kinds: Record<SpanKind, ApiSpanKind> = {
   internal: ApiSpanKind.INTERNAL,
 }
 
-/** The number of spans that may wait to be sent. A batch of events has some thousand. */
+/** The number of spans that may wait to be sent. A batch of events has a few thousand spans. */
 const maxQueueSize = 16_384
 
 /**
@@ -60,7 +60,7 @@ export function createTracing(
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }))
   const ids = createTraceIds()
-  // `isSampled` decides once per trace, before its first span.
+  // The sampler accepts all spans, because `isSampled` has decided before the first span of a trace.
   const provider = new TracerProvider({
     resource,
     sampler: new AlwaysOnSampler(),
@@ -85,7 +85,7 @@ export function createTracing(
   }
 }
 
-/** Generates span ids. The caller sets the trace's id, because the SDK does not name the trace when it asks for an id. */
+/** Generates span ids. The caller sets the id of the next trace in `next`, because the SDK does not pass it when it asks for a trace id. */
 function createTraceIds(): IdGenerator & { next: string } {
   const random = new RandomIdGenerator()
   const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }

@@ -1,10 +1,13 @@
-/** The standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
+/**
+ * The settings of traces, from OpenTelemetry's standard variables
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+ */
 export interface TraceSettings {
-  /** True if an incoming `traceparent` decides. */
+  /** True if a received `traceparent` decides whether its trace is recorded. */
   asksParent: boolean
-  /** The recorded share of other traces, from 0 to 1. */
+  /** The share of all other traces that is recorded, from 0 to 1. */
   ratio: number
-  /** The time for which spans wait, in milliseconds. */
+  /** The time for which spans wait until they are sent, in milliseconds. */
   delayMs: number
 }
 
@@ -12,7 +15,7 @@ export interface TraceSettings {
 const usualRatio = '0.1'
 const usualDelayMs = '5000'
 
-/** The standard samplers. Without a ratio, OTEL_TRACES_SAMPLER_ARG sets it. */
+/** The standard samplers. If a sampler has no ratio here, OTEL_TRACES_SAMPLER_ARG sets the ratio. */
 const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   always_on: { asksParent: false, ratio: 1 },
   always_off: { asksParent: false, ratio: 0 },
@@ -27,7 +30,7 @@ function endpointIn(env: NodeJS.ProcessEnv): [variable: string, url: string] | u
   return variable ? [variable, env[variable] as string] : undefined
 }
 
-/** Returns the settings of traces; undefined without a collector. */
+/** Returns the settings of traces; undefined if no collector is set. */
 export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
   if (!endpointIn(env) || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { asksParent, ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio) } = samplerIn(env) ?? {
@@ -40,7 +43,7 @@ const delayIn = ({ OTEL_BSP_SCHEDULE_DELAY: delay }: NodeJS.ProcessEnv) => Numbe
 
 const samplerIn = ({ OTEL_TRACES_SAMPLER: name }: NodeJS.ProcessEnv) => samplers[name || 'parentbased_traceidratio']
 
-/** Returns a line for each wrong variable, for which the SDK would silently use a default. */
+/** Returns a line for each variable with a wrong value. The SDK would silently use a default instead. */
 export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   const [variable, url] = endpointIn(env) ?? []
   if (!variable || !url) return []
@@ -56,7 +59,7 @@ export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/** Returns variables that make a sidecar use the same collector. By default, daprd uses gRPC over TLS (1.18, SetTracingSpecFromEnv). */
+/** Returns the variables that make a sidecar use the same collector. Without them, daprd would use gRPC over TLS (1.18, SetTracingSpecFromEnv). */
 export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const [, url] = endpointIn(env) ?? []
   if (!url) return {}

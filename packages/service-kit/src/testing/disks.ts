@@ -10,31 +10,32 @@ const run = promisify(execFile)
 export interface Disk {
   path: string
   fill(): Promise<void>
-  /** Makes room again. */
+  /** Frees the space that `fill` has taken. */
   relieve(): Promise<void>
 }
 
 const roomy = '75%'
-/** The margin for other programs' writes while `mount` starts, in bytes. */
+/** The space that is left for writes of other programs while `mount` starts, in bytes. */
 const margin = 64 * 1024 * 1024
 
 /**
  * Mounts a tmpfs on a folder.
- * @param size in the syntax of `mount`, until the disk is relieved. The default is three quarters of the memory
- * @throws {Error} in one line, if this user may not mount it
+ * @param size the size of the disk in the syntax of `mount`, until `relieve` is called. The default is three quarters of the memory
+ * @throws {Error} with a message of one line, if this user may not mount a disk
  */
 export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
   const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
-  /** The file without a name that fills the disk. */
+  /** The file that fills the disk. It has no name, because it is already deleted. */
   let filler: number | undefined
   return {
     path,
     async fill() {
       filler ??= nameless(path)
       const { blocks, bfree, bsize } = await statfs(path)
-      // The kernel refuses a size below the used space, and others may write meanwhile. The filler takes the margin.
+      // The kernel refuses a size below the used space, and other programs may write meanwhile. So the new size has a margin, which the filler then
+      // takes.
       await resize(String((blocks - bfree) * bsize + margin))
       fillUp(filler)
     },
@@ -67,7 +68,7 @@ function throwBriefly(error: unknown): never {
   throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error })
 }
 
-/** Unmounts every disk at or below a folder, when the last process that uses it ends. */
+/** Unmounts every disk at or below a folder, even if a process uses it. The kernel frees the disk when the last such process ends. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
   const paths = mounts.map((line) => line.split(' ')[1]?.replaceAll('\\040', ' ') ?? '')

@@ -5,7 +5,7 @@ export interface FakeRecord {
   topic: string
   partition?: number
   timestamp?: number
-  /** The default is `timestamp`. */
+  /** The time when the broker appended the record. The default is `timestamp`. */
   appendedAt?: number
   key?: string | Uint8Array | undefined
   value?: string | Uint8Array

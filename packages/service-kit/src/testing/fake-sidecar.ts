@@ -2,12 +2,12 @@ import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, ty
 
 /** A sidecar in memory for unit tests, with etags as in Dapr, and failures on demand. */
 export class FakeSidecar implements Sidecar {
-  /** Writing to memory is fast, so tests need not wait. */
+  /** There is no interval between writes, because writing to memory is fast. */
   readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
   readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
-  /** The errors that the next calls of each name throw, one each. */
+  /** The errors to throw, by the name of the call. Each of the next calls throws one of them. */
   readonly failures: Record<keyof FakeSidecar['calls'], Error[]> = {
     publish: [],
     read: [],
@@ -15,9 +15,9 @@ export class FakeSidecar implements Sidecar {
     transact: [],
     save: [],
   }
-  /** Keys that bulk reads leave out, as Dapr's may do if a connection breaks. */
+  /** The keys that bulk reads leave out, as Dapr's bulk reads may do if a connection breaks. */
   readonly overlooked = new Set<string>()
-  /** Runs before writes are checked, as another writer. */
+  /** Runs before writes are checked. A test uses it to write as another writer. */
   beforeWrite: () => void = () => {}
   readonly #storeType: string
   #version = 0
@@ -48,7 +48,7 @@ export class FakeSidecar implements Sidecar {
     return structuredClone(this.documents.get(key))
   }
 
-  /** Makes the next `count` reads see the same state, as if replicas decided at once. */
+  /** Makes the next `count` reads wait for each other, so that they see the same state, as if replicas decided at the same time. */
   readTogether(count: number): void {
     this.#together = count
   }
@@ -88,7 +88,7 @@ export class FakeSidecar implements Sidecar {
     return {}
   }
 
-  /** Writes as another replica's unit of work would: every transaction changes the fence. */
+  /** Writes a document as another replica's unit of work would write it. It also changes the fence, as every transaction does. */
   writeElsewhere(key: string, value: unknown): void {
     this.set(key, value)
     this.set('fence', crypto.randomUUID())

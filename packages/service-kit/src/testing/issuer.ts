@@ -7,9 +7,11 @@ export interface TestIssuer {
   /** The issuer as in the tokens' `iss`. */
   url: string
   readonly keyRequests: number
-  /** Signs claims with the newest key, with the defaults of an access token; `undefined` leaves one out. */
+  /**
+   * Returns a token with these claims and the usual claims of an access token, signed with the newest key. The value `undefined` leaves a claim out.
+   */
   token(claims?: { [claim: string]: unknown }): Promise<string>
-  /** Signs with a new key from now on, and hides the old one. */
+  /** Signs with a new key from now on, and no longer publishes the old key. */
   rotate(): Promise<void>
   /** Answers 503 to all requests while `isFailing` is true. */
   fail(isFailing: boolean): void

@@ -8,7 +8,7 @@ interface App {
 
 /**
  * Returns an application that may publish an event: a service, a listed application, or an unlisted one.
- * @throws {Error} if trust.json accepts only listed applications, and none is listed for the event
+ * @throws {Error} if trust.json accepts only listed applications, and no application is listed for the event
  */
 export function publisherOf(event: string): App {
   const { services } = read<Publishers>('publishers.json')

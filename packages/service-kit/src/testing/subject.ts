@@ -7,7 +7,7 @@ export interface BadRequest {
   status: number
   /** The expected pointers of `errors`, in order. */
   pointers?: string[]
-  /** Matches the expected detail. */
+  /** A pattern that matches the expected detail. */
   tells: RegExp
 }
 
@@ -16,7 +16,7 @@ export interface SubjectEvent {
   topic: string
   /** Undefined for an event without a key. */
   key: string | undefined
-  /** The full envelope, so that a repeated delivery is the same event. */
+  /** The envelope with all its fields, so that a repeated delivery is the same event. */
   envelope: { Id: string; Payload: object }
 }
 
@@ -27,10 +27,13 @@ export function underKey(topic: string, envelope: SubjectEvent['envelope']): Sub
 
 /** A service's own data for the specs that apply to every service (packages/test-kit). */
 export interface Subject {
-  /** Requests that only this service refuses, by the error. Others are derived from its routes. */
+  /**
+   * Requests that only this service refuses, each with a short description of its error as the key. All other bad requests derive from the service's
+   * routes.
+   */
   badRequests?: Record<string, BadRequest>
   /** Returns a new event of a new object, which the service handles. */
   event(): SubjectEvent
-  /** Returns the final effect of the event in the service's API; undefined until then. */
+  /** Returns the final effect of the event in the service's API; undefined while the effect is not there yet. */
   effectOf(url: string, event: SubjectEvent): Promise<unknown>
 }

@@ -8,14 +8,14 @@ export interface TrustSettings {
   File: string
   /** The file with each service's events, by AppId. It is generated from services.json. */
   Publishers: string
-  /** Keys separated by commas; the first one signs. Empty if only this stack can write the stream. */
+  /** The keys, separated by commas. The first key signs. Empty if no program outside of this stack can write to the stream. */
   SigningKeys: string
-  /** A date-time, before which records need no signature. Empty if all are signed. */
+  /** A date-time. Older records need no signature. Empty if all records are signed. */
   SignedSince: string
 }
 
 /**
- * Reads the rights of publishers. A change needs a restart.
+ * Reads the rights of publishers. A change of the files needs a restart.
  * @param root the service's folder
  * @throws {TrustFileError} if the file is unreadable or invalid
  */
@@ -30,11 +30,11 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
   })
 }
 
-/** The kind of a publisher: one of our services, an application that trust.json lists, or neither. */
+/** The kind of a publisher: one of our services, an application that trust.json lists, or any other application. */
 export type Listing = 'service' | 'listed' | 'unlisted'
 
 /**
- * Returns a function from an AppId to the kind of its publisher, for display only: `Trust` decides what to accept.
+ * Returns a function that returns the kind of publisher for an AppId. It is for display only, because `Trust` decides which events are accepted.
  * @param root the service's folder
  */
 export function readListing(
@@ -59,7 +59,7 @@ function readPublishers(root: URL, generated: string): Publishers {
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
-// A test validates the schema.
+// A test validates the schema, so it is not validated here.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
 /** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting of the file. */
@@ -75,7 +75,7 @@ export class TrustFileError extends Error {
 
 /**
  * Reads the rights of outside applications.
- * @param publishers the events of our own services, which the file cannot change
+ * @param publishers the events of our own services. The file cannot change them
  * @throws {TrustFileError}
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
@@ -127,7 +127,7 @@ function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): 
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // The error of the object also reports an error of a property's name.
+  // Another error, about the whole object, already reports the name of this property.
   if (propertyName !== undefined) return []
   if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]

@@ -16,7 +16,7 @@ export interface TrustFile {
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** Thrown for an event that its AppId may not publish, or that another application wrote. `message` contains the fix. */
+/** Thrown for an event that the application with its AppId may not publish, or that another application wrote. `message` contains the fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
   constructor(message: string) {
@@ -28,7 +28,7 @@ export class UntrustedError extends Error {
 export interface Evidence {
   value: Uint8Array
   signature: string | undefined
-  /** The time when the broker appended the record, in milliseconds since 1970. NaN if it is unknown, or the publisher's. */
+  /** The time when the broker appended the record, in milliseconds since 1970. NaN if the time is unknown, or if the publisher set it. */
   appendedAt: number
 }
 
@@ -39,31 +39,33 @@ interface Speaker {
   tenant: { id: string }
 }
 
-/** The rights of publishers. Ids of envelopes are in lower case, as from `parseEnvelope`. */
+/** The rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
 export interface Trust {
   /**
-   * Applies the rules that trust.json cannot change. Our services publish their own events only, and other applications may not write our own topics.
+   * Applies the rules that trust.json cannot change. Our services may publish only their own events, and other applications may not write to topics
+   * that belong to our services.
    * @throws {UntrustedError}
    */
   requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
   /**
-   * Applies these rules, and the publisher's rights in trust.json.
+   * Applies the rules of `requireGenuine`, and the publisher's rights in trust.json.
    * @throws {UntrustedError}
    */
   requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
   /**
-   * Checks an envelope that a caller sends through a service. It must not be in the name of our services. With authentication, its application must
-   * be listed with the caller's key, and its TenantID allowed. Without authentication, the rules of the stream apply.
+   * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
+   * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of the
+   * stream apply.
    * @param caller undefined without authentication
    * @throws {UntrustedError}
    */
   requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
   /**
-   * Returns the signature of our services' event; undefined if no key is set.
+   * Returns the signature for an event of our services; undefined if no key is set.
    * @throws {Error} if publishers.json does not list the event
    */
   sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns an operator's signature of our services' event, if a key is set. */
+  /** Returns an operator's signature for an event of our services; undefined if no key is set. */
   vouch(envelope: Claim, value: Uint8Array): string | undefined
   asksForSignature(appendedAt: number): boolean
 }
@@ -88,12 +90,12 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     tenants: tenants && new Set(tenants),
   }))
 
-  // A record without a time also needs a signature.
+  // The comparison with NaN is false, so a record of unknown time also needs a signature.
   const asksForSignature = (appendedAt: number) => signer !== undefined && !(appendedAt < signedSince)
 
   const publishes = ({ AppId, Name }: Claim, topic: string) => services.get(AppId)?.publishes.get(topic)?.has(Name)
 
-  /** Returns true if one of our services wrote the event, and not another application for itself. */
+  /** Returns true if one of our services wrote the event; false if another application wrote it under its own AppId. */
   function isOurs(topic: string, claim: Claim, { value, signature, appendedAt }: Evidence): boolean {
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
@@ -117,7 +119,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     return true
   }
 
-  /** @param mustBe true if the publisher must be listed, even if the file accepts unlisted ones */
+  /** @param mustBe true if the publisher must be listed, even if the file accepts unlisted publishers */
   function requireListed(
     topic: string,
     { AppId, AppName, Name, TenantID = '' }: Claim,
@@ -181,8 +183,8 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 }
 
 /**
- * Returns the topics that outside applications may write. Each has the events of the contract that they may not write to it, with the
- * reason (`outsideRefusal`).
+ * Returns the topics that outside applications may write to. Each topic has the events of the contract that these applications may not write to it,
+ * each with the reason (`outsideRefusal`).
  */
 export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const written = [outside, ...Object.values(services).map(({ publishes }) => publishes)]
@@ -217,7 +219,7 @@ function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> 
 /** The record header of a signature. Logs are kept for ever, so its name never changes. */
 export const signatureHeader = 'signature'
 
-/** 32 bytes in base64url. */
+/** Matches 32 bytes in base64url. */
 const form = /^[\w-]{43}$/
 
 /** Returns a header's text if it has the form of a signature. */
@@ -225,14 +227,14 @@ export function signatureIn(text: string | undefined): string | undefined {
   return text !== undefined && form.test(text) ? text : undefined
 }
 
-/** The signatures of an installation's services, which share all keys (docs/adr/0021). */
+/** Makes and checks the signatures of all services of an installation, which share their keys (docs/adr/0021). */
 interface Signer {
   /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
   sign(value: Uint8Array): string | undefined
   isBy(value: Uint8Array, signature: string | undefined): boolean
 }
 
-/** Creates a signer. @param keys the first one signs, and all are accepted, so that keys can be replaced */
+/** Creates a signer. @param keys the first key signs; signatures of all keys are accepted, so that keys can be replaced */
 export function createSigner(keys: readonly string[]): Signer {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
   const [first] = secrets

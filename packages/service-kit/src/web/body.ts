@@ -5,7 +5,8 @@ import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 
 /**
- * The default kind of body. Its limit is far above the need of events. The number of connections (runtime/listener.ts) limits the bodies in memory.
+ * The default kind of body. Its limit is far above the size of events. All bodies in memory together are limited by the number of connections
+ * (runtime/listener.ts).
  */
 const smallJson: BodyKind = {
   types: ['application/json'],
@@ -20,7 +21,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1). Express's own parser would replace invalid bytes
  * with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
- * @param kind by default a small JSON body
+ * @param kind the kind of body; the default is a small JSON body
  * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory is
  * short
  */
@@ -41,7 +42,7 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
       request.body = bytes.length === 0 ? undefined : read(bytes)
-      // The content of bytes is not logged.
+      // Only small JSON bodies are kept for masking. The content of other bodies is never logged.
       nowHandling(kind === smallJson ? request.body : undefined)
     }
     next()
@@ -70,7 +71,7 @@ function requireKind(request: Request, { types }: BodyKind): void {
 
 /**
  * Reads the bytes of a body. The rest of a large body is dropped while the answer is sent.
- * @param hold receives the number of further bytes before they are kept; throws at the limit
+ * @param hold receives the number of further bytes before they are kept in memory; throws if they exceed the limit
  */
 function bytesOf(request: Request, maxBytes: number, hold: (more: number) => void): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -128,7 +129,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Returns the parts that `JSON.parse` would silently change: duplicate keys, and large numbers. */
+/** Returns an error for each part that `JSON.parse` would silently change: duplicate keys, and numbers with too many digits. */
 export function hiddenErrors(json: Uint8Array): FieldError[] {
   const { duplicateKeys, inexactNumbers } = hiddenByParsing(json)
   const duplicates = new Map(

@@ -4,7 +4,7 @@ import { type Inputs, type Model, readInputs, type Values } from './input.ts'
 import type { Definition, Route } from './route.ts'
 import { callerOf } from './security.ts'
 
-/** The time between heartbeats. Proxies close silent connections, Heroku's after 55 s. */
+/** The time between heartbeats. Proxies close silent connections; Heroku's proxy closes them after 55 s. */
 const heartbeatMs = 15_000
 /** The number of bytes that may wait for a slow client. */
 const maxWaitingBytes = 64 * 1024
@@ -12,22 +12,22 @@ const maxWaitingBytes = 64 * 1024
 /** Sends a message with JSON data to one client. Returns false if it was dropped because the client is slow. */
 export type Send = (event: string, data: unknown) => boolean
 
-/** An operation that sends messages until its client leaves (`text/event-stream`, HTML Living Standard, section 9.2). */
+/** An operation that sends messages until its client disconnects (`text/event-stream`, HTML Living Standard, section 9.2). */
 interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
   body: Model<unknown>
-  /** Begins to send. Returns a function to call when the client has left. */
+  /** Begins to send messages. Returns a function that is called when the client has disconnected. */
   open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void
 }
 
 /** The open event streams. Shutdown ends them, and their clients reconnect. */
 export interface Streams {
   route<I extends Inputs>(definition: StreamDefinition<I>): Route
-  /** Ends all streams, and later ones at their start. */
+  /** Ends all streams. Streams that are opened later end at once. */
   end(): void
 }
 
-/** Creates a service's streams, which it must end in `ServiceParts.background`, because shutdown waits for the last answer. */
+/** Creates a service's streams. The service must end them in `ServiceParts.background`, because the shutdown waits for the last answer. */
 export function createStreams(): Streams {
   const open = new Set<Response>()
   let isEnding = false
@@ -54,7 +54,7 @@ export function createStreams(): Streams {
       return {
         operation,
         async handle(request: Request, response: Response) {
-          // After authentication, the response of a lost client has already emitted `close`.
+          // If the client disconnected during authentication, the response has already emitted `close`.
           if (request.socket.destroyed) return
           const values = readInputs(input, request)
           response.status(200).set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
@@ -76,7 +76,7 @@ export function createStreams(): Streams {
             open.delete(response)
             close()
           })
-          // An error before the first message is answered as a problem.
+          // An error that is thrown before the first message is answered with problem details.
           close = begin(values, send, { caller: callerOf(response) })
           response.flushHeaders()
         },

@@ -31,9 +31,9 @@ interface Parameter {
 export interface BodyKind {
   types: readonly string[]
   maxBytes: number
-  /** The number of bytes of such bodies in memory, above which requests get 503. */
+  /** The largest number of bytes in memory for all bodies of this kind together. Further requests get 503. */
   maxHeldBytes: number
-  /** True if the body is read as JSON. Otherwise the operation gets the bytes. */
+  /** True if the body is parsed as JSON. Otherwise the operation gets the bytes. */
   isJson?: boolean
 }
 
@@ -42,7 +42,7 @@ export interface Input<T> {
   read(request: Request): T
   parameters?: readonly Parameter[]
   body?: Model<unknown>
-  /** The kind of body, read into `request.body`. Left out for a small JSON text, or no body. */
+  /** The kind of body that is read into `request.body`. Left out if the operation has a small JSON body, or no body. */
   receives?: BodyKind
   problems: readonly number[]
 }
@@ -51,7 +51,7 @@ export type Inputs = Record<string, Input<unknown>>
 
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-/** Reads all inputs in order. @throws {HttpProblem} also for an unknown query parameter */
+/** Reads all inputs in order. @throws {HttpProblem} for an invalid input, and for an unknown query parameter */
 export function readInputs<I extends Inputs>(inputs: I, request: Request): Values<I> {
   refuseUnknownQuery(Object.values(inputs), request)
   const values = Object.entries(inputs).map(([name, input]) => [name, input.read(request)])
@@ -71,7 +71,7 @@ function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Reques
 
 type Described = Pick<Parameter, 'description' | 'example'>
 
-/** Creates the input of a GUID in the path: `pathId('id')` for `/v1/things/{id}`. It may cause 404. */
+/** Creates the input of a GUID in the path: `pathId('id')` for `/v1/things/{id}`. The operation may answer 404. */
 export function pathId(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => readGuid(name, request.params[name]),
@@ -80,7 +80,7 @@ export function pathId(name: string, described: Described = {}): Input<string> {
   }
 }
 
-/** Creates the input of a word in the path. It may cause 404. */
+/** Creates the input of a word in the path. The operation may answer 404. */
 export function pathWord(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => String(request.params[name]),
@@ -89,7 +89,7 @@ export function pathWord(name: string, described: Described = {}): Input<string>
   }
 }
 
-/** Creates the input of a query parameter with one of a few words. The first is the default. */
+/** Creates the input of a query parameter whose value is one of a few words. The first word is the default. */
 export function queryWord<Word extends string>(
   name: string,
   words: readonly [Word, ...Word[]],
@@ -125,7 +125,7 @@ function readGuid(name: string, value: unknown): string {
 const maxKeyLength = 255
 
 /**
- * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 for a key with another body
+ * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 if a key was used before with another body
  * (draft-ietf-httpapi-idempotency-key-header, section 2.7).
  */
 export function idempotencyKey(described: Described): Input<string | undefined> {
@@ -154,7 +154,7 @@ const maxLimit = 100
 
 export interface PageOptions {
   limit: number
-  /** The `next` of the previous page; undefined for the first page. */
+  /** The cursor that the previous page has in `next`; undefined for the first page. */
   cursor: string | undefined
 }
 
@@ -203,13 +203,13 @@ export type Schema = { [keyword: string]: unknown }
 /** A rule of the API that narrows the contract's rule. */
 interface NarrowRule {
   schema: Schema
-  /** Returns the error of a value, which replaces the contract's. Undefined for a valid value or another type. */
+  /** Returns the error of a value, which is reported instead of the contract's error. Undefined for a valid value, or a value of another type. */
   flaw(value: unknown): string | undefined
 }
 
 /**
- * A field of a payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`, with an optional rule of the
- * API.
+ * A field of a payload, with an optional rule of the API. `['Name', 'Field']` is the field in the newest version, and `['Name@1', 'Field']` is the
+ * field in version 1.
  */
 type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
 
@@ -220,13 +220,13 @@ export interface Model<T> {
   name: string
   schema: Schema
   uses?: readonly Model<unknown>[]
-  /** Distinguishes models for the compiler. */
+  /** Makes models of different types distinct for the compiler. It is never set. */
   readonly of?: T
 }
 
 /**
  * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`.
- * @param omitted fields that the API does not have, or has under other names
+ * @param omitted the fields that the API does not have, or that it has under other names
  */
 export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
   name: N,
@@ -251,7 +251,7 @@ function schemaOf(field: Field): Schema {
   return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
 }
 
-/** Narrows the type, unlike Array.isArray for a readonly tuple. */
+/** Narrows the type of a readonly tuple. `Array.isArray` alone does not narrow it. */
 function isContractField(field: Field): field is ContractField {
   return Array.isArray(field)
 }
@@ -260,7 +260,7 @@ export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }
 export const dateTime: Schema = { type: 'string', format: 'date-time' }
 
-/** Returns the rule for an amount in a request. Events may also have 0. */
+/** Returns the rule for an amount in a request, which must be above 0. In events, 0 is also allowed. */
 export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
   schema: {
     minimum: 10 ** -decimals,
@@ -279,7 +279,7 @@ type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
  * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API and the event have the same
  * rules.
  * @param name the name of the schema on the page
- * @param example values for the page, instead of the contract's examples
+ * @param example example values for the page, which replace the contract's examples
  */
 export function jsonBody<T extends object>(
   name: string,
@@ -298,7 +298,7 @@ export function jsonBody<T extends object>(
 type Example = Record<string, unknown>
 
 /**
- * Creates the reader of such a body. It returns GUIDs in lower case, and drops other fields.
+ * Creates the reader of a body with these fields. It returns GUIDs in lower case, and drops unknown fields.
  * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {

@@ -26,7 +26,7 @@ export interface Documented {
 /** The file with the schema of a problem, in a comment. */
 const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
 
-/** Returns the OpenAPI document of a service. @throws {Error} for a code without a refusal */
+/** Returns the OpenAPI document of a service. @throws {Error} if a route names a code without a refusal */
 export function openapiOf({
   title,
   description,
@@ -43,7 +43,7 @@ export function openapiOf({
       description: monitorPage ? `${description}\n\n[See the events](${monitorPage})` : description,
       version: '1',
     },
-    // Relative to the document, so it includes a proxy's path prefix.
+    // This URL is relative to the document's URL, so it includes a proxy's path prefix.
     servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
     paths: pathsOf(routes, refusals),
@@ -93,7 +93,10 @@ const invalidRequest = (inputs: readonly Input<unknown>[]) =>
     ? `${requestRules}, and so are duplicate JSON keys and numbers of more digits than a 64-bit double keeps.`
     : `${requestRules}.`
 
-/** Returns the problems of an operation: those of its inputs and refusals, 400, 403 for POSTs from other sites, 429, and 503. */
+/**
+ * Returns the problems with which an operation may answer: the problems of its inputs and refusals, 400, 403 for POSTs from other sites, 429, and
+ * 503.
+ */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
   const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to fix it.']))
@@ -104,7 +107,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
       throw new Error(`${method} ${path} has the refusal ${code}, which is missing in the service's table of refusals`)
     return { status: refusal.status, meaning: `${refusal.title} (\`${code}\`).` }
   })
-  // Refusals with the same status differ by their code.
+  // Several refusals may have the same status. Clients distinguish them by their code.
   for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
     const words = some.map(({ meaning }) => meaning).join(' ')
     meanings.set(status, status === 400 ? `${words} ${meanings.get(400)}` : words)
@@ -165,7 +168,7 @@ async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]):
   return { type: 'oauth2', flows: { authorizationCode } }
 }
 
-/** Returns the sign-in of the page as a public client, which has no secret (RFC 7636). */
+/** Returns the options with which the page signs users in. The page is a public client, so it has no secret (RFC 7636). */
 export function pageSignIn({ clientId, discover }: Issuer, routes: readonly Route[]): PageSignIn | undefined {
   if (!clientId) return undefined
   const oauth = { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }

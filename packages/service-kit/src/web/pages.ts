@@ -7,27 +7,27 @@ import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './security.ts'
 
 export interface StaticFile {
-  /** Such as `/schemas/common.json`. */
+  /** The path, such as `/schemas/common.json`. */
   path: string
   /** The media type, with the charset of a text. */
   type: string
-  /** The text, or a function of the path prefix at a proxy, which may be empty. */
+  /** The text, or a function that returns the text for a proxy's path prefix. The prefix may be empty. */
   content: string | ((prefix: string) => string)
   /** The sources that a page may load from, by directive of its content security policy. */
   sources?: Record<string, string[]>
 }
 
-/** Serves public documents for GET and HEAD, also to pages of other sites. */
+/** Serves public documents for GET and HEAD. Pages of other sites may read them, too. */
 export function staticFiles(files: readonly StaticFile[]): Router {
   const router = Router()
   for (const { path, type, content, sources = {} } of files) {
     const directives = { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], ...sources }
     const headers = headersOf({ directives })
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
-    // The default would prevent other sites from reading it.
+    // The default of this header would prevent pages of other sites from reading the document.
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
-      // The page's links are relative to its path without a slash at the end.
+      // The page's links are relative to its path, and work only without a slash at the end.
       if (asked.endsWith('/')) return response.redirect(`../${path.slice(path.lastIndexOf('/') + 1)}`)
       response.setHeaders(headers).end(typeof content === 'string' ? content : content(baseUrl))
     })
@@ -49,7 +49,7 @@ export interface SiteFile {
 export interface Site {
   policy: string
   /**
-   * Returns the file for a path outside of the API, or undefined.
+   * Returns the file for a path outside of the API; undefined if the file does not exist.
    * @param prefix the path prefix at a proxy; may be empty
    */
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
@@ -63,12 +63,12 @@ const yearSeconds = 365 * 24 * 60 * 60
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
-  // A route of Express would answer OPTIONS of every path with the methods of a page.
+  // This is not a route of Express, because a route would answer OPTIONS for every path with the methods of a page.
   return (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const found = isRead && !others.test(request.path) ? read(request.path, request.baseUrl) : undefined
     if (!found) return next()
-    // People get a page for an unknown path, and programs get a problem.
+    // For an unknown path, people get a page, and programs get problem details.
     if (found.status === 404 && request.accepts(['json', 'html']) !== 'html') return next()
     const { bytes, br, type, etag, immutable } = found.file
     response.setHeaders(headers).setHeader('content-type', type).setHeader('etag', etag)
@@ -86,7 +86,7 @@ export function site({ policy, read }: Site): RequestHandler {
   }
 }
 
-// The package's main module would run the whole page in this process.
+// Only `swagger-ui-dist/absolute-path.js` is imported, because the main module of swagger-ui-dist would run the whole page in this process.
 
 /** Stops Swagger UI from sending the document to validator.swagger.io. */
 const swaggerOptions = { validatorUrl: null }
@@ -100,7 +100,7 @@ export interface PageSignIn {
 /** Serves the interactive page. It loads only its own files and the document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const options = { ...swaggerOptions, ...(signIn && { oauth: signIn.oauth }) }
-  // Loaded by its URL, because the sign-in is missing while the issuer does not answer.
+  // The page loads the document by its URL whenever it is opened, because the document lacks the sign-in while the issuer does not answer.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
     swaggerUrl: '../openapi.json',
@@ -110,7 +110,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
     styleSrc: ["'self'", ...stylesIn(page)],
-    // The style sheet has icons as data URLs.
+    // The style sheet contains icons as data URLs.
     imgSrc: ["'self'", 'data:'],
     baseUri: ["'none'"],
     formAction: ["'none'"],
@@ -118,7 +118,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   }
   const set: RequestHandler = async (_request, response, next) => {
     const connectSrc = ["'self'", ...((await signIn?.origins()) ?? [])]
-    // The issuer's page in its own window returns to oauth2-redirect.html, which calls the first page.
+    // The sign-in opens the issuer's page in a new window. That window returns to oauth2-redirect.html, which calls a function of the first window.
     const headers = headersOf({ directives: { ...directives, connectSrc }, opener: 'same-origin-allow-popups' })
     response.setHeaders(headers.set('cache-control', 'no-cache'))
     next()
@@ -130,7 +130,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   return (
     Router()
       .use(set)
-      // The page's relative links need the slash.
+      // The page's relative links work only with a slash at the end.
       .get('/', ({ originalUrl }, response, next) =>
         originalUrl.replace(/\?.*/s, '').endsWith('/') ? next() : response.redirect('docs/'),
       )
@@ -140,7 +140,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   )
 }
 
-/** Returns the hashes of inline styles, so that the policy allows only these. */
+/** Returns the hashes of the page's inline styles, so that the policy allows only these styles. */
 function stylesIn(page: string): string[] {
   const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')
   const found = [

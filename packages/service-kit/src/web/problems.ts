@@ -16,11 +16,11 @@ interface ProblemOptions {
   headers?: Record<string, string>
   /** Extension members (RFC 9457, section 3.2), such as the id of an order. */
   extra?: Record<string, unknown>
-  /** Logged only. */
+  /** The cause, which is only logged. */
   cause?: unknown
 }
 
-/** An error that the client receives as RFC 9457 problem details. `code` is stable, and `detail` contains the fix. */
+/** An error that the client receives as RFC 9457 problem details. `code` never changes, and `detail` contains the fix. */
 export class HttpProblem extends Error {
   readonly status: number
   readonly code: string
@@ -40,7 +40,7 @@ export function notFound(what: string, detail: string): HttpProblem {
   return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
 
-/** Returns a 400 that names each wrong field. An empty pointer means the body. */
+/** Returns a 400 that names each wrong field. An empty pointer refers to the whole body. */
 export function invalid(errors: FieldError[]): HttpProblem {
   const detail = errors
     .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
@@ -62,8 +62,8 @@ export interface Refusal {
 export type Refusals = Record<string, Refusal>
 
 /**
- * Returns the problem for an error of the domain, or undefined. The error's `details` become extension members. Personal data in its message is
- * masked.
+ * Returns the problem for an error of the domain; undefined for any other error. The error's `details` become extension members. Personal data in its
+ * message is masked.
  */
 function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -79,7 +79,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Returns the problem for an error: of the kit, of the domain, or 500 without internals. */
+/** Returns the problem for an error of the kit or of the domain. Any other error becomes a 500, which shows no internals. */
 export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
@@ -102,7 +102,7 @@ function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 
-/** Returns the problem for a list's error (state/list-page.ts). */
+/** Returns the problem for an invalid cursor of a list (state/list-page.ts). */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: error.message }])
@@ -148,7 +148,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
     const { status, code, title, options } = problemOf(error, refusals, log.mask)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
-    // A partial answer must not look complete, and Express would append a text.
+    // The answer has begun. It is cut off, because a partial answer must not look complete, and Express would append a text.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`

@@ -24,16 +24,16 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to senders beyond their quota, and adds its state to every answer (draft-ietf-httpapi-ratelimit-headers-08). It is `q`
- * requests within `w` seconds; `r` are left, and all of them again after `t` seconds.
- * @param keyOf returns the sender; undefined for no quota
+ * Answers 429 to senders that exceed their quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08). The
+ * quota is `q` requests within `w` seconds. `r` requests are left, and the whole quota is available again after `t` seconds.
+ * @param keyOf returns a key for the sender; undefined if the sender has no quota
  */
 function limit(
   what: string,
   perMinute: number,
   keyOf: (request: Request, response: Response) => string | undefined,
 ): RequestHandler[] {
-  // Even an empty middleware takes a microsecond of each request.
+  // If the limit is off, the middleware is left out. Even an empty middleware takes a microsecond of each request.
   if (perMinute === 0) return []
   const rate = createRate(perMinute)
   const policy = `"${what}";q=${perMinute};w=${minuteMs / 1_000}`
@@ -49,7 +49,7 @@ function limit(
   return [handler]
 }
 
-/** Rounds up to whole seconds, but first rounds away errors of the clock. */
+/** Rounds up to whole seconds. It first rounds to whole milliseconds, to remove errors of the clock. */
 const secondsOf = (ms: number): number => Math.ceil(Math.round(ms) / 1_000)
 
 function tooMany(what: string, perMinute: number, seconds: number): HttpProblem {
@@ -60,15 +60,15 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-/** Times are in milliseconds. */
+/** The state of a quota. Times are in milliseconds. */
 export interface RateState {
   left: number
   wholeInMs: number
-  /** The time until this request would be accepted; may be 0. */
+  /** The time until this request would be accepted; 0 if it is accepted now. */
   waitMs: number
 }
 
-/** Counts a request against the quota of its key. Refused requests are free. */
+/** Counts a request against the quota of its key. Refused requests are not counted. */
 export type Rate = (key: string) => RateState
 
 const minuteMs = 60_000
@@ -79,12 +79,13 @@ const defaultMemory = 20_000
 const roundingMs = 1e-3
 
 /**
- * Creates a quota per key: `perMinute` requests at once, and one more after each share of a minute. A fixed window would accept twice as many around
- * its start. The only state is the time when the quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
+ * Creates a quota for each key. It allows `perMinute` requests at once, and one more request whenever the same share of a minute has passed. With
+ * fixed windows of a minute, twice as many requests would be accepted around the start of a window. The only state is the time when the quota is full
+ * again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
- * Memory has two halves, and the older one is dropped when the newer one is full. So it forgets only keys that were silent while at least half of
- * `memory` others came. A forgotten key gets a full quota.
- * @param perMinute above 0
+ * The memory has two halves. The older half is dropped when the newer half is full. So a key is forgotten only if it was silent while at least half
+ * of `memory` other keys came. A forgotten key gets a full quota.
+ * @param perMinute the number of requests per minute, above 0
  * @param now a monotonic clock, in milliseconds
  * @param memory the largest number of remembered keys
  */
@@ -110,21 +111,21 @@ export function createRate(perMinute: number, now = () => performance.now(), mem
   }
 }
 
-/** Returns the network of a request's sender, as proxies report it (`Web__Proxies`). */
+/** Returns the network of a request's sender, whose address proxies report (`Web__Proxies`). */
 export function networkOfSender({ ip = '', socket }: Request): string {
-  // A proxy's own address replaces an invalid one.
+  // If a proxy reports an invalid address, the proxy's own address is used.
   return networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
 /**
- * Returns the IPv4 address itself, or the /64 of an IPv6 address, because a customer gets at least a /64 (RFC 6177). IPv4 may have the form
- * `::ffff:192.0.2.1`.
+ * Returns an IPv4 address unchanged. For an IPv6 address, returns its /64 network, because a customer gets at least a /64 (RFC 6177). An IPv4 address
+ * may have the form `::ffff:192.0.2.1`.
  */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined) return mapped
   if (!isIPv6(address)) return address
-  // The zone is dropped, and a part in IPv4 notation is two groups.
+  // The zone (`%eth0`) is dropped. A part in IPv4 notation makes two groups.
   const [head = [], tail = []] = address
     .replace(/%.*/, '')
     .replace(/[\d.]+\.\d+$/, '0:0')

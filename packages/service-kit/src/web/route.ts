@@ -15,7 +15,7 @@ export interface Answer<S extends number, T> {
 }
 
 export interface Context {
-  /** The trace of the request's `traceparent`, or a new one: a GUID, as in envelopes. */
+  /** The trace of the request's `traceparent`, or a new trace. The id is a GUID, as in envelopes. */
   traceId: string | undefined
   /** Empty without authentication. */
   tenant: Tenant
@@ -23,7 +23,7 @@ export interface Context {
   caller: Caller | undefined
 }
 
-/** The definition of an operation, from which documentation, reading, problems and `Location` are derived. */
+/** The definition of an operation. Its documentation, the reading of its inputs, its problems and the header `Location` derive from it. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
@@ -34,7 +34,7 @@ export interface Definition<I extends Inputs, S extends number, T> {
   input: I
   answers: Record<S, string>
   body: Model<T>
-  /** The codes of the domain's errors. The table of `createWeb` has their status. */
+  /** The codes of the domain's errors with which the operation may answer. The option `refusals` of `createWeb` has their status. */
   refusals?: readonly string[]
   handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
 }
@@ -68,8 +68,8 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
 }
 
 /**
- * Mounts the routes. Other methods get 405 with `Allow`, OPTIONS gets `Allow` (RFC 9110, section 9.3.7), and HEAD is like GET. The caller's scope is
- * checked before the body is read.
+ * Mounts the routes. A request with another method gets 405 with `Allow`, OPTIONS gets `Allow` (RFC 9110, section 9.3.7), and HEAD works like GET.
+ * The caller's scope is checked before the body is read.
  */
 export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
@@ -117,7 +117,7 @@ const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
 export type ShownPath = (path: string) => string
 
 /**
- * Returns a function that masks a path except for GUIDs and the words of routes, because callers may use a person's name as an id. It drops the
+ * Returns a function that masks all parts of a path except GUIDs and words of routes. Callers may use a person's name as an id. It also hides a
  * query.
  */
 export function shownPath(routes: readonly Route[]): ShownPath {

@@ -8,17 +8,19 @@ import type { Caller } from '../auth/caller.ts'
 import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems.ts'
 
-/** The policy of all answers but pages. JSON that a browser shows as a page loads and frames nothing. */
+/**
+ * The content security policy of all answers except pages. If a browser shows JSON as a page, that page can neither load other files nor be framed.
+ */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }
 
-/** Headers that only pages need. Each header takes half a microsecond of an answer. */
+/** The headers that only pages need. Other answers lack them, because each header takes half a microsecond. */
 const ofPages = ['cross-origin-opener-policy', 'referrer-policy', 'x-frame-options']
 
 const yearSeconds = 365 * 24 * 60 * 60
 
 /**
- * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. They are computed once. Setting them
- * one by one takes half the time of `setHeaders`.
+ * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. The headers are computed once. Setting
+ * them one by one takes half the time of `setHeaders`.
  *
  * Over https it adds Strict-Transport-Security, except for subdomains, which may belong to others, and for localhost, where other ports use http.
  */
@@ -36,12 +38,12 @@ export function answerHeaders(): RequestHandler {
 const isLocalhost = (host = '') => /^(.+\.)?localhost(:\d+)?$/i.test(host)
 
 interface PageHeaders {
-  /** The sources by directive. */
+  /** The allowed sources, by directive. */
   directives: Record<string, string[]>
   opener?: 'same-origin' | 'same-origin-allow-popups'
 }
 
-/** Returns helmet's headers by name, without Strict-Transport-Security and headers for obsolete browsers. */
+/** Returns helmet's headers by name, except Strict-Transport-Security and the headers for obsolete browsers. */
 export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): Map<string, string> {
   const headers = new Map<string, string>()
   const response = { setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value) }
@@ -62,8 +64,8 @@ export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): 
 }
 
 /**
- * Refuses POSTs from pages of other sites, which could make a visitor's browser send a POST without a JSON body. Browsers send the page's origin in
- * `Origin`; programs do not. The scheme is ignored, because a proxy may have ended TLS.
+ * Refuses POSTs from pages of other sites. Such a page could make a visitor's browser send a POST without a JSON body. Browsers send the page's
+ * origin in `Origin`; programs do not send this header. The scheme is ignored, because a proxy may have ended TLS.
  */
 export const refuseForeignPosts: RequestHandler = (request, _response, next) => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
@@ -74,15 +76,16 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
   })
 }
 
-/** Returns true if an origin has this host. Both may leave out the scheme's default port. */
+/** Returns true if an origin has this host. The origin and the host may leave out the scheme's default port. */
 function isOf(origin: string, host: string): boolean {
   const page = URL.parse(origin)
   return page !== null && URL.parse(`${page.protocol}//${host}`)?.host === page.host && page.host !== ''
 }
 
 /**
- * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding. A page of evil.example points its name to 127.0.0.1,
- * and the browser treats this service as a part of that site. Known names are those of this machine and of the setting, and all literal addresses.
+ * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding. In this attack, the owner of evil.example points that
+ * name to 127.0.0.1. Browsers then treat this service as a part of that site. Known names are the names of this machine, the names in the setting,
+ * and all literal addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {
@@ -101,8 +104,8 @@ export function requireKnownHost(hosts: string): RequestHandler {
 }
 
 /**
- * Returns the host names of a request: of each Host header (RFC 9112 allows one), and of an absolute target. An invalid host is an empty text.
- * `X-Forwarded-Host` is ignored, because pages can set it.
+ * Returns the host names of a request: the names in all Host headers (RFC 9112 allows only one), and the name in an absolute target. An invalid host
+ * is returned as an empty text. `X-Forwarded-Host` is ignored, because pages can set it.
  */
 function namesOf({ headersDistinct, url }: Request): string[] {
   const target = url.startsWith('/') || url === '*' ? [] : [URL.parse(url)?.host ?? '']

@@ -24,9 +24,12 @@ export interface WebOptions extends Documented {
   redelivered?: () => readonly Redelivered[]
   /** Undefined without authentication. */
   auth: Auth | undefined
-  /** Further host names, separated by commas; see `requireKnownHost`. */
+  /** Further known host names, separated by commas; see `requireKnownHost`. */
   hosts: string
-  /** The number of proxies in front. Each adds the sender to X-Forwarded-For, and may send its path of the service in X-Forwarded-Prefix. */
+  /**
+   * The number of proxies before the service. Each proxy adds its sender to X-Forwarded-For. It may send the path at which it serves the service in
+   * X-Forwarded-Prefix.
+   */
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
@@ -58,17 +61,17 @@ export function createWeb(options: WebOptions): RequestListener {
   const openapi = openapiOf(documented)
   log.mask.hide(personalIn(openapi.components))
   const { ofStrangers, ofCallers } = rateLimits(limits)
-  // A hash for ETags costs as much as validating the request, and clients do not use it.
+  // ETags are off, because their hash takes as long as validating the request, and clients do not use them.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
-  // Before the limits, because a platform's probes may share its users' address.
+  // These routes come before the limits, because a platform's probes may have the same address as its users.
   app.use(healthRoutes(readiness, redelivered))
   if (!auth) app.use(requireKnownHost(hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
-  // Relative if the prefix is unknown, because a proxy may strip one silently.
+  // If the prefix is unknown, the redirect is relative, because a proxy may strip a prefix and not report it.
   app.get('/', ({ baseUrl }, response) => response.redirect(baseUrl ? `${baseUrl}/docs/` : 'docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
@@ -85,7 +88,7 @@ export function createWeb(options: WebOptions): RequestListener {
   return withPathPrefix(app, proxies)
 }
 
-/** Returns the properties that are personal by the contract, at any depth. */
+/** Returns the names of all properties that the contract marks as personal, at any depth. */
 function personalIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, inner]) => [
@@ -95,8 +98,8 @@ function personalIn(schema: unknown): string[] {
 }
 
 /**
- * Serves an app below the path prefix that proxies send in X-Forwarded-Prefix, and strip or keep. Express has the prefix in `request.baseUrl`, as for
- * a mounted app. Without configured proxies, the header is ignored.
+ * Serves an app below the path prefix that proxies send in X-Forwarded-Prefix. The proxies may strip the prefix from the path, or keep it. In
+ * Express, `request.baseUrl` has the prefix, as for a mounted app. If no proxies are configured, the header is ignored.
  */
 function withPathPrefix(app: Express, proxies: number): RequestListener {
   if (proxies === 0) return app
@@ -129,7 +132,10 @@ function requirePathPrefix(proxies: number): RequestHandler {
 
 const segment = /^(?!\.\.?$)[\w.~-]+$/
 
-/** Returns the prefix, which may be empty, or undefined for an invalid one. Each proxy may add its own; the outermost is first. */
+/**
+ * Returns the prefix, which may be empty; undefined for an invalid prefix. Each proxy may add its own prefix, and the prefix of the outermost proxy
+ * is first.
+ */
 function prefixOf({ headers }: IncomingMessage, proxies: number): string | undefined {
   const sent = String(headers['x-forwarded-prefix'] ?? '')
     .split(',')
@@ -140,7 +146,7 @@ function prefixOf({ headers }: IncomingMessage, proxies: number): string | undef
   return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
 }
 
-/** Returns the reason for each missing part, which may be public. Empty if the service is ready. */
+/** Returns the reason for each missing part. Reasons may be shown to the public. Empty if the service is ready. */
 export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
 
 export interface Redelivered {
@@ -151,8 +157,8 @@ export interface Redelivered {
 }
 
 /**
- * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would wait. Both are public
- * and unlimited, so concurrent callers share one check.
+ * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would have to wait. Both
+ * are public and have no rate limit, so concurrent callers share one check.
  */
 export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
   let current: ReturnType<Readiness> | undefined
@@ -174,7 +180,7 @@ export function healthRoutes(readiness: Readiness, redelivered: () => readonly R
 }
 
 /**
- * Records each request in the trace of its `traceparent`, or in a new one, if it is sampled.
+ * Records each sampled request. Its span belongs to the trace of the request's `traceparent`, or to a new trace.
  * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
  */
 function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
@@ -192,7 +198,7 @@ function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestH
   }
 }
 
-/** Returns a span's attributes, without data of the client such as query or address. */
+/** Returns a span's attributes. They leave out data of the client, such as the query or the address. */
 function attributesOf(request: Request, shown: ShownPath) {
   return {
     'http.request.method': methodOf(request, '_OTHER'),
@@ -204,7 +210,7 @@ function attributesOf(request: Request, shown: ShownPath) {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 
-/** Returns the method, or `other`, so that clients cannot add span names. */
+/** Returns the method; `other` for an unknown method, so that clients cannot invent span names. */
 const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
 
 function endWith(span: Span, request: Request, response: Response): void {
