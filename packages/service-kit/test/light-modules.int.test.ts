@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 
-/** Prints which of these packages the modules in its arguments load, and the number of files. */
+/** A program that loads the modules in its arguments. It prints which of the large packages they load, and the number of loaded files. */
 const program = `
 import { registerHooks } from 'node:module'
 const loaded = []
@@ -28,13 +28,13 @@ async function broughtBy(...modules: string[]): Promise<{ files: number; package
 
 describe('large modules, such as Kafka’s client and Dapr’s protocol', () => {
   const light = ['@orderflow/service-kit', '@orderflow/service-kit/log', '@orderflow/service-kit/trust']
-  it(`${light.join(', ')} do not load them`, async () => {
+  it(`the light modules ${light.join(', ')} do not load the large modules`, async () => {
     const { files, packages } = await broughtBy(...light)
     expect(files).to.be.above(5)
     expect(packages).to.deep.equal([])
   })
 
-  it('modules that use them load them', async () => {
+  it('the modules that use the large modules load them', async () => {
     expect((await broughtBy('@orderflow/service-kit/operations')).packages).to.include('@platformatic/kafka')
     expect((await broughtBy('@orderflow/service-kit/sidecar')).packages).to.include.members([
       '@grpc/grpc-js',

@@ -12,7 +12,7 @@ import {
 
 const text = readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8')
 
-// biome-ignore lint/suspicious/noExplicitAny: tests break it in many ways
+// biome-ignore lint/suspicious/noExplicitAny: tests change this content in many wrong ways
 type Json = Record<string, any>
 
 /** Returns the problems of services.json after a change. */
@@ -28,7 +28,7 @@ function problemsAfter(change: (content: Json) => void): readonly string[] {
 }
 
 describe('services.json', () => {
-  it('matches its own JSON Schema’s meta-schema', () => {
+  it('follows a JSON Schema that is valid by its meta-schema', () => {
     const schema = JSON.parse(
       readFileSync(new URL('../../src/application/application.schema.json', import.meta.url), 'utf8'),
     )
@@ -41,7 +41,7 @@ describe('services.json', () => {
     expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([['OrderId', 30]])
   })
 
-  it('derives the constant of a topic in camel case, and accepts a composite key', () => {
+  it('derives the name of a topic’s constant in camel case, and accepts a key of several fields', () => {
     const content = JSON.parse(text)
     content.topics.orderevents = { key: ['OrderId', 'CustomerName'] }
     content.topics['stock-events.v2'] = { key: 'Sku' }
@@ -51,7 +51,7 @@ describe('services.json', () => {
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
   })
 
-  it('returns the events of a topic, from services and from outside applications', () => {
+  it('returns all events of a topic: those of services and those of outside applications', () => {
     const content = JSON.parse(text)
     content.topics.orderevents.outside = ['OrderCreated']
     content.services['order-service'].produces = { orderevents: ['OrderCancelled'] }
@@ -164,7 +164,7 @@ describe('services.json', () => {
     })
   }
 
-  it('refuses an event without a schema, and lists the schemas', () => {
+  it('refuses an event without a schema, and lists the events that have schemas', () => {
     const [problem] = problemsAfter((all) => all.services['order-service'].produces.orderevents.push('OrderShipped'))
     expect(problemsAfter((all) => all.topics.orderevents.outside.push('OrderShipped'))[0]).to.match(
       /^\/topics\/orderevents\/outside: OrderShipped has no schema; add /,

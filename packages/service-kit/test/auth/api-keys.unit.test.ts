@@ -8,7 +8,7 @@ const shop = { name: 'shop', scopes: ['orders:read'], tenant: 'acme' }
 const none = () => {}
 
 describe('API keys', () => {
-  it('createApiKey returns 256 random bits after a public prefix, and stores only their hash', () => {
+  it('createApiKey returns a key with a public prefix and 256 random bits, and stores only the key’s hash', () => {
     const { key, record } = createApiKey(shop, new Date(0))
     expect(key).to.match(new RegExp(`^ofk_${record.prefix}_[\\w-]{43}$`))
     expect(Buffer.from(key.split('_').slice(2).join('_'), 'base64url')).to.have.length(32)
@@ -18,7 +18,7 @@ describe('API keys', () => {
     expect(createApiKey(shop, new Date(0)).key).not.to.equal(key)
   })
 
-  it('find returns the caller of a key, even if several keys have one name', () => {
+  it('find returns the caller of a key, even if several keys have the same name', () => {
     const [first, second] = [createApiKey(shop, new Date()), createApiKey(shop, new Date())]
     const keys = openApiKeys(JSON.stringify([first.record, second.record]), none)
     for (const { key, record } of [first, second]) {
@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   })
 
-  it('find returns nothing for an unknown key, or one that differs in a character', () => {
+  it('find returns nothing for an unknown key, or for a key with one wrong character', () => {
     const { key, record } = createApiKey(shop, new Date())
     const keys = openApiKeys(JSON.stringify([record]), none)
     const last = key.endsWith('A') ? 'B' : 'A'
@@ -54,7 +54,7 @@ describe('API keys', () => {
       while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50))
     }
 
-    it('makes new keys valid at once, and revoked keys invalid', async () => {
+    it('makes added keys valid at once, and revoked keys invalid at once', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([])
       const keys = openApiKeys(file, none)
@@ -69,7 +69,7 @@ describe('API keys', () => {
       }
     })
 
-    it('keeps its keys valid while its text is not JSON, and reports each problem once', async () => {
+    it('keeps its previous keys valid while its text is not JSON, and reports each problem once', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([record])
       const problems: string[] = []
@@ -77,7 +77,7 @@ describe('API keys', () => {
       try {
         for (const [index, text] of ['{', '{}', ''].entries()) {
           writeFileSync(file, text)
-          // An unknown key makes it read the file.
+          // A search for an unknown key makes it read the file again.
           for (const _ of [1, 2]) keys.find('unknown')
           expect(problems).to.have.length(index + 1)
           expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)
@@ -94,7 +94,7 @@ describe('API keys', () => {
       'replaced by a link to itself': () => symlinkSync(file, file),
     }
     for (const [what, replace] of Object.entries(unreadable)) {
-      it(`refuses its keys once the file is ${what}, reports it once, and accepts them again after its return`, async () => {
+      it(`refuses its keys when the file is ${what}, reports this once, and accepts the keys again when the file is back`, async () => {
         const { key, record } = createApiKey(shop, new Date())
         write([record])
         const problems: string[] = []
@@ -115,7 +115,7 @@ describe('API keys', () => {
       })
     }
 
-    it('stops a start with an error that describes the problem', () => {
+    it('prevents the start of a service if it is invalid, with an error that describes the problem', () => {
       expect(() => openApiKeys(join(folder, 'none'), none)).to.throw(ApiKeysError, 'no such file')
       write({})
       expect(() => openApiKeys(file, none)).to.throw(ApiKeysError, 'must be array')

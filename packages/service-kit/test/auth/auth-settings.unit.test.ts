@@ -24,17 +24,17 @@ describe('authProblems', () => {
     expect(problems({}, '0.0.0.0')[0]).to.match(/closed.*Auth__Issuer.*Auth__ApiKeys.*or set open, if all/)
   })
 
-  it('accepts any listener in the modes open and closed', () => {
+  it('accepts a listener on any address in the modes open and closed', () => {
     expect(problems({ Mode: 'open' }, '0.0.0.0')).to.deep.equal([])
     expect(problems(tokens, '0.0.0.0')).to.deep.equal([])
     expect(problems({ Mode: 'closed', ApiKeys: '[]' }, '0.0.0.0')).to.deep.equal([])
   })
 
-  it('refuses the mode closed without tokens and keys', () => {
+  it('refuses the mode closed if neither tokens nor API keys are set up', () => {
     expect(named({ Mode: 'closed' })).to.deep.equal(['Auth__Issuer', 'Auth__ApiKeys'])
   })
 
-  it('requires an audience, and an issuer with https or on this machine', () => {
+  it('requires an audience for tokens, and an issuer that uses https or is on this machine', () => {
     expect(named({ ...tokens, Audience: '' })).to.deep.equal(['Auth__Audience'])
     for (const Issuer of ['http://login.example.com', 'login.example.com', 'ftp://localhost']) {
       expect(named({ ...tokens, Issuer }), Issuer).to.deep.equal(['Auth__Issuer'])
@@ -44,7 +44,7 @@ describe('authProblems', () => {
     }
   })
 
-  it('refuses settings of authentication that have no effect', () => {
+  it('refuses settings of authentication that have no effect in the chosen mode', () => {
     expect(named({ Issuer: tokens.Issuer, ApiKeys: '[]' })).to.deep.equal(['Auth__Issuer', 'Auth__ApiKeys'])
     expect(named({ Mode: 'open', ApiKeys: '[]' })).to.deep.equal(['Auth__ApiKeys'])
   })

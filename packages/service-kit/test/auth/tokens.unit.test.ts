@@ -41,7 +41,7 @@ describe('the verifier of tokens', () => {
     })
   })
 
-  it('accepts scopes in scp, as a text or a list, and a missing tenant', async () => {
+  it('accepts scopes in the claim scp, as a text or a list, and a token without a tenant', async () => {
     const [text, list] = await Promise.all([issuer.token({ scp: 'a:read b:read' }), issuer.token({ scp: ['a:read'] })])
     expect((await verify(text)).scopes).to.deep.equal(new Set(['a:read', 'b:read']))
     expect(await verify(list)).to.deep.include({ scopes: new Set(['a:read']), tenant: { id: '', userId: 'ada' } })
@@ -70,18 +70,18 @@ describe('the verifier of tokens', () => {
     }
   })
 
-  it('accepts tokens until half a minute after their end, for clocks that differ', async () => {
+  it('accepts tokens until half a minute after they expire, because clocks differ', async () => {
     expect((await verify(await issuer.token({ exp: seconds(-29) }))).id).to.contain('ada')
   })
 
-  it('caches verified tokens for a minute, but not beyond their end', async () => {
+  it('caches verified tokens for a minute, but not after they expire', async () => {
     const token = await issuer.token({ exp: seconds(10) })
     await verify(token)
     clock += 41_000
     expect(await refusal(token)).to.contain('has expired')
   })
 
-  it('accepts a new signing key at once, and refuses the old one after a minute', async () => {
+  it('accepts a new signing key at once, and refuses the old key after a minute', async () => {
     const old = await issuer.token({ exp: seconds(3_600) })
     await verify(old)
     await issuer.rotate()
@@ -97,7 +97,7 @@ describe('the verifier of tokens', () => {
     expect(issuer.keyRequests).to.equal(1)
   })
 
-  it('reports an outage of the issuer before it has read the keys, and recovers', async () => {
+  it('reports an outage of the issuer if it has read no keys yet, and works again after the outage', async () => {
     issuer.fail(true)
     const error = await verify(await issuer.token()).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(IssuerError)

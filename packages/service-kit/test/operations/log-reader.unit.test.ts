@@ -8,7 +8,7 @@ interface Item {
   timestamp: number
 }
 
-/** Merges lists of timestamps, read a few at a time. Some reads find nothing, as for a transaction's marker. */
+/** Merges lists of timestamps, of which a few are read at a time. Some reads return nothing, as for a transaction's marker. */
 async function merged(sources: number[][], sizes: Iterator<number>): Promise<Item[]> {
   const cursors = sources.map((times, source) => ({ source, start: 0n, end: BigInt(times.length * 2) }))
   const items: Item[] = []
@@ -16,7 +16,7 @@ async function merged(sources: number[][], sizes: Iterator<number>): Promise<Ite
     empty.map((cursor) => {
       const until = Math.min(Number(cursor.start) + 1 + ((sizes.next().value as number) % 5), Number(cursor.end))
       const found: Item[] = []
-      // Every other offset has no record.
+      // Only every second offset has a record.
       for (let offset = Number(cursor.start); offset < until; offset += 1) {
         if (offset % 2 === 1) continue
         const index = offset / 2
@@ -33,7 +33,7 @@ async function merged(sources: number[][], sizes: Iterator<number>): Promise<Ite
 const times = fc.array(fc.nat(20), { maxLength: 12 })
 
 describe('mergeByTime', () => {
-  it('returns every record once and keeps the order of each partition, with any timestamps', async () => {
+  it('returns every record once and keeps the order of each partition, whatever the timestamps are', async () => {
     const property = fc.asyncProperty(
       fc.array(times, { maxLength: 4 }),
       fc.infiniteStream(fc.nat()),
@@ -49,7 +49,7 @@ describe('mergeByTime', () => {
     await fc.assert(property)
   })
 
-  it('returns records by time if each partition is in order', async () => {
+  it('returns records in the order of time if each partition is in this order', async () => {
     const sorted = times.map((some) => some.toSorted((a, b) => a - b))
     const property = fc.asyncProperty(
       fc.array(sorted, { maxLength: 4 }),

@@ -4,7 +4,7 @@ import { OperationError } from '../../src/operations/terminal.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 describe('rebuildCommand', () => {
-  /** Arguments are checked before the log is opened, so this address is unused. */
+  /** The settings. The address is unused, because arguments are checked before the log is opened. */
   const options = {
     ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
     ...{ positionIdsBefore: Number.NEGATIVE_INFINITY, refusals: new Set<string>(), rebuild: {} },
@@ -23,13 +23,13 @@ describe('rebuildCommand', () => {
     }
   })
 
-  it('refuses a moment without an offset, at 24:00, or in a leap second, and explains the format', async () => {
+  it('refuses a time that has no offset, is 24:00 or is a leap second, and explains the format', async () => {
     expect(await refusalOf('--from', '2026-11-21T10:00')).to.match(/add Z or an offset/)
     expect(await refusalOf('--from', '2026-11-21T24:00Z')).to.match(/00:00 of the next day/)
     expect(await refusalOf('--from', '2016-12-31T23:59:60Z')).to.match(/leap second/)
   })
 
-  it('checks the moments before it looks for the topic', async () => {
+  it('checks the given times before it looks for the topic', async () => {
     expect(await refusalOf('--from', '2026-11-21T10:00Z', '--topic', 'nowhere')).to.match(
       /rebuilds nothing from nowhere/,
     )

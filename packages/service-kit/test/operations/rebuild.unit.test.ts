@@ -70,7 +70,7 @@ describe('rebuildTopic', () => {
     })
   }
 
-  /** Writes an app's dead letter of a record. */
+  /** Writes an app's dead letter about a record. */
   function deadLetter(position: RecordPosition, app: string, origin = position): void {
     const { value, timestamp: arrivedAt } = log.records.find(
       (one) => whereIs(one) === positionText(position),
@@ -95,7 +95,7 @@ describe('rebuildTopic', () => {
     expect(totals()).to.deep.equal([1, 2, 3, 4])
   })
 
-  it('reads only the records that arrived between two moments', async () => {
+  it('reads only the records that arrived between two given times', async () => {
     for (let time = 1; time <= 6; time += 1) {
       log.append({ topic: 'orderevents', timestamp: time, value: created(time) })
     }
@@ -103,13 +103,13 @@ describe('rebuildTopic', () => {
     expect(totals()).to.deep.equal([3, 4])
   })
 
-  it('accepts amounts that an earlier release allowed', async () => {
+  it('accepts events with amounts that an earlier release allowed', async () => {
     append(created(1).replace('"Total":1', '"Total":999999999999.999999'))
     await rebuild()
     expect(totals()).to.deep.equal([1e12])
   })
 
-  it('skips events that this service dead-lettered, but not those of another service', async () => {
+  it('skips events that this service dead-lettered, but not events that another service dead-lettered', async () => {
     deadLetter(append(created(1)), 'order-service')
     deadLetter(append(created(2)), 'payment-service')
     const counts = await rebuild()
@@ -117,7 +117,7 @@ describe('rebuildTopic', () => {
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('applies a replayed event with its first ids, unless it failed again', async () => {
+  it('applies a replayed event with the ids of its first record, unless the replay failed again', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
@@ -136,12 +136,12 @@ describe('rebuildTopic', () => {
   })
 
   describe('after the topic was created again', () => {
-    /** Removes the records of the topic, as its deletion does. Dead letters stay. */
+    /** Removes the records of the topic, as if the topic was deleted and created again. Dead letters stay. */
     function createAgain(): void {
       const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
       log.records.splice(0, log.records.length, ...kept)
     }
-    /** Writes the dead letter of 0.1.0 of the record at an offset. */
+    /** Writes the dead letter that version 0.1.0 wrote about a record. */
     function deadLetterOfOld(value: string, timestamp: number): void {
       const headers = {
         'deadletter-app': 'order-service',
@@ -153,7 +153,7 @@ describe('rebuildTopic', () => {
       log.append({ topic: 'orderevents.dead', value, timestamp, headers })
     }
 
-    it('applies a good event at the position of an old dead letter', async () => {
+    it('applies a valid event at the position of an old dead letter', async () => {
       deadLetter(append(created(1)), 'order-service')
       createAgain()
       append(created(2))
@@ -161,14 +161,14 @@ describe('rebuildTopic', () => {
     })
 
     for (const value of [created(1), '']) {
-      it(`applies a good event at the position of a dead letter of 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
+      it(`applies a valid event at the position of a dead letter of 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
         deadLetterOfOld(value, 1_000)
         log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
         expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
       })
     }
 
-    it('skips events that 0.1.0 dead-lettered', async () => {
+    it('skips events that version 0.1.0 dead-lettered', async () => {
       const value = created(1)
       log.append({ topic: 'orderevents', timestamp: 900, value })
       deadLetterOfOld(value, 1_000)
@@ -176,7 +176,7 @@ describe('rebuildTopic', () => {
     })
   })
 
-  it('keeps the stored ids of events that 0.1.0 handled, and derives later ids from the content', async () => {
+  it('keeps the stored ids of events that version 0.1.0 handled, and derives the missing ids of newer events from their content', async () => {
     const reduced = created(1)
     for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
     log.append({
@@ -195,7 +195,7 @@ describe('rebuildTopic', () => {
     ])
   })
 
-  it('rejects forged events of our services, and repeats no other decision about trust', async () => {
+  it('rejects forged events of our services, and checks no other rights of publishers again', async () => {
     const own = randomUUID()
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
@@ -222,7 +222,7 @@ describe('rebuildTopic', () => {
     expect(counts).to.deep.include({ read: 6, applied: 3, faulty: { untrusted: 3 } })
   })
 
-  it('counts invalid records and continues', async () => {
+  it('counts invalid records and continues with the next record', async () => {
     append('{')
     append('')
     append(created(-1))
@@ -238,7 +238,7 @@ describe('rebuildTopic', () => {
     expect(applied).to.equal(1)
   })
 
-  it('waits for an unavailable store', async () => {
+  it('waits while the store is unavailable, and then continues', async () => {
     append(created(1))
     const calm = take
     take = async () => {
@@ -251,7 +251,7 @@ describe('rebuildTopic', () => {
     expect(waits).to.deep.equal(['write state: down'])
   })
 
-  it('reports its progress, and ends at the first end of the log', async () => {
+  it('reports its progress, and ends at the position where the log ended when it began', async () => {
     for (let count = 0; count < 1_200; count += 1) append(created(count))
     const told: string[] = []
     await rebuild({}, ({ read }, left) => {
@@ -264,7 +264,7 @@ describe('rebuildTopic', () => {
     expect(totals()).not.to.include(9_999)
   })
 
-  it('gives up after a store was unavailable for a minute, and reports it', async () => {
+  it('gives up after the store was unavailable for a minute, and reports this', async () => {
     append(created(1))
     take = () => Promise.reject(new SidecarError('write state', new Error('down')))
     let error: unknown

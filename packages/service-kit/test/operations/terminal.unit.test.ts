@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { table } from '../../src/operations/terminal.ts'
 
 describe('table', () => {
-  it('makes columns as wide as their widest cell, without blanks at the end of a line', () => {
+  it('makes each column as wide as its widest cell, and removes blanks at the end of a line', () => {
     const rows = [['NAME', 'PORT'], ['a-long-name', '1'], ['b', '65535', 'and more'], []]
     expect(table(rows)).to.deep.equal(['NAME         PORT', 'a-long-name  1', 'b            65535  and more', ''])
   })
 
-  it('shows control characters as text, and keeps its columns', () => {
+  it('shows control characters as text, and keeps the columns aligned', () => {
     const rows = [
       ['\u001b[2J\n', 'x'],
       ['\u202eé', 'y'],

@@ -15,7 +15,7 @@ for (const scheme of ['http', 'https'] as const) {
     let tls: { cert?: Buffer; key?: Buffer } = {}
     let listener: Listener
     let clients: Socket[]
-    /** The unanswered requests, in the order of arrival. */
+    /** The answers to requests that are not answered yet, in the order of arrival. */
     let waiting: ServerResponse[]
     let accepted: number
 
@@ -64,7 +64,7 @@ for (const scheme of ['http', 'https'] as const) {
       await once(asking, 'data')
       return asking
     }
-    /** Opens a connection that waits for an answer. */
+    /** Opens a connection with a request that is not answered yet. */
     async function waitingOne(): Promise<Socket> {
       const count = waiting.length
       const client = await open(get('/later'))
@@ -75,14 +75,14 @@ for (const scheme of ['http', 'https'] as const) {
     const isOpen = (client: Socket) => client.readyState === 'open'
     const goneOf = (...few: Socket[]) => few.map((client) => !isOpen(client))
 
-    it('closes the connection that was silent for longest when another one comes', async () => {
+    it('closes the connection that was silent for the longest time when a new connection comes', async () => {
       const [first, second, third] = [await open(), await open(), await open()]
       const fourth = await ask()
       await until(() => !isOpen(first))
       expect(goneOf(second, third, fourth)).to.deep.equal([false, false, false])
     })
 
-    it('keeps a recently used connection, and closes a newer one that was silent since', async () => {
+    it('keeps a recently used connection, and closes a newer connection that was silent for longer', async () => {
       const [first, second] = [await open(), await open(), await open()]
       await ask(first)
       await ask()
@@ -90,7 +90,7 @@ for (const scheme of ['http', 'https'] as const) {
       expect(goneOf(first)).to.deep.equal([false])
     })
 
-    it('keeps connections that wait for an answer, and closes one with late headers or a late body', async () => {
+    it('keeps connections that wait for an answer, and closes a connection with late headers or a late body', async () => {
       for (const late of ['GET / HT', 'POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{']) {
         const busy = await waitingOne()
         const incomplete = await open(late)
@@ -102,7 +102,7 @@ for (const scheme of ['http', 'https'] as const) {
       }
     })
 
-    it('closes a new connection if all others wait for their answers', async () => {
+    it('closes a new connection if all other connections wait for answers', async () => {
       const busy = [await waitingOne(), await waitingOne(), await waitingOne()] as const
       const late = connect(portOf(listener.server), '127.0.0.1')
         .on('error', () => {})
@@ -116,7 +116,7 @@ for (const scheme of ['http', 'https'] as const) {
     })
 
     if (scheme === 'https') {
-      it('closes a connection that never begins with TLS', async () => {
+      it('closes a connection that never begins the TLS handshake', async () => {
         const silent = connect(portOf(listener.server), '127.0.0.1')
           .on('error', () => {})
           .resume()

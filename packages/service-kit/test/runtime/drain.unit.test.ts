@@ -35,7 +35,7 @@ describe('drainable', () => {
   })
   afterEach(() => server.closeAllConnections())
 
-  /** Opens a connection and sends a text on it. `received` is everything that it ever receives. */
+  /** Opens a connection and sends a text on it. `received` resolves with everything that the connection receives until it is closed. */
   function open(sent: string): { socket: Socket; received: Promise<string> } {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     socket.write(sent)
@@ -46,7 +46,7 @@ describe('drainable', () => {
     while (seen[what] < count) await turn()
   }
 
-  it('waits for the current request, whose answer contains Connection: close', async () => {
+  it('waits for the request in progress, and adds Connection: close to its answer', async () => {
     const { received } = open(request.replace('/', '/slow'))
     await until('requests')
     let drained = false
@@ -60,7 +60,7 @@ describe('drainable', () => {
     await draining
   })
 
-  it('refuses new connections', async () => {
+  it('refuses new connections while it waits', async () => {
     const { port } = server.address() as AddressInfo
     open('')
     await until('connections')
@@ -70,7 +70,7 @@ describe('drainable', () => {
     await draining
   })
 
-  it('answers requests on idle connections for a short time, with Connection: close', async () => {
+  it('still answers requests on idle connections for a short time, with Connection: close', async () => {
     const { socket, received } = open(request)
     await until('answers')
     const draining = drain()
@@ -92,7 +92,7 @@ describe('drainable', () => {
     await draining
   })
 
-  it('closes idle and unused connections', async () => {
+  it('closes idle connections, even if they never sent a request', async () => {
     const [idle, silent] = [open(request), open('')]
     await until('answers')
     await until('connections', 2)
@@ -103,5 +103,5 @@ describe('drainable', () => {
     expect(await silent.received).to.equal('')
   })
 
-  it('resolves at once without connections', () => drain())
+  it('resolves at once if there are no connections', () => drain())
 })

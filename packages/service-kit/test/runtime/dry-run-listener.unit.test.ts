@@ -27,7 +27,7 @@ describe('POST /dry-run', () => {
     })
   }
 
-  it('answers with the verdict on a record of 256 KiB', async () => {
+  it('answers with the verdict for a record of 256 KiB', async () => {
     const value = Buffer.alloc(256 * 1024, 'x').toString('base64')
     const dryRun: DryRun = async (record) => ({ result: 'unknown', why: String(JSON.stringify(record).length) })
     const { status, text } = await ask(known, { dryRun, body: JSON.stringify({ value }) })
@@ -45,19 +45,19 @@ describe('POST /dry-run', () => {
     })
   }
 
-  it('exists only for a service with reactions and a token', async () => {
+  it('exists only if the service has reactions and a token for dry runs', async () => {
     expect((await ask({ authorization: 'Bearer ' }, { own: '' })).status).to.equal(404)
     expect(withDryRun(metrics, { dryRun: undefined, token, log })).to.equal(metrics)
   })
 
-  it('leaves other paths unchanged', async () => {
+  it('passes requests for other paths to the usual listener', async () => {
     const other = (path: string, method: string) => ask({}, { path, method }).then(({ status }) => status)
     expect(await Promise.all([other('/metrics', 'GET'), other('/', 'POST'), other('/dry-run', 'GET')])).to.deep.equal([
       200, 404, 404,
     ])
   })
 
-  it('answers an invalid body with a status only, and logs none of the body', async () => {
+  it('answers an invalid body with a status only, and logs nothing of the body', async () => {
     const noRecord: DryRun = async () => {
       throw new NoRecordError()
     }
@@ -67,7 +67,7 @@ describe('POST /dry-run', () => {
     expect(records).to.deep.equal([])
   })
 
-  it('logs a failed dry run', async () => {
+  it('logs the error of a dry run that failed', async () => {
     const broken: DryRun = async () => {
       throw new RangeError('broken')
     }

@@ -35,7 +35,7 @@ describe('a dry run', () => {
     sidecar = new FakeSidecar()
   })
 
-  /** Stores the event by its order, and publishes another one. */
+  /** Returns reactions that store the event under its order's id, and publish another event. */
   function reactionsOn({ documents, publish }: { documents: DocumentsOf; publish: Publish }) {
     return {
       orderevents: {
@@ -74,7 +74,7 @@ describe('a dry run', () => {
       mask: createMask(),
     })(record(document))
 
-  it('reports the writes and events of a record, hides personal data and executes nothing', async () => {
+  it('reports the writes and events that a record would cause, hides personal data, and stores and publishes nothing', async () => {
     const tried = await dryRun(created())
     expect(tried).to.deep.include({
       result: 'changes',
@@ -87,12 +87,12 @@ describe('a dry run', () => {
     expect([sidecar.documents.size, sidecar.published.length, sidecar.calls.transact]).to.deep.equal([0, 0, 0])
   })
 
-  it('reports no effect for a known event', async () => {
+  it('reports that a known event has no effect', async () => {
     sidecar.documents.set(`thing/${OrderId}`, { value: { id: OrderId }, etag: '1' })
     expect(await dryRun(created())).to.deep.equal({ result: 'no-effect', why: 'duplicate', publishes: [] })
   })
 
-  it('reports no effect for an unhandled event', async () => {
+  it('reports that an unhandled event has no effect', async () => {
     const tried = await dryRun({ ...created({}), Name: 'StockCounted' })
     expect(tried).to.deep.equal({ result: 'no-effect', why: 'not-handled', publishes: [] })
   })
@@ -113,7 +113,7 @@ describe('a dry run', () => {
     expect(await dryRun(created(), 'it is not listed')).to.include({ result: 'dead-letter', reason: 'untrusted' })
   })
 
-  it('fails while the store is unavailable', async () => {
+  it('reports a failure while the store is unavailable', async () => {
     const away = new SidecarError('read state', 'gone')
     for (const calls of ['read', 'readOne'] as const) sidecar.failures[calls].push(away)
     expect((await dryRun(created())).result).to.equal('unknown')

@@ -5,18 +5,18 @@ import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 const streamIsThere = async () => undefined
 
 describe('createReadiness', () => {
-  it('reports nothing missing with a sidecar, a store and a stream', async () => {
+  it('reports nothing as missing if the sidecar, the store and the stream work', async () => {
     expect(await createReadiness(new FakeSidecar('state.postgresql'), streamIsThere)()).to.deep.equal({})
   })
 
-  it('reports a store whose type is not tested', async () => {
+  it('reports a store of an untested type', async () => {
     expect(await createReadiness(new FakeSidecar('state.redis'), streamIsThere)()).to.deep.equal({
       store:
         'the store type state.redis is not tested with these services; use state.sqlite, state.postgresql or state.mongodb',
     })
   })
 
-  it('reports the sidecar’s own problem and the stream’s problem', async () => {
+  it('reports the problem that the sidecar names, and the problem of the stream', async () => {
     const sidecar = new FakeSidecar()
     sidecar.missing = async () => ({ sidecar: 'does not answer', store: 'does not answer' })
     sidecar.storeType = () => Promise.reject(new Error('nobody there'))
@@ -25,7 +25,7 @@ describe('createReadiness', () => {
     expect(await createReadiness(sidecar, async () => 'is gone')()).to.deep.equal({ ...missing, stream: 'is gone' })
   })
 
-  it('reports a topic that the service stopped consuming, before problems of the broker', async () => {
+  it('reports a topic that the service stopped consuming, instead of problems of the broker', async () => {
     const stopped = () => 'orderevents is no longer consumed'
     const readiness = createReadiness(new FakeSidecar(), async () => 'is gone', stopped)
     expect(await readiness()).to.deep.equal({ stream: 'orderevents is no longer consumed' })

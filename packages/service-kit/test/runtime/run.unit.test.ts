@@ -12,7 +12,7 @@ describe('failureText', () => {
     expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
   })
 
-  it('returns the message alone for wrong settings, a wrong trust file or a used port', () => {
+  it('returns only the message for wrong settings, a wrong trust file or a port in use', () => {
     expect(failureText(new SettingsError('file', ['PORT: must be integer']), contractMask)).to.equal(
       'settings are not usable (file):\n  - PORT: must be integer',
     )

@@ -23,7 +23,7 @@ const answer: RequestListener = (_request, response) => response.end('ok')
 const app = { web: answer, channel: answer, metrics: answer }
 
 describe('openListeners', () => {
-  it('keeps idle connections for longer than proxies and the sidecar do', async () => {
+  it('keeps idle connections for a longer time than proxies and the sidecar do', async () => {
     const listeners = await openListeners(app, settingsWith(0))
     expect(listeners).to.have.lengthOf(3)
     for (const { server, drain } of listeners) {
@@ -35,14 +35,14 @@ describe('openListeners', () => {
     }
   })
 
-  it('limits the time of requests, and checks the limit often', () => {
+  it('limits the time that a request may take, and checks the limit often', () => {
     for (const limits of [publicBounds, channelTimeouts]) {
       expect(limits.headersTimeout).to.be.at.most(limits.requestTimeout)
       expect(limits.connectionsCheckingInterval).to.be.below(limits.headersTimeout)
     }
   })
 
-  it('answers 408 to slow headers or bodies and closes the connection', async () => {
+  it('answers 408 to a request with slow headers or a slow body, and closes its connection', async () => {
     const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 }
     const never: RequestListener = (request, response) => request.on('end', () => response.end()).resume()
     const { server, drain } = await listen(never, limits, { host: '127.0.0.1', port: 0, variable: 'Web__HttpPort' })
@@ -62,7 +62,7 @@ describe('openListeners', () => {
     expect(failure).to.contain('on 127.0.0.1 is in use: stop the program that uses it, or set Web__HttpPort')
   })
 
-  it('closes all listeners if one of them cannot be opened', async () => {
+  it('closes all listeners that it opened if one listener cannot be opened', async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
     const webPort = await freePort()
@@ -72,7 +72,7 @@ describe('openListeners', () => {
     expect(await fetch(`http://127.0.0.1:${webPort}`).catch((error) => error.cause.code)).to.equal('ECONNREFUSED')
   })
 
-  describe('on localhost', () => {
+  describe('listeners on localhost', () => {
     const loopbacks = ['127.0.0.1', '[::1]']
     const statusAt = (host: string, port: number) =>
       fetch(`http://${host}:${port}`).then(
@@ -81,7 +81,7 @@ describe('openListeners', () => {
       )
     const statuses = (port: number) => Promise.all(loopbacks.map((host) => statusAt(host, port)))
 
-    it('answers on both loopback addresses with one port, and closes both', async () => {
+    it('answers on the same port of both loopback addresses, and closes both', async () => {
       const listeners = await openListeners(app, settingsWith(0, 0, 'localhost'))
       const ports = listeners.map(({ server }) => portOf(server))
       const before = await Promise.all(ports.map(statuses))
@@ -91,7 +91,7 @@ describe('openListeners', () => {
       expect(after).to.deep.equal(ports.map(() => ['ECONNREFUSED', 'ECONNREFUSED']))
     })
 
-    it('finishes a request on ::1 before it closes', async () => {
+    it('answers a request on ::1 before it closes', async () => {
       let finish = () => {}
       let begun = () => {}
       const isBegun = new Promise<void>((resolve) => (begun = resolve))
@@ -126,7 +126,7 @@ describe('openListeners', () => {
       ['127.0.0.1', '::1'],
       ['::1', '127.0.0.1'],
     ] as const) {
-      it(`names the address and the setting if a port is in use on ${other} alone, and leaves it free on ${free}`, async () => {
+      it(`names the address and the setting if a port is in use only on ${other}, and leaves it free on ${free}`, async () => {
         const taken = createSocket()
         await new Promise<void>((done) => taken.listen(0, other, done))
         const { port } = taken.address() as { port: number }
@@ -142,7 +142,7 @@ describe('openListeners', () => {
   })
 
   it('ignores an address that is missing on this machine, such as ::1 without IPv6', async () => {
-    // An address for documentation (RFC 3849), which no machine has.
+    // An address that is reserved for documentation (RFC 3849), so no machine has it.
     const absent = '2001:db8::1'
     const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
     for (const hosts of [

@@ -56,7 +56,7 @@ function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[
 }
 
 describe('readSettings', () => {
-  it('reads the file, then the environment, with Dapr’s variables for tokens', () => {
+  it('reads the file, then the environment, where tokens may also have Dapr’s names', () => {
     const loaded = load({
       ...tokens,
       Web__HttpPort: '8080',
@@ -72,14 +72,14 @@ describe('readSettings', () => {
     expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
   })
 
-  it('uses the platform’s PORT, unless our own variable is set', () => {
+  it('uses the hosting platform’s PORT, unless our own variable is set', () => {
     expect(load({ ...tokens, PORT: '8080' }).Web.HttpPort).to.equal(8080)
     expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
     expect(load({ ...tokens, PORT: 'eighty', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
     expect(load({ ...tokens, APP_API_TOKEN: 'a', AppChannel__Token: 'b' }).AppChannel.Token).to.equal('b')
   })
 
-  it('names the variable of a wrong value, by either name', () => {
+  it('names the variable that set a wrong value, whether it has our name or the platform’s', () => {
     expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
     expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
     expect(problemsOf({ ...tokens, PORT: '1', Web__HttpPort: 'x' })).to.deep.equal([
@@ -89,7 +89,7 @@ describe('readSettings', () => {
     expect(problemsOf(tokens, { ...settings, Web })).to.deep.equal(['Web__HttpPort: must be integer, in plain digits'])
   })
 
-  it('names missing and allowed values for a stream with a password', () => {
+  it('names missing settings and allowed values for a stream with a password', () => {
     expect(problemsOf({ ...tokens, Stream__AuthType: 'password', Stream__SaslUsername: 'u' })).to.deep.equal([
       'Stream__SaslPassword: is missing; set this variable',
     ])
@@ -102,7 +102,7 @@ describe('readSettings', () => {
     ])
   })
 
-  it('accepts long keys separated by commas, and a moment with an offset', () => {
+  it('accepts long signing keys separated by commas, and a time with an offset', () => {
     const [key, other] = ['k'.repeat(32), 'o'.repeat(44)]
     for (const SigningKeys of ['', key, `${key},${other}`]) {
       expect(load({ ...tokens, Trust__SigningKeys: SigningKeys }).Trust.SigningKeys).to.equal(SigningKeys)
@@ -138,7 +138,7 @@ describe('readSettings', () => {
     ])
   })
 
-  it('names wrong variables of traces, which the SDK would ignore', () => {
+  it('names wrong variables of traces, because the SDK would ignore them', () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector', Telemetry__TracePage: 'javascript:alert(1)' }
     expect(problemsOf({ ...tokens, ...traced }).map((problem) => problem.split(':')[0])).to.have.members([
       'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -163,14 +163,14 @@ describe('readSettings', () => {
     ])
   })
 
-  it('requires tokens, because the sidecar’s listener must not be open', () => {
+  it('requires the tokens of the sidecar and of its channel, so that the channel is not open to everyone', () => {
     expect(problemsOf({})).to.deep.equal([
       'APP_API_TOKEN: is missing; set this variable',
       'DAPR_API_TOKEN: is missing; set this variable',
     ])
   })
 
-  it('accepts names of components separated by commas, but no empty name', () => {
+  it('accepts names of components separated by commas, but refuses an empty name', () => {
     expect(load({ ...tokens, Stream__PubSub: 'pubsub,pubsub-1' }).Stream.PubSub).to.equal('pubsub,pubsub-1')
     for (const text of ['', 'pubsub,', 'pubsub, pubsub-1']) {
       expect(problemsOf({ ...tokens, Stream__PubSub: text }), text).to.have.lengthOf(1)

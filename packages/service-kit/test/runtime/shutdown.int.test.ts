@@ -13,7 +13,10 @@ import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
-/** The number of clients that get their answers at once. A client that sends its next request late is idle (connections.ts). */
+/**
+ * The number of clients. It is small enough that all clients get their answers at once. A client that sends its next request late would be treated as
+ * idle (connections.ts).
+ */
 const clients = 32
 
 describe('a service that receives SIGTERM', () => {
@@ -51,7 +54,7 @@ describe('a service that receives SIGTERM', () => {
     }
   })
 
-  /** Reads the service's output until a line has these words, and returns the line. */
+  /** Reads the service's output until a line contains these words, and returns this line. */
   async function told(words: string): Promise<string> {
     for await (const line of createInterface({ input: service.stdout })) if (line.includes(words)) return line
     throw new Error(`it ended without ${words}, by ${service.signalCode ?? service.exitCode}: ${await complaint}`)
@@ -66,20 +69,20 @@ describe('a service that receives SIGTERM', () => {
   }
 
   for (const listener of ['http', 'https', 'channel'] as const) {
-    it(`finishes the requests of ${clients} busy connections on ${listener}, half of them on ::1, and ends`, async () => {
+    it(`answers all requests of ${clients} busy connections on ${listener}, half of them on ::1, and ends`, async () => {
       const busy = Array.from({ length: clients }, (_, index) =>
         busyClient(index % 2 === 0 ? urls[listener] : urls[listener].replace('127.0.0.1', '[::1]')),
       )
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))
-      // After the stop, each client found the listener closed. Its request was never sent, so it may be sent elsewhere.
+      // After the stop, each client found that the listener was closed. Its request was never sent, so a proxy may send it to another replica.
       expect(ends.filter((end) => end !== 'ECONNREFUSED')).to.deep.equal([])
       expect(status).to.equal(0)
     })
   }
 
-  it('ends despite silent and idle connections', async () => {
+  it('ends even if connections are silent or idle', async () => {
     const silent = connect(Number(new URL(urls.http).port), '127.0.0.1')
     const idle = connect(Number(new URL(urls.https).port), '127.0.0.1')
     for (const socket of [silent, idle]) socket.on('error', () => {})
@@ -89,7 +92,7 @@ describe('a service that receives SIGTERM', () => {
     expect(status).to.equal(0)
   })
 
-  it('answers started requests with Connection: close', async () => {
+  it('answers requests that have begun with Connection: close', async () => {
     const slow = fetch(`${urls.http}/slow`)
     await told('"begun"')
     const stopped = stop()

@@ -19,7 +19,7 @@ describe('createStreamCheck', () => {
   const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
   const all = { read: true, write: true }
 
-  /** Returns a check of a Kafka with these groups and rights, or with a failure. */
+  /** Returns a check that finds these groups and rights in Kafka, or a failure. */
   function check(
     answer: () => Promise<[state: string, members: number]>,
     uses: Record<string, TopicUse> = {},
@@ -46,7 +46,7 @@ describe('createStreamCheck', () => {
     }
     return createStreamCheck(settings, use, { open, warn })
   }
-  /** Returns an error as the client wraps it. */
+  /** Returns an error of Kafka in the form in which the client wraps it. */
   const kafkaError = (apiId: string) =>
     new AggregateError([Object.assign(new Error('x'), { errors: [{}, refusal(apiId)] })])
   const refusal = (apiId: string) => Object.assign(new Error('The group is s3cret'), { apiId })
@@ -56,13 +56,13 @@ describe('createStreamCheck', () => {
   })
 
   for (const state of ['PreparingRebalance', 'CompletingRebalance']) {
-    it(`accepts a rebalancing group (${state}), because all replicas take part`, async () => {
+    it(`accepts a rebalancing group (${state}), because a rebalance affects all replicas`, async () => {
       expect(await check(async () => [state, 0])()).to.equal(undefined)
     })
   }
 
   for (const state of ['Empty', 'Dead']) {
-    it(`reports that nothing is consumed if the group is ${state}`, async () => {
+    it(`reports that the service consumes nothing if the group is ${state}`, async () => {
       expect(await check(async () => [state, 0])()).to.equal(
         'consumer group a-service has no members: nothing is consumed',
       )
@@ -82,7 +82,7 @@ describe('createStreamCheck', () => {
     })
   }
 
-  it('checks only the broker for a service that consumes nothing', async () => {
+  it('checks only that the broker answers if the service consumes nothing', async () => {
     const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
       createStreamCheck(
         settings,
@@ -102,7 +102,7 @@ describe('createStreamCheck', () => {
     'this user may not write topic in.dead': { 'in.dead': { read: false, write: false } },
   }
   for (const [words, uses] of Object.entries(denials)) {
-    it(`reports the denial “${words}”`, async () => {
+    it(`reports the missing right “${words}”`, async () => {
       expect(await check(async () => ['Stable', 1], uses)()).to.equal(words)
     })
   }
@@ -112,7 +112,7 @@ describe('createStreamCheck', () => {
     expect(await check(async () => ['Stable', 1], uses)()).to.equal(undefined)
   })
 
-  it('accepts a broker that does not report rights', async () => {
+  it('accepts a broker that does not report the user’s rights', async () => {
     const open = async () => ({
       ...idle,
       topicUses: async () => new Map(),
@@ -122,7 +122,7 @@ describe('createStreamCheck', () => {
     expect(await silent()).to.equal(undefined)
   })
 
-  it('reports a hanging broker within three seconds', async () => {
+  it('reports a broker that does not answer within three seconds', async () => {
     let answer: string | undefined
     check(() => new Promise(() => {}))().then((told) => (answer = told))
     await time.pass(2_000)
@@ -131,7 +131,7 @@ describe('createStreamCheck', () => {
     expect(answer).to.equal('the broker does not answer in time')
   })
 
-  describe('about transactions', () => {
+  describe('the check for transactions', () => {
     const warnings: string[] = []
     const warn = (warning: string) => void warnings.push(warning)
     beforeEach(() => warnings.splice(0))
@@ -159,7 +159,7 @@ describe('createStreamCheck', () => {
       expect([asked, warnings]).to.deep.equal([1, []])
     })
 
-    it('asks until Kafka answers, and reports the service as ready meanwhile', async () => {
+    it('asks again until Kafka answers, and reports the service as ready meanwhile', async () => {
       const answers = [() => Promise.reject(new Error('cut off')), async () => undefined, async () => true]
       const ask = check(
         async () => ['Stable', 1],
@@ -179,7 +179,7 @@ describe('createStreamCheck', () => {
     expect(await createStreamCheck({ ...settings, Brokers: '' }, use)()).to.match(/set Stream__Brokers/)
   })
 
-  it('shares one check among concurrent callers, and repeats it when the result is old', async () => {
+  it('shares one check among concurrent callers, and repeats the check when its result is old', async () => {
     let members = 1
     const ask = check(async () => ['Stable', members])
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([undefined, undefined, undefined])

@@ -15,7 +15,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
     })
     after(() => listener.drain())
 
-    /** Connects with these options. Returns the protocol and cipher, such as `TLSv1.3 TLS_AES_128_GCM_SHA256`, or a reason. */
+    /** Connects with these options. Returns the protocol and cipher, such as `TLSv1.3 TLS_AES_128_GCM_SHA256`, or the reason for a failure. */
     function offered(options: ConnectionOptions): Promise<string> {
       return new Promise((resolve) => {
         const port = portOf(listener.server)
@@ -27,7 +27,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
       })
     }
 
-    it('accepts TLS 1.3 and 1.2, and prefers 1.3', async () => {
+    it('accepts TLS 1.3 and TLS 1.2, and prefers TLS 1.3', async () => {
       expect(await offered({})).to.equal('TLSv1.3 TLS_AES_128_GCM_SHA256')
       const signature = keyType === 'ec' ? 'ECDSA' : 'RSA'
       expect(await offered({ maxVersion: 'TLSv1.2' })).to.equal(
@@ -35,12 +35,12 @@ for (const keyType of ['ec', 'rsa'] as const) {
       )
     })
 
-    it('chooses the cipher itself', async () => {
+    it('chooses the cipher by its own order, not by the client’s order', async () => {
       const backwards = 'TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256'
       expect(await offered({ ciphers: backwards })).to.equal('TLSv1.3 TLS_AES_128_GCM_SHA256')
     })
 
-    // At level 0, a client also offers ciphers that OpenSSL considers too weak.
+    // With security level 0, the client also offers ciphers that OpenSSL considers too weak.
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
       it(`refuses the version ${version}`, async () => {
         const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' }
@@ -55,7 +55,7 @@ for (const keyType of ['ec', 'rsa'] as const) {
       })
     }
 
-    it('refuses a renegotiation by a client', async () => {
+    it('refuses a client’s renegotiation', async () => {
       const port = portOf(listener.server)
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
       await new Promise((resolve) => socket.once('secureConnect', resolve))

@@ -10,7 +10,7 @@ import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
 const tracedService = join(import.meta.dirname, 'support/traced-service.ts')
-/** The folder of the settings, except for ports. */
+/** The folder with the service's settings. The test replaces the ports. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
 /** Opens a server on a free port. */
@@ -25,7 +25,7 @@ describe('a service with a collector of traces', () => {
   let output: Promise<string>
   afterEach(() => service.kill('SIGKILL'))
 
-  /** Starts the service, sends it a request, and stops it after a while. Returns the duration of the stop. */
+  /** Starts the service, sends a request to it, and stops it after `lingerMs`. Returns the duration of the stop. */
   async function serveOne(variables: Record<string, string>, lingerMs = 0): Promise<number> {
     const [http, channel, metrics] = [await freePort(), await freePort(), await freePort()]
     const env = {
@@ -53,7 +53,7 @@ describe('a service with a collector of traces', () => {
     return performance.now() - stoppedAt
   }
 
-  it('sends all spans before it ends, with the collector’s key', async () => {
+  it('sends all spans before it ends, with the key that the collector requires', async () => {
     const received: { path: string | undefined; key: unknown; body: string }[] = []
     const collector = await listening(async (request, response) => {
       const { url: path, headers } = request
@@ -71,7 +71,7 @@ describe('a service with a collector of traces', () => {
     expect(await output).not.to.contain('a-secret')
   })
 
-  it('ends in time if the collector hangs', async () => {
+  it('ends in time even if the collector does not answer', async () => {
     const collector = await listening()
     const took = await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${portOf(collector)}` })
     collector.closeAllConnections()
@@ -79,7 +79,7 @@ describe('a service with a collector of traces', () => {
     expect(took).to.be.at.least(900)
   })
 
-  it('continues if the collector is unreachable, and logs it', async () => {
+  it('continues to work if the collector is unreachable, and logs a warning', async () => {
     const away = `http://127.0.0.1:${await freePort()}`
     const soon = { OTEL_BSP_SCHEDULE_DELAY: '1', OTEL_EXPORTER_OTLP_TIMEOUT: '100' }
     await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: away, ...soon }, 1_000)
@@ -88,7 +88,7 @@ describe('a service with a collector of traces', () => {
     expect(told[0]).not.to.contain('traceId')
   })
 
-  it('refuses to start with an invalid collector, and names the setting', async () => {
+  it('refuses to start if the collector’s address is invalid, and names the setting', async () => {
     const failure = await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }).catch((error: Error) => error.message)
     expect(failure).to.contain('  - OTEL_EXPORTER_OTLP_ENDPOINT: must be a URL of http or https, such as http')
   })

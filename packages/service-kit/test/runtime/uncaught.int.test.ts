@@ -7,7 +7,7 @@ const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
 describe('an uncaught error', () => {
-  it('ends the service with its stack, and without personal data on it', () => {
+  it('ends the service, which prints the error’s stack but no personal data from the error', () => {
     const env = { PATH: process.env.PATH, APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
     const { status, stdout, stderr } = spawnSync(process.execPath, [buggyService, folder], { env, encoding: 'utf8' })
     expect(status, stdout).to.equal(1)

@@ -5,7 +5,7 @@ import { type Listener, listen, publicBounds } from '../../src/runtime/listener.
 import { thingId, thingsApp } from '../web/support/things.ts'
 import { portOf } from './support/port.ts'
 
-/** Sends bytes that no correct client sends to Node's parser and Express. Each is refused or harmless. */
+/** Sends bytes that no correct client sends, to test Node's parser and Express. All of them must be refused or harmless. */
 describe('the public listener', () => {
   let listener: Listener
   before(async () => {
@@ -15,7 +15,7 @@ describe('the public listener', () => {
   })
   after(() => listener.drain())
 
-  /** Sends texts, and returns everything received until the connection closes. A reset is treated as closed. */
+  /** Sends texts, and returns everything that is received until the connection closes. A reset connection is treated as closed. */
   async function answerTo(...parts: string[]): Promise<string> {
     const socket = connect(portOf(listener.server), '127.0.0.1')
     let received = ''
@@ -35,7 +35,7 @@ describe('the public listener', () => {
   const thing = JSON.stringify({ orderId: thingId, amount: 1 })
 
   describe('for an endless request', () => {
-    it('refuses headers longer than 16 KiB, in one line or in many', async () => {
+    it('refuses headers of more than 16 KiB, in one line or in many lines', async () => {
       const long = `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17 * 1024)}`
       const many = `GET /v1/things HTTP/1.1\r\nHost: a\r\n${'A: b\r\n'.repeat(3_000)}`
       const path = `GET /v1/things?${'x'.repeat(17 * 1024)}`
@@ -44,13 +44,13 @@ describe('the public listener', () => {
       }
     })
 
-    it('refuses more than 16 KiB of chunk extensions or trailers', async () => {
+    it('refuses a request with more than 16 KiB of chunk extensions or trailers', async () => {
       const chunked = request('POST /v1/things HTTP/1.1', [json, 'Transfer-Encoding: chunked'])
       expect(statusesOf(await answerTo(chunked, `1;${'x'.repeat(17 * 1024)}`))).to.deep.equal(['413'])
       expect(statusesOf(await answerTo(chunked, `0\r\n${'A: b\r\n'.repeat(3_000)}`))).to.deep.equal(['431'])
     })
 
-    it('refuses a body longer than 64 KiB, with any announced length', async () => {
+    it('refuses a body of more than 64 KiB, whatever length the request announces', async () => {
       for (const headers of [['Content-Length: 99999999999'], ['Transfer-Encoding: chunked']]) {
         const chunk = headers[0]?.includes('chunked') ? `${(65_537).toString(16)}\r\n${'x'.repeat(65_537)}` : '{'
         const socket = connect(portOf(listener.server), '127.0.0.1')
@@ -101,13 +101,13 @@ describe('the public listener', () => {
   })
 
   describe('for another protocol', () => {
-    it('answers HTTP/1.0 and 0.9 and closes the connection', async () => {
+    it('answers HTTP/1.0 and HTTP/0.9 and closes the connection', async () => {
       for (const version of [' HTTP/1.0', '']) {
         expect(await answerTo(`GET /v1/things${version}\r\n\r\n`)).to.match(/^HTTP\/1.1 200 .*"items":\[\]/s)
       }
     })
 
-    it('refuses HTTP/2 and invalid protocols', async () => {
+    it('refuses HTTP/2 and invalid names of protocols', async () => {
       for (const line of [
         'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
@@ -117,11 +117,11 @@ describe('the public listener', () => {
       }
     })
 
-    it('refuses a request without a host', async () => {
+    it('refuses a request without a Host header', async () => {
       expect(statusesOf(await answerTo('GET /v1/things HTTP/1.1\r\n\r\n'))).to.deep.equal(['400'])
     })
 
-    it('applies the same rules to a request with a whole URL', async () => {
+    it('applies the same rules to a request whose target is a complete URL', async () => {
       const answer = await answerTo(
         request('GET http://other.example/v1/things?limit=7 HTTP/1.1', ['Connection: close']),
       )
@@ -131,7 +131,7 @@ describe('the public listener', () => {
       )
     })
 
-    it('refuses tunnels and changes of the protocol', async () => {
+    it('refuses tunnels (CONNECT) and changes of the protocol (Upgrade)', async () => {
       expect(await answerTo(request('CONNECT other.example:443 HTTP/1.1'))).to.equal('')
       const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket']
       expect(statusesOf(await answerTo(request('GET /healthz HTTP/1.1', upgrade)))).to.deep.equal(['200'])
@@ -150,7 +150,7 @@ describe('the public listener', () => {
     })
   })
 
-  it('answers a hundred pipelined requests in order', async () => {
+  it('answers a hundred pipelined requests in the order in which they were sent', async () => {
     const pages = Array.from({ length: 100 }, (_, index) => index + 1)
     const answer = await answerTo(...pages.map((page) => request(`GET /v1/things?limit=${page} HTTP/1.1`)), last)
     expect([...answer.matchAll(/"next":"(\d+)"/g)].map(([, page]) => Number(page))).to.deep.equal(pages)
@@ -168,7 +168,7 @@ describe('the public listener', () => {
       }
     })
 
-    it('refuses a repeated idempotency key and names it', async () => {
+    it('refuses a repeated Idempotency-Key header and names it', async () => {
       const keys = [
         'Idempotency-Key: a',
         'Idempotency-Key: b',
@@ -181,7 +181,7 @@ describe('the public listener', () => {
     })
   })
 
-  it('refuses unknown parameters with names that every object has', async () => {
+  it('refuses unknown parameters with names that every JavaScript object has', async () => {
     const names = [
       '__proto__=1',
       'constructor=1',

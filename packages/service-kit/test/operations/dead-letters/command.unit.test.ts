@@ -8,7 +8,7 @@ describe('the command dead-letters', () => {
     expect(readArguments(['list', 'a/b'])).to.deep.equal({ command: 'list', what: 'a/b' })
   })
 
-  it('publishes events and shows personal data only on request', () => {
+  it('publishes events only if it is asked to, and shows personal data only if it is asked to', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
     const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
     expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)
@@ -20,7 +20,7 @@ describe('the command dead-letters', () => {
     [yes, true],
     [no, false],
   ] as const) {
-    it(`understands ${words.map((word) => `"${word}"`).join(', ')} as ${meant ? 'yes' : 'no'}`, () => {
+    it(`reads ${words.map((word) => `"${word}"`).join(', ')} as ${meant ? 'yes' : 'no'}`, () => {
       for (const word of words) {
         const replay = readArguments(['replay', 'ab', `--dry-run=${word}`, `--edit=${word}`])
         expect(replay).to.include({ dryRun: meant, edit: meant })

@@ -24,7 +24,7 @@ describe('readDeadLetters', () => {
     return attempt && positionText(attempt.position)
   }
 
-  it('returns one entry for each app and origin, despite repeated dead letters', async () => {
+  it('returns one entry for each app and origin, even if an app wrote several dead letters about it', async () => {
     for (const app of ['order-service', 'payment-service', 'order-service', 'order-service']) fail(log, app, 7)
     fail(log, 'order-service', 8)
     const found = await entries()
@@ -36,7 +36,7 @@ describe('readDeadLetters', () => {
     expect(found.map(({ attempts }) => attempts.length)).to.deep.equal([1, 1, 1])
   })
 
-  it('groups entries by reason and app, with the largest group first', async () => {
+  it('groupsOf groups entries by reason and app, with the largest group first', async () => {
     fail(log, 'order-service', 1, 'not-json')
     fail(log, 'order-service', 2)
     fail(log, 'order-service', 3)
@@ -49,7 +49,7 @@ describe('readDeadLetters', () => {
     ])
   })
 
-  it('reads all dead-letter topics, and counts the records that are not ours', async () => {
+  it('reads all dead-letter topics, and counts the records of other applications', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 1, 'not-json', { topic: 'paymentevents' })
     log.append({ topic: 'paymentevents.dead', value: 'x' })
@@ -65,7 +65,7 @@ describe('readDeadLetters', () => {
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('returns an entry as open until its event is replayed, for both apps that failed', async () => {
+  it('returns the entries of both apps that failed as open until the event is replayed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     expect((await entries()).map(openPosition)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
@@ -73,7 +73,7 @@ describe('readDeadLetters', () => {
     expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
   })
 
-  it('adds another failure of a replayed event to its entry, and opens it for the app that failed', async () => {
+  it('adds the failure of a replayed event to the event’s entry, and opens the entry of the app that failed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -87,7 +87,7 @@ describe('readDeadLetters', () => {
     expect(openPosition(payment)).to.equal('orderevents/0/9')
   })
 
-  it('opens an entry whose replayed event fails before the replay is noted', async () => {
+  it('opens an entry if the replayed event fails before the replay has written its note', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -117,7 +117,7 @@ describe('readDeadLetters', () => {
       })
     }
 
-    it('returns an open entry, although a note of 0.1.0 names a record at the same position', async () => {
+    it('returns an open entry, although a note of version 0.1.0 names an earlier record at the same position', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       const [before] = await entries()
@@ -130,14 +130,14 @@ describe('readDeadLetters', () => {
       expect(found[0]).to.deep.equal(before)
     })
 
-    it('adds an open attempt for dead letters without a record id, from 0.1.0 or of last resort', async () => {
+    it('adds an open attempt for a dead letter without a record id, if the earlier one at its position was replayed', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       failOld(log, 'order-service', 1, 'internal-error')
       expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
     })
 
-    it('makes a new entry for another record at the position of a replayed event', async () => {
+    it('makes a new entry for another record at the position of a replay’s record', async () => {
       fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
@@ -148,14 +148,14 @@ describe('readDeadLetters', () => {
     })
   })
 
-  it('returns the entries of the source for a mirrored log with the same times and other positions', async () => {
+  it('returns the same entries for a mirrored log, which has the same times and other positions', async () => {
     fail(log, 'order-service', 7, 'not-json', { arrivedAt: 1_000 })
     const [source] = await entries()
     fail(log, 'order-service', 2, 'not-json', { arrivedAt: 1_000 })
     expect((await entries()).map(({ id, attempts }) => [id, attempts.length])).to.deep.equal([[source?.id, 1]])
   })
 
-  it('keeps ids, attempts and states of dead letters from 0.1.0', async () => {
+  it('keeps the ids, attempts and states of dead letters that version 0.1.0 wrote', async () => {
     failOld(log, 'order-service', 1, 'not-json')
     failOld(log, 'payment-service', 1, 'not-json')
     failOld(log, 'order-service', 2, 'invalid-payload')
@@ -194,7 +194,7 @@ describe('readDeadLetters', () => {
         attempts.map(({ position }) => positionText(position)).join(),
       ])
 
-    it('returns a separate entry, and leaves the claimed entry unchanged', async () => {
+    it('returns a separate entry, and leaves the entry that the record claims unchanged', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -209,7 +209,7 @@ describe('readDeadLetters', () => {
       expect(story).to.contain('names a replay from orderevents/0/1, but there is no note of that replay')
     })
 
-    it('returns an open entry, even if the claimed entry was replayed', async () => {
+    it('returns an open entry, even if the event of the claimed entry was replayed', async () => {
       fail(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -217,7 +217,7 @@ describe('readDeadLetters', () => {
       expect([done && openAttempt(done), openPosition(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
     })
 
-    it('joins the attempts of one entry once their replays are noted', async () => {
+    it('joins the attempts to one entry when notes report their replays', async () => {
       fail(log, 'order-service', 1)
       fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
       fail(log, 'order-service', 12, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
@@ -232,7 +232,7 @@ describe('readDeadLetters', () => {
       ])
     })
 
-    it('ends for notes that form a circle', async () => {
+    it('returns the entry even if the notes form a circle', async () => {
       fail(log, 'order-service', 9, 'not-json', { replayedFrom: 'orderevents/0/1' })
       note(log, 'orderevents/0/9', 'orderevents/0/9')
       note(log, 'orderevents/0/9', 'orderevents/0/1')
@@ -241,7 +241,7 @@ describe('readDeadLetters', () => {
     })
   })
 
-  it('takes the record’s own position as origin if the claimed one is impossible', async () => {
+  it('uses the record’s own position as the origin if the claimed origin is impossible', async () => {
     const common = {
       'deadletter-app': 'order-service',
       'deadletter-reason': 'not-json',
@@ -263,13 +263,13 @@ describe('readDeadLetters', () => {
     expect(others).to.equal(1)
   })
 
-  it('ignores dead letters with a longer app name or reason than ours', async () => {
+  it('ignores dead letters whose app name or reason is longer than our longest', async () => {
     fail(log, 'x'.repeat(201), 1)
     fail(log, 'order-service', 1, 'x'.repeat(101))
     expect(await readDeadLetters(log)).to.deep.equal({ entries: [], others: 2 })
   })
 
-  it('accepts an id in every usual spelling', async () => {
+  it('selectEntries accepts an id in every usual spelling', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2)
     const all = await entries()
@@ -279,7 +279,7 @@ describe('readDeadLetters', () => {
       expect(selectEntries(all, what), what).to.deep.equal([all[1]])
   })
 
-  it('selects entries by id, by the beginning of an id, by group, or all', async () => {
+  it('selectEntries selects entries by id, by the beginning of an id, by group, or all', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2, 'not-json')
     const all = await entries()

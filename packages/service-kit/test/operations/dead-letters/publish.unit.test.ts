@@ -16,7 +16,7 @@ const replay: ReplayRecord = {
   headers: [],
 }
 
-/** Returns a producer whose sends end with the given offsets or errors, in order. */
+/** Returns a producer whose calls of `send` end with the given offsets or errors, one after the other. */
 function producer(...ends: (bigint | Error | undefined)[]) {
   const sent: { topic: string; headers: string[] }[] = []
   return {
@@ -30,7 +30,7 @@ function producer(...ends: (bigint | Error | undefined)[]) {
     },
   }
 }
-/** Returns a log with the new record at this time. */
+/** Returns a log that has the new record, with this time. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
   at: async ({ offset, ...rest }) => ({
     ...rest,
@@ -47,7 +47,7 @@ const publish = (kafka: ReturnType<typeof producer>, changes: Partial<ReplayReco
   publishReplay(kafka as unknown as Parameters<typeof publishReplay>[0], { ...replay, ...changes }, log)
 
 describe('publishReplay', () => {
-  it('writes a note next to the dead letter, with the new position', async () => {
+  it('writes a note with the new record’s position to the dead-letter topic', async () => {
     const kafka = producer(12n, 3n)
     expect(await publish(kafka)).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
     expect(kafka.sent).to.deep.equal([
@@ -56,7 +56,7 @@ describe('publishReplay', () => {
     ])
   })
 
-  it('writes only the note if an interrupted replay has published the record', async () => {
+  it('writes only the note if an interrupted replay has already published the record', async () => {
     const kafka = producer(3n)
     const published = await publish(kafka, { publishedAs: 'orderevents/1/12' })
     expect(published).to.deep.equal({ result: 'replayed', as: 'orderevents/1/12' })
@@ -75,7 +75,7 @@ describe('publishReplay', () => {
     ])
   })
 
-  it('writes a note by positions if it cannot read the new record', async () => {
+  it('writes a note with positions only if it cannot read the new record', async () => {
     const kafka = producer(12n, 3n)
     const at = async () => {
       throw new Error('the broker is away')
@@ -85,20 +85,20 @@ describe('publishReplay', () => {
   })
 
   for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {
-    it(`refuses only this record if the broker answers ${id}`, async () => {
+    it(`refuses the record and does not end the command if the broker answers ${id}`, async () => {
       const kafka = producer(new ProtocolError(id))
       expect(await publish(kafka)).to.have.property('result', 'refused')
       expect(kafka.sent).to.deep.equal([])
     })
   }
 
-  it('ends the command if the broker fails, or the note cannot be written', async () => {
+  it('throws, which ends the command, if the broker fails or the note cannot be written', async () => {
     for (const ends of [[new ProtocolError('NOT_ENOUGH_REPLICAS')], [12n, new ProtocolError('MESSAGE_TOO_LARGE')]]) {
       expect(await publish(producer(...ends)).catch((error: unknown) => error)).to.be.instanceOf(ProtocolError)
     }
   })
 
-  it('fails before the note if the client returns no position', async () => {
+  it('throws before it writes the note if the client returns no position', async () => {
     const kafka = producer(undefined, 3n)
     expect(await publish(kafka).catch((error: Error) => error.message)).to.contain('did not return the position')
     expect(kafka.sent.map(({ topic }) => topic)).to.deep.equal(['orderevents'])

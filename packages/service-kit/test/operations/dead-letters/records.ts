@@ -18,17 +18,17 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
-  /** True if the topic refused the dead letter with its event. */
+  /** True if the topic refused the dead letter with its event, so that the dead letter lacks the event. */
   isCut?: boolean
   detail?: string
-  /** The record's time of arrival. The default differs for each offset. */
+  /** The record's time of arrival. By default, it depends on the offset, so records differ. */
   arrivedAt?: number
   key?: string
   /** The header with the position of the event's first record. */
   replayedFrom?: string
 }
 
-/** Writes a service's dead letter of the record at an offset. Returns the dead letter's position. */
+/** Writes a service's dead letter about the record at an offset. Returns the dead letter's position. */
 export function fail(
   log: FakeLog,
   app: string,
@@ -57,7 +57,7 @@ export function fail(
   return log.append(make(delivery, { code: reason, detail }, app, new Date()))
 }
 
-/** Writes the dead letter of 0.1.0 of the record at an offset (`deadLetterOf` of that version). */
+/** Writes the dead letter that version 0.1.0 wrote about the record at an offset (`deadLetterOf` of that version). */
 export function failOld(
   log: FakeLog,
   app: string,
@@ -78,7 +78,7 @@ export function failOld(
   return log.append({ topic: 'orderevents.dead', key: 'k', value, headers })
 }
 
-/** Writes the note of a replay on the dead-letter topic; 0.1.0 named no record. */
+/** Writes the note of a replay to the dead-letter topic. Without `record`, it is a note of version 0.1.0. */
 export function note(log: FakeLog, of: string, as: string, record?: string): void {
   const ofRecord = record && { 'replay-of-record': record }
   log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as, ...ofRecord } })

@@ -11,7 +11,7 @@ function refusalOf(value: Uint8Array, reason: string | undefined, problems: stri
 }
 
 describe('checkReplay', () => {
-  it('refuses an event that the schemas reject, and names every problem', () => {
+  it('refuses an event that is invalid by the schemas, and names every problem', () => {
     const wrong = { ...event, CreationDate: 'today', Payload: { ...event.Payload, Total: '1' } }
     const why = refusalOf(bytesOf(wrong), 'invalid-payload')
     expect(why).to.have.length(2)
@@ -20,18 +20,18 @@ describe('checkReplay', () => {
     expect(refusalOf(bytesOf({ ...event, Name: 'OrderCraeted' }), undefined).join()).to.contain('unknown-event')
   })
 
-  it('accepts an event if the schemas now allow it, its publisher is now trusted, or the fault was ours', () => {
+  it('accepts an event if the schemas now allow it, its publisher is now trusted, or our service had the fault', () => {
     for (const reason of [...envelopeErrorCodes, 'untrusted', 'handler-error', 'refused', undefined]) {
       expect(refusalOf(bytesOf(event), reason)).to.deep.equal([])
     }
   })
 
-  it('refuses an amount with more digits than a number keeps', () => {
+  it('refuses an amount with more digits than a 64-bit number keeps', () => {
     const text = JSON.stringify(event).replace(/"Total":[\d.]+/, '"Total":999999999999.999999')
     expect(refusalOf(Buffer.from(text), 'invalid-payload').join()).to.match(/\/Payload\/Total .*at most 15 digits/)
   })
 
-  it('refuses an unedited event that a rule of a service rejected', () => {
+  it('refuses an unchanged event that a rule of a service rejected', () => {
     expect(refusalOf(bytesOf(event), 'room-taken', [''])).to.deep.equal([
       'room-taken: a rule of the service refuses the event; edit it before you replay it',
     ])

@@ -37,7 +37,7 @@ describe('replayDeadLetters', () => {
   }
   const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
 
-  it('publishes one record for both apps, even for more entries than it publishes at once', async () => {
+  it('publishes one record if an event failed in two apps, even for more events than it publishes at once', async () => {
     for (const app of ['order-service', 'payment-service']) {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, app, offset, 'handler-error', { value })
     }
@@ -49,7 +49,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(60)
   })
 
-  it('refuses an event for the app whose data it contradicts, in any order of apps', async () => {
+  it('refuses an event only for the app whose data it contradicts, whichever app is first', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     for (let offset = 2; offset <= 70; offset += 1) fail(log, 'order-service', offset)
     fail(log, 'payment-service', 1, 'conflicting-order', { value })
@@ -64,7 +64,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(1)
   })
 
-  it('refuses an entry with the detail of its dead letter, in which personal data is masked', async () => {
+  it('refuses an entry with the detail of its dead letter, and masks personal data in this detail', async () => {
     fail(log, 'order-service', 1, 'room-taken', { value, detail: 'Ada Lovelace has this room' })
     for await (const outcome of replayEntries(log, publish, await entries(), { trust }))
       expect(outcome).to.deep.include({
@@ -75,7 +75,7 @@ describe('replayDeadLetters', () => {
       })
   })
 
-  it('replays all entries except those of a missing partition, as its dry run reports', async () => {
+  it('replays all entries except those of a missing partition, as the dry run before has reported', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
@@ -87,7 +87,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(2)
   })
 
-  it('reports the replayed entries before the failure that ends the others', async () => {
+  it('reports the replayed entries before it throws the failure that prevents the other replays', async () => {
     for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
     const told: string[] = []
     const failing = async (replay: ReplayRecord) => {
@@ -117,7 +117,7 @@ describe('replayDeadLetters', () => {
       return { Id, CorrelationId, TraceId }
     }
 
-    it('an envelope without ids keeps its bytes, from which receivers derive the same ids', async () => {
+    it('an envelope without ids is replayed unchanged, because receivers derive the same ids from its bytes', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       await replay(await entries())
       expect(published()[0]?.value).to.deep.equal(value)
@@ -128,7 +128,7 @@ describe('replayDeadLetters', () => {
       ['an envelope', value],
       ['bytes that are not an envelope', Buffer.from('{')],
     ] as const) {
-      it(`an envelope without ids gets the ids of the failed event when it is edited from ${what}`, async () => {
+      it(`an envelope without ids gets the failed event’s ids when it is edited from ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
         await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
@@ -136,21 +136,21 @@ describe('replayDeadLetters', () => {
       })
     }
 
-    it('an envelope without ids gets the failed event’s own ids if the edit leaves them out', async () => {
+    it('an edited envelope without ids gets the ids in the envelope of the failed event', async () => {
       const ids = { Id: randomUUID(), CorrelationId: randomUUID(), TraceId: randomUUID() }
       fail(log, 'order-service', 1, 'invalid-payload', { value: bytesOf({ ...event, ...ids, Version: 'one' }) })
       await replay(await entries(), { edited })
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('an envelope without ids keeps the ids of its position if it failed in 0.1.0', async () => {
+    it('an envelope without ids keeps the ids from its position if it failed in version 0.1.0', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
       expect(idsOf()).to.deep.equal(derived({ topic: 'orderevents', partition: 0, offset: 7 }))
     })
 
-    it('an envelope without ids keeps its bytes while services derive ids from positions', async () => {
+    it('an envelope without ids is replayed unchanged while services derive ids from positions', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       await replay(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
       expect(published()[0]?.value).to.deep.equal(value)
@@ -195,7 +195,7 @@ describe('replayDeadLetters', () => {
       )
     })
 
-    it('an edited event gets a key only if the key was missing because of a missing field', async () => {
+    it('an edited event without a key gets a key only if the failed event lacked a field of the key', async () => {
       expect((await replayed({ value, key: '' })).key).to.equal(undefined)
       const { OrderId: _, ...Payload } = event.Payload
       expect((await replayed({ value: bytesOf({ ...event, Payload }), key: '' })).key).to.equal(orderId)
@@ -207,21 +207,21 @@ describe('replayDeadLetters', () => {
     })
   })
 
-  it('replays a dead letter alone if another record had its position', async () => {
+  it('replays each of two dead letters whose records had the same position', async () => {
     for (const arrivedAt of [1_000, 2_000]) fail(log, 'order-service', 1, 'handler-error', { value, arrivedAt })
     expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed', 'replayed'] })
     expect(published()).to.have.length(2)
     expect(await replay(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
   })
 
-  it('keeps the claimed origin of a record, with or without a note', async () => {
+  it('keeps the origin that a record claims, with or without a note', async () => {
     fail(log, 'order-service', 9, 'handler-error', { value, replayedFrom: 'orderevents/0/1' })
     await replay(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
 
   describe('two processes that replay the same dead letters', () => {
-    it('publish an event once if both have listed it before', async () => {
+    it('publish an event only once if both have listed it before', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
       await replay(listed)
@@ -230,7 +230,7 @@ describe('replayDeadLetters', () => {
       expect(published()).to.have.length(60)
     })
 
-    it('publish an event once if the other process is faster during the command', async () => {
+    it('publish an event only once if the other process replays it during the command', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const listed = await entries()
       const outcomes: Outcome[] = []
@@ -243,7 +243,7 @@ describe('replayDeadLetters', () => {
       expect(outcomes.at(-1)).to.deep.include({ result: 'done', as: 'orderevents/0/50' })
     })
 
-    it('report the new record, even in a dry run or for a refused event', async () => {
+    it('report the record that the other process published, even in a dry run or for a refused event', async () => {
       fail(log, 'order-service', 1, 'conflicting-order', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -252,7 +252,7 @@ describe('replayDeadLetters', () => {
       }
     })
 
-    it('find replays on a topic that was created again after the listing', async () => {
+    it('find the other process’s replay even if the dead-letter topic was created again after the listing', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -274,13 +274,13 @@ describe('replayDeadLetters', () => {
       return undefined
     }
 
-    it('publishes nothing if that attempt was replayed, even if a newer attempt is open', async () => {
+    it('publishes nothing if the given attempt was already replayed, even if a newer attempt is open', async () => {
       const outcome = await outcomeOf(await failedAgain(), 'orderevents/0/1')
       expect(outcome).to.deep.include({ result: 'done', as: 'orderevents/0/7' })
       expect(published()).to.have.length(0)
     })
 
-    it('publishes the newest attempt', async () => {
+    it('publishes the event if the given attempt is the newest', async () => {
       expect(await outcomeOf(await failedAgain(), 'orderevents/0/7')).to.deep.include({ result: 'replayed' })
     })
 
@@ -299,7 +299,7 @@ describe('replayDeadLetters', () => {
       begun: (of) => intents.get(of),
     }
     beforeEach(() => intents.clear())
-    /** Publishes as `publishReplay` does, but is killed before the note. */
+    /** Publishes as `publishReplay` does, but fails before it writes the note, as if the process was killed. */
     const killed = async ({ origin, of: _, ...record }: ReplayRecord): Promise<never> => {
       log.append({ ...origin, ...record })
       throw new Error('killed')
@@ -316,7 +316,7 @@ describe('replayDeadLetters', () => {
       return outcomes
     }
 
-    it('writes missing notes and does not publish those records again', async () => {
+    it('writes the missing notes, and does not publish the records again', async () => {
       for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       expect(await run(killed).catch((error: Error) => error.message)).to.equal('killed')
       expect(published()).to.have.length(3)
@@ -328,7 +328,7 @@ describe('replayDeadLetters', () => {
       expect(published()).to.have.length(3)
     })
 
-    it('publishes records that did not reach the log', async () => {
+    it('publishes the records that did not reach the log', async () => {
       fail(log, 'order-service', 1, 'handler-error', { value })
       const unsent = () => Promise.reject(new Error('killed'))
       await run(unsent).catch(() => {})
@@ -390,36 +390,36 @@ describe('replayDeadLetters', () => {
       }
     })
 
-    it('an event of our services gets the operator’s signature when it is edited', async () => {
+    it('an edited event of our services gets the operator’s signature', async () => {
       const signature = await replayed(ours, { edited, signature: signer.sign(ours) })
       expect(signature).to.equal(signer.sign(published().at(-1)?.value as Buffer))
     })
 
-    it('an event of our services gets a new signature only if it is older than the start of signing', async () => {
+    it('an unsigned event of our services gets a signature only if it is older than the start of signing', async () => {
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain(
         'signature is missing or wrong',
       )
     })
 
-    it('an event of our services gets no signature if its publisher set an older date', async () => {
+    it('an unsigned event of our services gets no signature if only its publisher dated it before the start of signing', async () => {
       const trust = trustWith({ signedSince: 1_001 })
       expect(await replayed(ours, { trust, appendedAt: Number.NaN })).to.contain('signature is missing or wrong')
     })
 
-    it('works unsigned if no key is set', async () => {
+    it('an event of our services is replayed unsigned if no key is set', async () => {
       const trust = trustWith({ signer: undefined })
       expect(await replayed(ours, { trust })).to.equal(undefined)
       expect(await replayed(ours, { trust, edited, signature: 'x'.repeat(43) })).to.equal(undefined)
     })
 
-    it('an event of another application, which the trust file allows, gets no signature', async () => {
+    it('an event of an outside application that the trust file allows gets no signature', async () => {
       const trust = trustWith({ file: { unlisted: 'accept', publishers: {} } })
       expect(await replayed(value, { trust, edited: value })).to.equal(undefined)
       expect(await replayed(value, {})).to.contain('is not listed in trust.json')
     })
 
-    it('an event gets its signature from the dead letter if the log has deleted the record', async () => {
+    it('an event keeps its signature, from the dead letter, if the log has deleted the record', async () => {
       const deadLetter = { topic: 'orderevents.dead', value: ours }
       log.append({
         ...deadLetter,
@@ -448,7 +448,7 @@ describe('replayDeadLetters', () => {
       return whys
     }
 
-    it('replays the event from the log', async () => {
+    it('replays the event from the log if the dead letter does not contain it', async () => {
       const { offset } = log.append({ topic: 'orderevents', key: 'k', value, headers: { 'x-own': '1' } })
       cut(Number(offset))
       expect(await replay(await entries())).to.deep.equal({ 'order-service': ['replayed'] })
@@ -456,7 +456,7 @@ describe('replayDeadLetters', () => {
       expect([again?.key?.toString(), again?.value, again && headerOf(again, 'x-own')]).to.deep.equal(['k', value, '1'])
     })
 
-    it('refuses a dead letter whose event is missing in the log, unless the operator provides it', async () => {
+    it('refuses a dead letter whose event is missing in the log, unless the operator provides the event', async () => {
       log.append({ topic: 'orderevents', value: '{}' })
       cut(0)
       cut(7)
@@ -482,7 +482,7 @@ describe('replayDeadLetters', () => {
       expect((await refusals()).join()).to.contain('the log has deleted the event')
     })
 
-    it('checks the event like any other', async () => {
+    it('checks an event from the log like any other event', async () => {
       log.append({ topic: 'orderevents', value: '{' })
       cut(0, Buffer.from('{'))
       expect((await refusals()).join()).to.contain('not-json')

@@ -9,7 +9,7 @@ import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { bytesOf, event, fail } from './records.ts'
 
 describe('entryLines', () => {
-  it('shows the problems of an event without its values', async () => {
+  it('shows the problems of an event, but not the event’s values', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
@@ -28,7 +28,7 @@ describe('entryLines', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
   })
 
-  it('shows the ids of an event in traces and logs, its own or derived ones', async () => {
+  it('shows the ids that an event has in traces and logs, whether they are in its envelope or derived', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -46,7 +46,7 @@ describe('entryLines', () => {
     }
   })
 
-  it('shows a bug without the parts of its message that quote the event', async () => {
+  it('shows the message of a bug without the parts that quote the event', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -63,7 +63,7 @@ describe('entryLines', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('TypeError: no SECRET-TAX-ID')
   })
 
-  it('shows the event from the log if the dead letter does not contain it, and reports a missing event', async () => {
+  it('shows the event from the log if the dead letter lacks it, and reports an event that the log has deleted', async () => {
     const log = new FakeLog()
     for (const isThere of [false, true]) {
       fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })
@@ -103,7 +103,7 @@ describe('entryLines', () => {
 })
 
 describe('shownValue', () => {
-  it('masks a tax id under any name that is not in the contract', () => {
+  it('masks a tax id in a field whose name is not in the contract', () => {
     const names = fc.oneof(
       fc.string(),
       fc.constantFrom('customer_tax_id', 'CustomerTaxID', 'taxid', 'Payload', 'Note', '0'),
@@ -138,7 +138,7 @@ describe('shownValue', () => {
     expect(shown).to.contain('"customer_tax_id"').and.to.contain('"Total": 3').and.not.to.contain('masked')
   })
 
-  it('keeps every digit and every key if values are shown', () => {
+  it('keeps all digits of numbers and repeated keys if values are shown', () => {
     const exact = '{"Total":12345678901234567890,"Total":1}'
     expect(shownValue(Buffer.from(exact), true)).to.equal(exact)
     expect(shownValue(Buffer.from('{"a":[1]}'), true)).to.equal('{\n  "a": [\n    1\n  ]\n}')

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { defineService } from '../../../src/runtime/define-service.ts'
 import { run } from '../../../src/runtime/run.ts'
 
-// Runs a service with an uncaught error. Its first argument is the folder of the settings.
+// Runs a service that throws an uncaught error. The first argument is the folder of the settings.
 
 const bug = () => {
   throw Object.assign(new Error('a bug, met by {"CustomerName":"SECRET"}'), { document: { CustomerName: 'SECRET' } })

@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Ports above those of `make up` in a test (test/support/free-offset.ts), and below those of test stacks (packages/cli/src/lib/free-ports.ts). */
+/**
+ * The ports that tests of this package use. They are above the ports of `make up` in a test (test/support/free-offset.ts), and below the ports of
+ * test stacks (packages/cli/src/lib/free-ports.ts).
+ */
 const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)
 
 /**
- * Returns an unused port, a different one each time. Ports of the system's range for connections (from 32768) could be taken before a service
- * listens.
+ * Returns an unused port, and another port for each call. It avoids the ports from 32768 on: the system uses them for connections, so they could be
+ * taken before a service listens.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

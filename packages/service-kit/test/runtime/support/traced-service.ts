@@ -4,7 +4,7 @@ import { run } from '../../../src/runtime/run.ts'
 import { text } from '../../../src/web/input.ts'
 import { route } from '../../../src/web/route.ts'
 
-// Runs a service that answers GET /v1/things. Its first argument is the folder of the settings.
+// Runs a service that answers GET /v1/things. The first argument is the folder of the settings.
 
 await run(
   defineService({
