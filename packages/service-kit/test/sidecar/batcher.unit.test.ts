@@ -26,14 +26,14 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
 describe('createBatcher', () => {
   const time = virtualTime()
 
-  it('flushes items that arrive together in one batch, and returns each its own result', async () => {
+  it('flushes items that arrive at the same time in one batch, and returns to each caller its own result', async () => {
     const batches: number[][] = []
     const add = batcherOf({ flush: recordingIn(batches) })
     expect(await Promise.all([add(1), add(2), add(3)])).to.deep.equal([2, 4, 6])
     expect(batches).to.deep.equal([[1, 2, 3]])
   })
 
-  it('reports the number of waiting items, the wait of the first item and the time of each batch', async () => {
+  it('reports the number of waiting items, the time that the first item waited and the duration of each batch', async () => {
     let waiting = () => Number.NaN
     const told: number[][] = []
     const add = batcherOf({
@@ -82,7 +82,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
-  it('runs as many flushes as allowed, and only one after a failure until it succeeds', async () => {
+  it('runs as many flushes as allowed at the same time, but after a failure only one until a flush succeeds', async () => {
     const ends: (() => void)[] = []
     let failing = false
     const add = batcherOf({
@@ -114,7 +114,7 @@ describe('createBatcher', () => {
     expect(statuses).to.deep.equal(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
-  it('waits before the next flush, unless it is full or the batcher was idle', async () => {
+  it('waits before the next flush, unless a full batch is waiting or the batcher was idle', async () => {
     const batches: number[][] = []
     const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })
     await add(1)
@@ -129,7 +129,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1], [2], [3, 4], [5]])
   })
 
-  it('limits the bytes of a batch, but accepts a single larger item', async () => {
+  it('limits the bytes of a batch, but flushes a single larger item', async () => {
     const batches: number[][] = []
     const add = batcherOf({
       sizeOf: (item) => item,
@@ -140,7 +140,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[6, 4], [1], [50], [2]])
   })
 
-  it('refuses an item if too many wait, and keeps the others', async () => {
+  it('refuses an item if too many items are waiting, and keeps the waiting items', async () => {
     const add = batcherOf({ maxWaiting: 2 })
     const accepted = [add(1), add(2)]
     const refused = await add(3).catch((error: unknown) => error)
@@ -148,7 +148,7 @@ describe('createBatcher', () => {
     expect(await Promise.all(accepted)).to.deep.equal([2, 4])
   })
 
-  it('fails the whole batch if the flush throws, and continues with the next', async () => {
+  it('fails all items of a batch if the flush throws, and continues with the next batch', async () => {
     let failing = true
     const add = batcherOf({
       async flush(items) {
@@ -162,7 +162,7 @@ describe('createBatcher', () => {
     expect(await add(4)).to.equal(8)
   })
 
-  it('tries a single item after a failure, then doubles the number', async () => {
+  it('flushes a single item after a failure, then doubles the number of items with each success', async () => {
     const sizes: number[] = []
     const add = batcherOf({
       async flush(items) {
@@ -179,7 +179,7 @@ describe('createBatcher', () => {
     expect(sizes).to.deep.equal([2, 1, 1, 2, 4])
   })
 
-  it('keeps the interval of flushes even if they fail fast', async () => {
+  it('keeps the interval between flushes even if flushes fail fast', async () => {
     let flushes = 0
     const add = batcherOf({
       minIntervalMs: 20,
@@ -199,7 +199,7 @@ describe('createBatcher', () => {
     await later
   })
 
-  it('stops the search for a refused item during an outage', async () => {
+  it('stops searching for a refused item when an outage begins', async () => {
     let flushes = 0
     const add = batcherOf({
       isRefusal: (error) => (error as Error).message === 'refused',
@@ -215,7 +215,7 @@ describe('createBatcher', () => {
     expect(flushes).to.equal(2)
   })
 
-  it('finds the refused item by halving, and stores the others', async () => {
+  it('finds the refused item by halving the batch, and flushes the other items', async () => {
     let flushes = 0
     const add = batcherOf({
       isRefusal: () => true,
@@ -234,7 +234,7 @@ describe('createBatcher', () => {
     expect(flushes).to.be.at.most(7)
   })
 
-  it('does not begin items that waited more than five seconds', async () => {
+  it('does not flush items that waited more than five seconds', async () => {
     let done = () => {}
     const add = batcherOf({
       maxItems: 1,
@@ -247,14 +247,14 @@ describe('createBatcher', () => {
     })
     const first = add(1)
     const second = add(2).catch((error: unknown) => error)
-    // Between two checks of the waiting items.
+    // This moment is between two checks of the waiting items.
     await time.pass(5_500)
     done()
     expect(await first).to.equal(2)
     expect(await second).to.be.instanceOf(OverloadError)
   })
 
-  it('fails all late items, even with small batches', async () => {
+  it('fails all late items at once, even if a batch is too small for all of them', async () => {
     let done = () => {}
     const add = batcherOf({
       flush: () =>
@@ -296,12 +296,12 @@ describe('createBatcher', () => {
     )
   })
 
-  it('fails an item that becomes late during the check', async () => {
+  it('flushes an item that becomes late only after the check for late items', async () => {
     time.passAtEachLook(4_000)
     expect(await batcherOf({})(1)).to.equal(2)
   })
 
-  it('runs a flush for the spans of its items only', async () => {
+  it('records the span of a flush below the spans of its own items only', async () => {
     const { tracing, spans } = recordedSpans()
     const begin = () => tracing.begin('waiting', newTraceId(), undefined, { kind: 'server' })
     const [first, second, third] = [begin(), begin(), begin()]

@@ -20,7 +20,7 @@ type Handler = (request: unknown) => unknown
 const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata } =
   daprProto.Dapr.method
 
-/** Serves Dapr's protocol with given answers, including errors that a real sidecar returns only in an outage. */
+/** These tests serve Dapr's protocol with given answers, including errors that a real sidecar returns only in an outage. */
 describe('createSidecar', () => {
   const handlers: Record<string, Handler> = {}
   let traceparent: unknown
@@ -94,7 +94,7 @@ describe('createSidecar', () => {
     expect(token).to.equal('dapr-token')
   })
 
-  it('passes the current trace to the sidecar, below a span of the call', async () => {
+  it('passes the current trace to the sidecar, with the span of the call as the parent', async () => {
     const { tracing, spans } = recordedSpans()
     const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
     handlers.GetState = () => ({})
@@ -121,14 +121,14 @@ describe('createSidecar', () => {
     expect(spans()).to.have.lengthOf(2)
   })
 
-  it('reads one document, and returns undefined for a missing one', async () => {
+  it('reads one document, and returns undefined for a missing document', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"b":1}'), etag: '7' })
     expect(await sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
     handlers.GetState = () => ({})
     expect(await sidecar.readOne('a')).to.equal(undefined)
   })
 
-  it('fails for an unreadable key instead of reporting it as absent', async () => {
+  it('fails if a key is unreadable, instead of reporting the document as absent', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
@@ -138,7 +138,7 @@ describe('createSidecar', () => {
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
 
-  it('hides the content of such a document, which may be personal', async () => {
+  it('hides the content of a document that is not JSON, because it may be personal', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"Name": SECRET}'), etag: '1' })
     const error = await sidecar.readOne('a').catch((thrown: unknown) => thrown)
     expect(inspect(error, { depth: null, showHidden: true }))
@@ -178,7 +178,7 @@ describe('createSidecar', () => {
     expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')
   })
 
-  it('publishes each event with its own key and headers, and detects a failed one', async () => {
+  it('publishes each event with its own key and headers, and detects an event that the broker did not accept', async () => {
     let seen: { metadata: object; entries: { metadata: object }[] } | undefined
     handlers.BulkPublishEventAlpha1 = (request) => {
       seen = request as typeof seen
@@ -220,7 +220,7 @@ describe('createSidecar', () => {
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],
-      // A size never fits later: the messages of grpc-go, of grpc-js, and of Dapr's Kafka client.
+      // A message that is too large will also be too large later. These are the texts of grpc-go, of grpc-js, and of Dapr's Kafka client.
       [status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'trying to send message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'grpc: message after decompression larger than max (2 vs. 1)', 'refused'],
@@ -231,7 +231,7 @@ describe('createSidecar', () => {
         'kafka: invalid configuration (Attempt to produce message larger than configured Producer.MaxMessageBytes: 3 > 2)',
         'refused',
       ],
-      // A rate or a quota has room later: the messages of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
+      // A rate limit or a quota allows the message later. These are the texts of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
       [status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
       [status.INTERNAL, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],

@@ -41,17 +41,17 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       return seen
     }
 
-    it('lists all entries once, newest first, across pages', async () => {
+    it('lists every entry exactly once, newest first, across all pages', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       expect(await all(7)).to.deep.equal(Array.from({ length: 150 }, (_, index) => `${149 - index}`))
     })
 
-    it('returns an empty page before the first entry', async () => {
+    it('returns an empty page if the list has no entries', async () => {
       expect(await page(10)).to.deep.equal({ items: [], next: null })
     })
 
-    it('continues with the next older chunk after a page at the end of a chunk', async () => {
+    it('continues with the next older chunk if a page ended at the end of a chunk', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
       const { items, next } = await page(6)
@@ -66,7 +66,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['c', 'a'])
     })
 
-    it('fills pages to their limit if most documents are missing', async () => {
+    it('fills pages to their limit even if most documents are missing', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       for (let id = 0; id < 150; id += 1) if (id % 5 !== 0) sidecar.documents.delete(`${id}`)
@@ -88,7 +88,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(shown.slice(0, 2).concat(shown.slice(-2))).to.deep.equal(['149', '148', '127', 'others'])
     })
 
-    it('starts again with an empty list if the chunks of its hint are lost', async () => {
+    it('starts again with an empty list if the chunks to which the hint points are lost', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       for (const key of sidecar.chunkKeys()) sidecar.documents.delete(key)
@@ -97,13 +97,13 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['next'])
     })
 
-    it('returns a null cursor at the oldest entry', async () => {
+    it('returns the cursor null with the page that ends at the oldest entry', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c', 'd']) await add(commit, id)
       expect(await page(4)).to.deep.equal({ items: ['d', 'c', 'b', 'a'], next: null })
     })
 
-    it('keeps pages stable while new entries arrive', async () => {
+    it('returns the same next page even if new entries arrive between two pages', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c', 'd']) await add(commit, id)
       const first = await page(2)
@@ -112,7 +112,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, first.next ?? '')).items).to.deep.equal(['b', 'a'])
     })
 
-    it('lists an id once, at its last slot, if two writers listed it at the same time', async () => {
+    it('lists an id once, at the slot that its document names, if two writers listed it', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'a')
       await add(other, 'b')
@@ -130,7 +130,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(100)).to.deep.equal(ids.toReversed())
     })
 
-    it('orders entries by time if one writer lists many more than another, in pages of any length', async () => {
+    it('orders entries by time in pages of any length, even if one writer lists many more entries than another', async () => {
       const [busy, idle] = [writer(), writer()]
       const ids = Array.from({ length: 300 }, (_, id) => `${id}`)
       for (const id of ids) {
@@ -140,7 +140,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       for (const limit of [7, 100, 300]) expect(await all(limit), `${limit}`).to.deep.equal(ids.toReversed())
     })
 
-    it('keeps the order of each writer’s arrivals if its clock is set back', async () => {
+    it('keeps the order in which a writer listed entries even if its clock is set back', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
         await add(commit, id)
@@ -149,7 +149,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
     })
 
-    it('gives each concurrent writer its own shard, and lets further writers share shards', async () => {
+    it('gives each concurrent writer its own shard, and lets writers share shards if there are too many', async () => {
       const writers = Array.from({ length: 24 }, writer)
       const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
       for (let round = 0; round < 200; round += 1) {
@@ -158,7 +158,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await all(200)).toSorted()).to.deep.equal(ids.toSorted())
     })
 
-    it('gives a later writer an idle shard, so that a page needs no more reads', async () => {
+    it('gives a new writer an idle shard, so that the number of reads for a page does not grow', async () => {
       for (let restart = 0; restart < 10; restart += 1) {
         await add(writer(), `${restart}`)
         clock += 60_000
@@ -167,7 +167,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(3)).to.deep.equal(Array.from({ length: 10 }, (_, restart) => `${9 - restart}`))
     })
 
-    it('reads a page with the same number of calls for any length of the list', async () => {
+    it('reads a page with the same number of calls, however long the list is', async () => {
       const commit = writer()
       const callsOfPage = async () => {
         const before = sidecar.calls.read
@@ -180,28 +180,28 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await callsOfPage()).to.equal(short)
     })
 
-    it('finds entries beyond an old hint', async () => {
+    it('finds the newest entries even if the hint is outdated', async () => {
       const commit = writer()
       for (let id = 0; id < 1_000; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 0)
       expect((await page(2)).items).to.deep.equal(['999', '998'])
     })
 
-    it('skips a hint whose chunk was never begun', async () => {
+    it('reads the list even if the chunk to which the hint points was never stored', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 2)
       expect((await page(2)).items).to.deep.equal(['69', '68'])
     })
 
-    it('creates the list with the first entry', async () => {
+    it('creates the list when the first entry is added', async () => {
       const commit = writer()
       await commit({ key: 'x', bytes: 10, decide: (view) => view.write(1) })
       await add(commit, 'a')
       expect((await page(10)).items).to.deep.equal(['a'])
     })
 
-    it('starts again in a store that was emptied', async () => {
+    it('starts the list again in a store that was emptied', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       sidecar.documents.clear()
@@ -209,7 +209,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
     })
 
-    it('adds to no other writer’s chunk in a store that was emptied and filled again', async () => {
+    it('leaves other writers’ chunks unchanged in a store that was emptied and filled again', async () => {
       const writers = Array.from({ length: shardCount }, writer)
       for (const [index, commit] of writers.entries()) await add(commit, `old ${index}`)
       sidecar.documents.clear()
@@ -221,7 +221,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(items).to.have.length(100 + shardCount)
     })
 
-    it('continues at the end of a restored store', async () => {
+    it('continues at the end of the list in a restored store', async () => {
       const commit = writer()
       for (let id = 0; id < 10; id += 1) await add(commit, `${id}`)
       const earlier = new Map(sidecar.documents)
@@ -264,7 +264,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(lengths).to.deep.equal([64, 64, 22])
     })
 
-    it('continues its chunk after a long time without entries', async () => {
+    it('continues the same chunk after a long time without new entries', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
         clock += 60_000

@@ -10,7 +10,7 @@ describe('createDocuments', () => {
     documents = createDocuments(sidecar, () => new Date())('')
   })
 
-  it('reads in one call for concurrent callers, and returns each its own existing documents', async () => {
+  it('reads the documents of concurrent callers in one call, and returns to each caller its own documents', async () => {
     for (const key of ['a', 'b', 'c']) sidecar.set(key, `value of ${key}`)
     const asked: string[][] = []
     const read = sidecar.read.bind(sidecar)
@@ -33,7 +33,7 @@ describe('createDocuments', () => {
     ])
   })
 
-  it('reads keys alone that a bulk read leaves out', async () => {
+  it('reads a key alone if a bulk read leaves out its document', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, key)
     sidecar.overlooked.add('b')
     const [one, both] = await Promise.all([documents.read(['b', 'nothing']), documents.read(['a', 'b'])])
@@ -42,7 +42,7 @@ describe('createDocuments', () => {
     expect(sidecar.calls.readOne).to.equal(3)
   })
 
-  it('fails if it cannot confirm that a document is absent', async () => {
+  it('fails a read if it cannot confirm that a document is absent', async () => {
     sidecar.failures.readOne.push(new Error('connection lost'))
     const answers = await Promise.allSettled([documents.read(['a']), documents.read(['b'])])
     expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
@@ -69,7 +69,7 @@ describe('createDocuments', () => {
     })
   }
 
-  it('lists documents in the order of arrival, with the change that writes them', async () => {
+  it('lists documents, newest arrival first, if the change that writes a document also lists it', async () => {
     for (const id of ['a', 'b', 'c']) await store(id)
     const first = await documents.page({ cursor: undefined, limit: 2 }, load)
     expect(first.items).to.deep.equal(['name of c', 'name of b'])

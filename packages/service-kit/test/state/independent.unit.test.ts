@@ -27,7 +27,7 @@ describe('createIndependent', () => {
   const write = (key: string, value: unknown, decide = (view: View) => view.write(value)) =>
     change({ key, bytes: 10, decide })
   const listedOf = (key: string) => String(Object(sidecar.documents.get(key)?.value).listed)
-  /** Replaces the next save by `how`. */
+  /** Runs `how` instead of the next save. */
   const nextSave = (how: (save: (writes: Write[]) => Promise<void>, writes: Write[]) => Promise<void>) => {
     const save = sidecar.save
     sidecar.save = (writes) => {
@@ -36,16 +36,16 @@ describe('createIndependent', () => {
     }
   }
 
-  it('saves each document with its own guard, and does not read it again', async () => {
+  it('saves each document with its own guard, and does not read the document again', async () => {
     await Promise.all([write('a', 1), write('b', 1)])
     expect(saves).to.deep.equal([['a', 'b']])
-    // Two of the calls find a shard for the list, once.
+    // Two of these calls find a shard for the list. They are needed only once.
     expect(sidecar.calls).to.include({ read: 3, save: 1 })
     await write('c', 1)
     expect(sidecar.calls).to.include({ read: 4, save: 2 })
   })
 
-  it('repeats only the works that lost a race', async () => {
+  it('repeats only the operations that lost a race', async () => {
     sidecar.beforeWrite = () => {
       sidecar.beforeWrite = () => {}
       sidecar.set('b', 'of another')
@@ -55,7 +55,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('keeps the writes that succeeded before a failure, and repeats the others', async () => {
+  it('keeps the writes of a batch that succeeded before a failure, and repeats the other writes', async () => {
     nextSave(async (save, writes) => {
       await save(writes.slice(0, 1))
       throw lost()
@@ -66,7 +66,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('writes only once if a write succeeded without an answer', async () => {
+  it('does not repeat a write that succeeded although its answer was lost', async () => {
     nextSave(async (save, writes) => {
       await save(writes)
       throw lost()
@@ -75,7 +75,7 @@ describe('createIndependent', () => {
     expect(saves).to.deep.equal([['a']])
   })
 
-  it('fails the writes that do not succeed after some attempts, and answers the others', async () => {
+  it('fails the operations whose writes fail in every attempt, and completes the other operations', async () => {
     const save = sidecar.save
     sidecar.save = async (writes) => {
       await save(writes.filter(({ key }) => key !== 'b'))
@@ -86,7 +86,7 @@ describe('createIndependent', () => {
     expect(saves).to.have.length(8)
   })
 
-  it('fails the batch if the result of a write is unknown', async () => {
+  it('fails the batch if it cannot find out whether a write succeeded', async () => {
     nextSave(async () => {
       sidecar.failures.read.push(lost())
       throw lost()
@@ -95,7 +95,7 @@ describe('createIndependent', () => {
     expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
   })
 
-  it('finds the one document that the sidecar refuses, and stores the others', async () => {
+  it('finds the one document that the sidecar refuses, and stores the other documents', async () => {
     const save = sidecar.save
     sidecar.save = async (writes) => {
       if (!writes.some(({ key }) => key === 'c')) return save(writes)
@@ -107,7 +107,7 @@ describe('createIndependent', () => {
     expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
-  describe('for a work that reads another work’s change, which is lost', () => {
+  describe('for an operation that has read the change of an operation that then loses a race', () => {
     beforeEach(() => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
@@ -116,17 +116,17 @@ describe('createIndependent', () => {
     })
     const first = () => write('a', 'ours', (view) => void (view.get('a') ?? view.write('ours')))
 
-    it('repeats the work if it wrote nothing', async () => {
+    it('repeats the operation if it wrote nothing', async () => {
       const look = () => change({ key: 'a', bytes: 10, decide: (view) => view.get('a') })
       expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
     })
 
-    it('repeats the work if it read the change next to its own document', async () => {
+    it('repeats the operation if it read the change in addition to its own document', async () => {
       const look = () => change({ key: 'b', beside: ['a'], bytes: 10, decide: (view) => view.get('a') })
       expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
     })
 
-    it('repeats the work if it threw', async () => {
+    it('repeats the operation if it threw an error', async () => {
       const refuse = () =>
         change({
           key: 'a',
@@ -147,7 +147,7 @@ describe('createIndependent', () => {
     expect(documents).to.deep.equal(['a', 'b'])
   })
 
-  it('stores the chunk before its documents, and lists them elsewhere after a failure', async () => {
+  it('stores a chunk before its documents, and lists the documents in another chunk if storing it fails', async () => {
     nextSave(async () => {
       throw lost()
     })
@@ -156,7 +156,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get(`list/${shard}/${n}`)?.value).to.have.nested.property(`ids[${index}]`, 'a')
   })
 
-  it('runs several batches at the same time, and gives each entry its own slot', async () => {
+  it('runs several batches at the same time, and gives each listed document its own slot', async () => {
     const list = (key: string) => write(key, '', (view) => view.write({ listed: view.list(key) }))
     const keys = Array.from({ length: 1_000 }, (_, index) => `${index}`)
     let [waiting, most] = [0, 0]

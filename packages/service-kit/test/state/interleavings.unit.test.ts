@@ -6,7 +6,7 @@ import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-/** Counterexamples that tools/docs/model finds if a guard is removed. Other tests do not cover them. */
+/** These tests repeat the counterexamples that tools/docs/model finds if a guard is removed. Other tests do not cover them. */
 describe('the unit of work and the list, in interleavings from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
@@ -31,7 +31,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
     return items.toSorted()
   }
-  /** Leaves a shard unused for a while, so the next process takes it. */
+  /** Makes a process write to a shard and leave it unused, so that the next process uses this shard. */
   async function leaveIdleShard(): Promise<void> {
     await add(process(), 'a')
     clock += 60_000
@@ -44,7 +44,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const save = sidecar.save.bind(sidecar)
     const begun: (() => void)[] = []
     sidecar.save = async (writes) => {
-      // Both decide before one of them writes.
+      // Both processes decide before one of them writes.
       if (chunks.push(writes[0]?.key ?? '') <= 2) {
         await new Promise<void>((resolve) => {
           if (begun.push(resolve) === 2) for (const go of begun) go()
@@ -57,7 +57,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a process begins a chunk again if its beginning is uncertain, and leaves no gap (KnowBegun)', async () => {
+  it('a process begins the same chunk again if it does not know whether the chunk was stored (KnowBegun)', async () => {
     await leaveIdleShard()
     const save = sidecar.save.bind(sidecar)
     sidecar.save = async () => {
@@ -70,7 +70,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b'])
   })
 
-  it('an entry stays in its chunk if another document was not saved (ChunkOnlyGrows)', async () => {
+  it('an entry stays in its chunk if another document of the batch was not saved (ChunkOnlyGrows)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -85,7 +85,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a process leaves a chunk after an unanswered write, so a late write removes nothing (LeaveUnknown)', async () => {
+  it('a process stops using a chunk after an unanswered write, so a late write removes no entries (LeaveUnknown)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -101,7 +101,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('concurrent batches write the chunk of their process in sequence (OneChunkWrite)', async () => {
+  it('concurrent batches of a process write the process’s chunk one after the other (OneChunkWrite)', async () => {
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
@@ -119,15 +119,15 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const first = add(change, 'b')
     await arrived
     const second = add(change, 'c')
-    // The second batch has read, and would write if it did not wait.
+    // The second batch has read its documents by now. If it did not wait for the first batch, it would write now.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     land()
     await Promise.all([first, second])
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  describe('after the first work of a batch lost its race', () => {
-    /** The first work creates `a`, and the second sees it. Another replica is faster. */
+  describe('after the first operation of a batch lost its race', () => {
+    /** Runs a batch in which the first operation creates `a`, and the second operation reads `a`. Another replica creates `a` first. */
     async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
       const change = process()
       sidecar.beforeWrite = () => {
@@ -139,11 +139,11 @@ describe('the unit of work and the list, in interleavings from the models', () =
       return second
     }
 
-    it('a later work of the batch that only read runs again (RedoLookers)', async () => {
+    it('the batch runs a later operation again even if it only read data (RedoLookers)', async () => {
       expect(await race((view) => view.get('a'))).to.deep.equal({ status: 'fulfilled', value: 'of another' })
     })
 
-    it('a later work of the batch that threw runs again (RedoThrown)', async () => {
+    it('the batch runs a later operation again even if it threw an error (RedoThrown)', async () => {
       const second = await race((view) => {
         throw new Error(`not with ${view.get('a')}`)
       })
@@ -151,7 +151,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     })
   })
 
-  it('a cautious replica detects a write that only its fence guards (CautiousGuards)', async () => {
+  it('a cautious replica detects a write of another replica, which guards only the fence (CautiousGuards)', async () => {
     sidecar = new FakeSidecar('state.sqlite')
     const [cautious, other] = [process(), process()]
     const increment = (change: UnitOfWork) =>
@@ -165,7 +165,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const transact = sidecar.transact.bind(sidecar)
     sidecar.transact = async (writes) => {
       sidecar.transact = transact
-      // The cautious replica has decided. The other one reads, decides and writes before that is stored.
+      // The cautious replica has decided. The other replica reads, decides and writes before the decision of the cautious replica is stored.
       await increment(other)
       await transact(writes)
     }
@@ -173,7 +173,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(sidecar.documents.get('a')?.value).to.equal(4)
   })
 
-  it('a transaction reads the fence before the documents that it guards (FenceFirst)', async () => {
+  it('a transaction reads the fence before the documents that the fence guards (FenceFirst)', async () => {
     sidecar = new FakeSidecar('state.sqlite')
     const asked: string[][] = []
     const read = sidecar.read.bind(sidecar)

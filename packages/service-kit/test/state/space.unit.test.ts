@@ -35,7 +35,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       documentsOf(tenant).page({ cursor, limit: 100 }, load(tenant))
     const list = async (tenant: string) => (await page(tenant)).items
 
-    it('separates the keys, lists and reads of tenants', async () => {
+    it('keeps the documents and lists of tenants separate', async () => {
       await documentsOf('a').change({ key: 'beside', bytes: 1, decide: (view) => view.write('a’s') })
       expect(await Promise.all([store('a', 'x'), store('b', 'x'), store('', 'x'), store('a', 'x')])).to.deep.equal([
         undefined,
@@ -51,7 +51,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await list('c')).to.deep.equal([])
     })
 
-    it('keeps a list for each tenant, even if tenants alternate', async () => {
+    it('keeps a separate list for each tenant, even if tenants list documents alternately', async () => {
       const tenants = ['a', 'b', '']
       const ids = Array.from({ length: 200 }, (_, index) => `${index}`)
       for (const id of ids) await Promise.all(tenants.map((tenant) => store(tenant, id)))
@@ -72,14 +72,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await list('a')).to.deep.equal(['second of a', 'first of a'])
     })
 
-    it('lists documents again in a store that was emptied and filled by another process', async () => {
+    it('lists all documents in a store that was emptied and then filled by another process', async () => {
       const ids = Array.from({ length: 100 }, (_, index) => `${index}`)
       const process = () => createDocuments(sidecar, () => new Date())
       const add = (documents: DocumentsOf, id: string) => {
         const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
         return documents('a').change({ key: id, bytes: 10, decide })
       }
-      // One process for each shard, so that one of them had the chunk that the other begins.
+      // There is one process for each shard. So one of them used the same chunk that the other process begins after the store was emptied.
       const processes = Array.from({ length: shardCount }, process)
       for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()
@@ -92,7 +92,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect([...items, ...rest.items].toSorted()).to.deep.equal(all.map((id) => `${id} of a`).toSorted())
     })
 
-    it('continues the chunk of a list among the last thousand, and begins a new chunk for others', async () => {
+    it('continues the chunk of each of the last thousand used lists, and begins a new chunk for any other list', async () => {
       const tenants = Array.from({ length: 1_001 }, (_, index) => `tenant ${index}`)
       for (const tenant of tenants.slice(0, 1_000)) await store(tenant, 'x')
       const chunks = () => [...sidecar.documents.keys()].filter((key) => /list\/\d+\/\d+$/.test(key)).length
@@ -101,19 +101,19 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       await store('tenant 1000', 'x')
       await store('tenant 0', 'z')
       expect(chunks()).to.equal(1_001)
-      // This list was used before all others.
+      // Of all lists, this list has been unused for the longest time.
       await store('tenant 1', 'y')
       expect(chunks()).to.equal(1_002)
       expect(await list('tenant 1')).to.deep.equal(['y of tenant 1', 'x of tenant 1'])
     })
 
-    it('works for tenants with any name', async () => {
+    it('stores and lists documents of tenants with any name', async () => {
       const names = ['a/b', 'a', '/', 'ä'.repeat(256), 'tenant/', '..', '__proto__']
       await Promise.all(names.map((name) => store(name, 'x')))
       for (const name of names) expect(await list(name)).to.deep.equal([`x of ${name}`])
     })
 
-    it('shares documents of all tenants if the service does not separate them', async () => {
+    it('shares documents between all tenants if the service does not separate tenants', async () => {
       documentsOf = createDocuments(sidecar, () => new Date(), true)
       await store('a', 'x')
       expect(await store('b', 'x')).to.equal('a')
@@ -124,7 +124,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
 }
 
 describe('spaceOf', () => {
-  it('returns the prefix of documents that are already stored', () => {
+  it('returns the same prefix for ever, because documents are stored under it', () => {
     expect(spaceOf('acme')).to.equal('tenant/giszrYfBSKCiClunzV68qmjTahjnqtFlVUkD9SyoJ1c/')
     expect(spaceOf('')).to.equal('')
   })

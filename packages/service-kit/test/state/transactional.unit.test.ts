@@ -14,7 +14,7 @@ const replicaOn = (sidecar: FakeSidecar) =>
 describe('createTransactional', () => {
   let sidecar: FakeSidecar
   let change: UnitOfWork
-  /** The keys of each transaction's guarded writes. */
+  /** The keys that each transaction wrote with a guard. */
   let guards: string[][]
   beforeEach(() => {
     sidecar = new FakeSidecar()
@@ -45,7 +45,7 @@ describe('createTransactional', () => {
     })
   })
 
-  it('guards a whole transaction by its fence, and each document after a lost race', async () => {
+  it('guards only the fence of a transaction, but after a lost race guards each document', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, 0)
     await Promise.all([increment('a'), increment('b')])
     sidecar.beforeWrite = () => {
@@ -56,7 +56,7 @@ describe('createTransactional', () => {
     expect(guards).to.deep.equal([['fence'], ['fence'], ['a', 'b']])
   })
 
-  it('does not become cautious after a failure other than a lost race', async () => {
+  it('guards each document only after a lost race, not after another failure', async () => {
     sidecar.set('a', 0)
     sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
     await increment('a').catch(() => {})
@@ -64,14 +64,14 @@ describe('createTransactional', () => {
     expect(guards).to.deep.equal([['fence'], ['fence']])
   })
 
-  it('always guards a new chunk of the list, because it was not read with the fence', async () => {
+  it('always guards a new chunk of the list, because the chunk was not read with the fence', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, 0)
     await change({ key: 'a', bytes: 10, decide: (view) => view.write(view.list('a')) })
     await change({ key: 'b', bytes: 10, decide: (view) => view.write(view.list('b')) })
     expect(guards).to.deep.equal([['fence', sidecar.chunkKeys()[0]], ['fence']])
   })
 
-  it('confirms that new documents are absent, by guards for a few and by a bulk read for many', async () => {
+  it('confirms that new documents are absent: with guards for a few documents, with a bulk read for many', async () => {
     await Promise.all(['a', 'b', 'c', 'd'].map((key) => increment(key)))
     expect(guards).to.deep.equal([['fence', 'a', 'b', 'c', 'd']])
     const reads = sidecar.calls.read
@@ -79,7 +79,7 @@ describe('createTransactional', () => {
     sidecar.set('i', 41)
     sidecar.overlooked.add('i')
     const read = sidecar.read.bind(sidecar)
-    // The first read of the batch leaves it out, as if the store fails between two rows. The second is complete.
+    // The first read of the batch leaves out `i`, as if the store failed between two rows. The second read is complete.
     sidecar.read = async (keys) => {
       const found = await read(keys)
       sidecar.overlooked.clear()
@@ -91,7 +91,7 @@ describe('createTransactional', () => {
     expect(sidecar.documents.get('i')?.value).to.equal(42)
   })
 
-  it('loses no race against writes of other documents while it is cautious', async () => {
+  it('does not lose a race against writes of other documents while it guards each document', async () => {
     sidecar.beforeWrite = () => sidecar.writeElsewhere('c', Math.random())
     await increment('a')
     const before = sidecar.calls.transact
@@ -100,8 +100,8 @@ describe('createTransactional', () => {
     expect(sidecar.documents.get('a')?.value).to.equal(2)
   })
 
-  for (const first of ['it', 'the replica']) {
-    it(`detects changes of a replica that is not cautious, and is detected, if ${first} writes first`, async () => {
+  for (const first of ['the cautious replica', 'the other replica']) {
+    it(`a cautious replica and another replica detect each other’s changes if ${first} writes first`, async () => {
       const other = replicaOn(sidecar)
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
@@ -109,7 +109,7 @@ describe('createTransactional', () => {
       }
       await increment('a')
       sidecar.readTogether(2)
-      await Promise.all((first === 'it' ? [other, change] : [change, other]).map((by) => increment('a', by)))
+      await Promise.all((first === 'the cautious replica' ? [other, change] : [change, other]).map((by) => increment('a', by)))
       expect(sidecar.documents.get('a')?.value).to.equal(3)
     })
   }

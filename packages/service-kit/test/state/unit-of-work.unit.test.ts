@@ -19,7 +19,7 @@ for (const [type, call] of [
       sidecar = new FakeSidecar(type)
       change = createUnitOfWork(sidecar, list())
     })
-    /** The first batch finds a shard for the list. */
+    /** The number of reads with which the first batch finds a shard for the list. */
     const readsToBegin = 2
 
     const increment = (key: string) =>
@@ -33,13 +33,13 @@ for (const [type, call] of [
         },
       })
 
-    it('shows a work the changes of the previous one, and writes once', async () => {
+    it('shows an operation the changes of the previous operations of the batch, and writes each document once', async () => {
       expect(await Promise.all([increment('a'), increment('a'), increment('b')])).to.deep.equal([1, 2, 1])
       expect(sidecar.calls).to.include({ read: 1 + readsToBegin, [call]: 1 })
       expect(sidecar.documents.get('a')?.value).to.equal(2)
     })
 
-    it('shows only the named documents', async () => {
+    it('shows an operation only the documents that it names', async () => {
       for (const key of ['a', 'b', 'c']) sidecar.set(key, key)
       const seen = await change({
         key: 'a',
@@ -51,7 +51,7 @@ for (const [type, call] of [
       expect(sidecar.calls.readOne).to.equal(0)
     })
 
-    it('shows a work its own change, and the other named documents unchanged', async () => {
+    it('shows an operation its own change, and the other documents that it names unchanged', async () => {
       for (const key of ['a', 'b']) sidecar.set(key, 'of before')
       const seen = await change({
         key: 'a',
@@ -65,7 +65,7 @@ for (const [type, call] of [
       expect(seen).to.deep.equal(['ours', 'of before'])
     })
 
-    it('decides again after a lost race', async () => {
+    it('runs an operation again after a lost race', async () => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
         sidecar.writeElsewhere('a', 41)
@@ -82,7 +82,7 @@ for (const [type, call] of [
       expect(sidecar.documents.get('a')?.value).to.have.members(['one', 'other'])
     })
 
-    it('writes nothing for works that only read', async () => {
+    it('writes nothing for operations that only read', async () => {
       expect(await change({ key: 'a', bytes: 10, decide: (view) => view.get('a') ?? 'nothing' })).to.equal('nothing')
       expect(sidecar.calls[call]).to.equal(0)
       expect(sidecar.documents.size).to.equal(0)
@@ -103,13 +103,13 @@ for (const [type, call] of [
           decide: (view) => [key, ...beside].map((name) => view.get(name) ?? 'nothing'),
         })
 
-      it('finds the document for a work that writes nothing', async () => {
+      it('finds the document for an operation that writes nothing', async () => {
         expect(await look('a')).to.deep.equal(['of before'])
         expect(await look('c', ['a', 'b'])).to.deep.equal(['nothing', 'of before', 'of before'])
         expect(sidecar.calls).to.include({ read: 2 * readsToBegin, readOne: 4, [call]: 0 })
       })
 
-      it('finds the document for a work that throws', async () => {
+      it('finds the document for an operation that throws because the document seems to be absent', async () => {
         const required = change({
           key: 'a',
           bytes: 10,
@@ -122,21 +122,21 @@ for (const [type, call] of [
         expect(sidecar.documents.get('a')?.value).to.equal('changed')
       })
 
-      it('fails the work if it cannot read the document alone', async () => {
+      it('fails the operation if it cannot read the document alone', async () => {
         sidecar.failures.readOne.push(down())
         const error = await look('a').catch((error: unknown) => error)
         expect(error).to.be.an.instanceOf(SidecarError).with.property('failure', 'unavailable')
       })
     })
 
-    it('splits a batch that exceeds its limit', async () => {
+    it('splits a batch that exceeds the limit of bytes', async () => {
       const mebibyte = 1024 * 1024
       const write = (key: string) => change({ key, bytes: 2 * mebibyte, decide: (view) => view.write('a document') })
       await Promise.all(['a', 'b', 'c'].map(write))
       expect(sidecar.calls[call]).to.equal(2)
     })
 
-    it('fails only the work that throws, and drops its writes', async () => {
+    it('fails only the operation that throws, and drops its writes', async () => {
       const broken = change({
         key: 'b',
         bytes: 10,
@@ -153,7 +153,7 @@ for (const [type, call] of [
         .and.not.include('b')
     })
 
-    it('fails only the work whose document nests too deep', async () => {
+    it('fails only the operation whose document nests too deep', async () => {
       const deep = change({
         key: 'b',
         bytes: 10,
@@ -163,14 +163,14 @@ for (const [type, call] of [
       expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
     })
 
-    it('fails the batch if the store is unreadable, and succeeds later', async () => {
+    it('fails the batch while the store is unreadable, and succeeds later', async () => {
       sidecar.failures.read.push(down())
       const results = await Promise.allSettled([increment('a'), increment('b')])
       expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
       expect(await increment('a')).to.equal(1)
     })
 
-    it('gives up after some lost races, and succeeds later', async () => {
+    it('gives up after several lost races, and succeeds if it is called again later', async () => {
       sidecar.beforeWrite = () => sidecar.writeElsewhere('a', Math.random())
       const error = await increment('a').catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(SidecarError)
@@ -182,7 +182,7 @@ for (const [type, call] of [
 describe('createUnitOfWork', () => {
   const write = (change: UnitOfWork) => change({ key: 'a', bytes: 10, decide: (view) => view.write(1) })
 
-  it('refuses an untested store, and names the tested ones', async () => {
+  it('refuses an untested type of store, and names the tested types', async () => {
     const sidecar = new FakeSidecar('state.redis')
     const error = await write(createUnitOfWork(sidecar, list())).catch((thrown: unknown) => thrown)
     const message =
@@ -204,7 +204,7 @@ describe('createUnitOfWork', () => {
     expect(sidecar.documents.get('a')?.value).to.equal(1)
   })
 
-  it('asks for the store’s type once for concurrent works', async () => {
+  it('asks for the store’s type once for concurrent operations', async () => {
     const sidecar = new FakeSidecar()
     let [asked, isReady] = [0, false]
     sidecar.storeType = async () => {

@@ -35,7 +35,7 @@ describe('createAppChannel', () => {
     expect(await deliver(JSON.stringify({ entries: [{ entryId: '1', event }] }))).to.include({ status: 200 })
   })
 
-  it('answers Dapr’s requests for a configuration and for subscriptions', async () => {
+  it('answers Dapr’s requests for the app’s configuration and subscriptions', async () => {
     await serve(acknowledge, async (url) => {
       for (const [path, answer] of Object.entries({ '/dapr/config': {}, '/dapr/subscribe': [] })) {
         const response = await fetch(url + path, { headers: { 'dapr-api-token': 'app' } })
@@ -73,7 +73,7 @@ describe('createAppChannel', () => {
     })
   }
 
-  it('logs the type of an unreadable delivery, and any other error', async () => {
+  it('logs only the error’s type for an unreadable delivery, and the whole error otherwise', async () => {
     const message = 'a call of the sidecar failed'
     const unreadable = await deliver('GB-123456789')
     expect(unreadable.records[0]).to.include({ msg: message, reason: 'entity.parse.failed' })

@@ -16,7 +16,7 @@ type Handle = (event: FullEvent<'OrderCreated'>) => Promise<unknown>
 const topic = 'orderevents'
 const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule' })
 
-/** Returns the entry of an order. `extra` is an unknown field of its envelope. */
+/** Returns a delivery's entry with an order's event. `extra` is an unknown field of its envelope. */
 function orderEntry(offset: number, extra?: unknown): BulkEntry {
   const envelope = {
     AppId: randomUUID(),
@@ -70,14 +70,14 @@ describe('unexpected errors', () => {
     'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
   }
   for (const [what, extra] of Object.entries(wide)) {
-    it(`a refused event with ${what} causes no unexpected error`, async () => {
+    it(`a refused event with ${what} becomes a dead letter and causes no unexpected error`, async () => {
       const consumer = consumerOf(() => Promise.reject(broken))
       expect(await statuses(consumer, orderEntry(1, extra))).to.deep.equal(['SUCCESS'])
       expect(reasons()).to.deep.equal(['broken-rule'])
     })
   }
 
-  it('an event is tried again alone after a bug in its handler, and a success is final', async () => {
+  it('an event is handled again alone after a bug in its handler, and causes no dead letter if it then succeeds', async () => {
     let running = 0
     const seen: number[] = []
     const consumer = consumerOf(async () => {
@@ -89,12 +89,12 @@ describe('unexpected errors', () => {
       if (!isAlone) throw new TypeError('disturbed by another event')
     })
     expect(await statuses(consumer, orderEntry(1), orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
-    // Both together, then each alone.
+    // Both events were handled at the same time, then each event alone.
     expect(seen).to.deep.equal([1, 2, 1, 1])
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('an event becomes a dead letter after two bugs in its handler, and the log has the stack', async () => {
+  it('an event becomes a dead letter after its handler failed twice with a bug, and the log has the stack', async () => {
     let calls = 0
     const consumer = consumerOf(() => {
       calls += 1
@@ -108,7 +108,7 @@ describe('unexpected errors', () => {
     expect(JSON.stringify([records, sidecar.published.map(({ headers }) => headers)])).not.to.contain('SECRET')
   })
 
-  it('an event becomes a dead letter with the reason internal-error after a bug before the handler', async () => {
+  it('an event becomes a dead letter with the reason internal-error after a bug in code before the handler', async () => {
     const trust = {
       asksForSignature: () => false,
       requireTrusted: () => {
@@ -122,9 +122,9 @@ describe('unexpected errors', () => {
     expect(sidecar.published[0]?.value).to.have.property('byteLength').above(100)
   })
 
-  it('a bug while the dead letter is made leads to one from the position alone', async () => {
+  it('a bug in making a dead letter results in a dead letter with the position only', async () => {
     const publish: ConsumerOptions['publish'] = async (event) => {
-      // As for a value that cannot be written. Only a dead letter without the record succeeds.
+      // Fails as if the record's value cannot be written. Only a dead letter without the value succeeds.
       if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
       await createPublisher(sidecar)(event)
     }
@@ -150,10 +150,10 @@ describe('unexpected errors', () => {
     expect([seen.length, reasons()]).to.deep.equal([1, ['internal-error']])
   })
 
-  it('an event waits while Kafka refuses the last dead letter for any reason', async () => {
+  it('an event is delivered again while Kafka refuses even the smallest dead letter', async () => {
     const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
     const consumer = consumerOf(() => Promise.reject(broken))
-    // The whole and the minimal dead letter, twice, and the one from the position alone.
+    // Kafka refuses the complete and the minimal dead letter twice, and then the dead letter with the position only.
     sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['RETRY'])
     sidecar.failures.publish.length = 0
@@ -162,7 +162,7 @@ describe('unexpected errors', () => {
   })
 
   describe('bugs in many events', () => {
-    it('many bugs stop the topic after twenty dead letters, which readiness and the metric report', async () => {
+    it('many bugs stop the topic after twenty dead letters, and readiness and a metric report the stop', async () => {
       const consumer = consumerOf(() => Promise.reject(new TypeError('a bad deployment')))
       const entries = Array.from({ length: 100 }, (_, index) => orderEntry(index))
       const first = await statuses(consumer, ...entries)
@@ -174,7 +174,7 @@ describe('unexpected errors', () => {
       expect(samples.get('orderflow_topic_stopped{topic="orderevents"}')).to.equal(1)
     })
 
-    it('twenty bugs do not stop the topic if they are at most a twentieth of the events', async () => {
+    it('bugs do not stop the topic if they affect at most a twentieth of the events', async () => {
       let calls = 0
       const consumer = consumerOf(async ({ Payload }) => {
         calls += 1
@@ -210,7 +210,7 @@ describe('unexpected errors', () => {
   describe('outages, unlike bugs', () => {
     const down = () => Promise.reject(new SidecarError('write state', new Error('down')))
 
-    it('an outage is retried without limit, and its record is named after ten deliveries', async () => {
+    it('an event is delivered again without limit during an outage, and its record is reported after ten deliveries', async () => {
       const consumer = consumerOf(down)
       for (let delivery = 1; delivery <= 30; delivery += 1) {
         expect(await statuses(consumer, orderEntry(3), orderEntry(4))).to.deep.equal(['RETRY', 'RETRY'])
@@ -226,7 +226,7 @@ describe('unexpected errors', () => {
       expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })
 
-    it('a record is forgotten after it was handled', async () => {
+    it('a record is no longer reported after it was handled', async () => {
       let isDown = true
       const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
@@ -236,7 +236,7 @@ describe('unexpected errors', () => {
       expect(consumer.redelivered()).to.deep.equal([])
     })
 
-    it('a record is forgotten after a minute without delivery', async () => {
+    it('a record is forgotten when its last delivery was a minute ago', async () => {
       const consumer = consumerOf(down)
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
       time += 59_000

@@ -35,7 +35,7 @@ const envelope = {
 
 let offset = 0
 const start = 1_795_000_000_000
-/** Returns an entry with its own time of arrival. */
+/** Returns an entry whose time of arrival differs from other entries. */
 function timedEntry(value: object | string): BulkEntry {
   const timed = entry(value)
   timed.metadata.__timestamp = String(start + offset)
@@ -73,7 +73,7 @@ describe('createConsumer', () => {
     publish: createPublisher(sidecar),
     trust: openTrust,
     appendTimes,
-    // The lines are not masked, to show what the consumer leaves out.
+    // This log does not mask its lines, so the tests show which data the consumer itself leaves out.
     log: Object.assign(pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }), {
       mask: createMask(),
     }),
@@ -86,7 +86,7 @@ describe('createConsumer', () => {
   }
   const lines = () => logged.map((line) => JSON.parse(line))
 
-  it('returns one consumer for each topic, with that topic’s dead letters', async () => {
+  it('returns one consumer for each topic, which publishes to that topic’s dead-letter topic', async () => {
     const consumers = createConsumers({ orderevents: handlers, paymentevents: {} }, options())
     expect(Object.keys(consumers)).to.deep.equal(['orderevents', 'paymentevents'])
     expect(await consumers.orderevents?.deliver([entry(envelope)])).to.deep.equal([
@@ -97,7 +97,7 @@ describe('createConsumer', () => {
     expect(sidecar.published.map(({ topic }) => topic)).to.deep.equal(['paymentevents.dead'])
   })
 
-  it('passes every event of a batch in order, with derived ids for a reduced envelope', async () => {
+  it('passes all events of a batch to the handler in order, and derives the ids of an envelope without ids', async () => {
     expect(await consume(entry(envelope), entry(envelope, 'k'))).to.deep.equal(['SUCCESS', 'SUCCESS'])
     const [first, second] = handled
     expect(first?.Id).to.match(/^[0-9a-f-]{36}$/)
@@ -107,7 +107,7 @@ describe('createConsumer', () => {
     expect(handled[2]?.Id).to.equal(first?.Id)
   })
 
-  it('derives missing ids from value and key by the contract, even for a binary key', async () => {
+  it('derives missing ids from the record’s value and key as the contract states, even from a binary key', async () => {
     for (const [escaped, key] of [
       [undefined, undefined],
       ['a+b%2Fc', Buffer.from('a b/c')],
@@ -122,7 +122,7 @@ describe('createConsumer', () => {
     }
   })
 
-  it('keeps ids of positions for events that reached the log during 0.1.0', async () => {
+  it('derives ids from positions for events that reached the log during version 0.1.0', async () => {
     const consumer = createConsumer('orderevents', handlers, { ...options(), positionIdsBefore: start + 2 })
     await consumer.deliver([timedEntry(envelope), timedEntry(envelope)])
     const [old, later] = handled
@@ -154,7 +154,7 @@ describe('createConsumer', () => {
     const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
     const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
 
-    it('makes a dead letter that explains the fix, and calls no handler', async () => {
+    it('makes a dead letter that explains the fix, and does not call the handler', async () => {
       expect(await consumeTrusted(entry(envelope))).to.deep.equal(['untrusted'])
       const [deadLetter] = sidecar.published
       expect(deadLetter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
@@ -164,16 +164,16 @@ describe('createConsumer', () => {
 
     const moment = Date.parse('2026-11-21T08:59:59Z')
     const dated = (record: BulkEntry) => withHeaders(record, { __timestamp: String(moment) })
-    /** Answers for a topic that keeps the broker's time. */
+    /** Answers as Kafka does for a topic where the broker sets the time. */
     const appendedAsDated: AppendTimes = async (positions) =>
       new Map(positions.map((position) => [positionText(position), moment]))
 
-    it('requires a signature if the publisher set an older date', async () => {
+    it('requires a signature if only the publisher dated the record before the start of signing', async () => {
       expect(await consumeTrusted(dated(entry(ours)), dated(signed(entry(ours))))).to.deep.equal(['untrusted'])
       expect(handled).to.have.length(1)
     })
 
-    it('asks Kafka for a record’s time only if a broker’s time would make its signature optional', async () => {
+    it('asks Kafka who set a record’s time only if the record needs no signature at this time', async () => {
       const asked: string[] = []
       appendTimes = async (positions) => {
         for (const position of positions) asked.push(positionText(position))
@@ -185,7 +185,7 @@ describe('createConsumer', () => {
       expect(asked).to.deep.equal(['orderevents/2/3', 'orderevents/2/5'])
     })
 
-    it('returns RETRY if Kafka does not report who set the times', async () => {
+    it('returns RETRY if Kafka cannot report who set the times', async () => {
       appendTimes = async () => {
         throw new Error('connect ECONNREFUSED')
       }
@@ -195,7 +195,7 @@ describe('createConsumer', () => {
       expect([handled, sidecar.published]).to.deep.equal([[], []])
     })
 
-    it('checks the signature of the exact bytes, but not for records before signing', async () => {
+    it('checks the signature of the exact bytes, except for records from before the start of signing', async () => {
       const old = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T08:59:59Z')) })
       const young = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T09:00:00Z')) })
       const other = withHeaders(entry({ ...ours, Note: 1 }), { signature: signatureOf(entry(ours)) })
@@ -204,7 +204,7 @@ describe('createConsumer', () => {
       expect(handled).to.have.length(2)
     })
 
-    it('keeps only a valid signature with a dead letter', async () => {
+    it('copies a signature to the dead letter only if it has a valid form', async () => {
       handle = async () => {
         throw new Error('a bug')
       }
@@ -216,7 +216,7 @@ describe('createConsumer', () => {
       expect(signatures).to.deep.equal([record.metadata.signature, undefined])
     })
 
-    it('reports an invalid event before its publisher, and ignores an event without a handler', async () => {
+    it('checks that an event is valid before it checks the publisher, and ignores an event without a handler', async () => {
       const wrong = { ...envelope, Payload: {} }
       expect(await consumeTrusted(entry({ ...envelope, Name: 'OrderShipped' }), entry(wrong))).to.deep.equal([
         'invalid-payload',
@@ -225,7 +225,7 @@ describe('createConsumer', () => {
   })
 
   for (const total of ['999999999999.999999', '12.50000000000000000001', '-1e-400']) {
-    it(`makes a dead letter of the amount ${total}, which parsing would change`, async () => {
+    it(`makes a dead letter of an event with the amount ${total}, which parsing would change`, async () => {
       const text = JSON.stringify(envelope).replace(/"Total":[\d.]+/, `"Total":${total}`)
       await consume(entry(text))
       const [deadLetter] = sidecar.published
@@ -235,7 +235,7 @@ describe('createConsumer', () => {
     })
   }
 
-  it('accepts numbers outside the contract with any digits', async () => {
+  it('accepts numbers with any number of digits in fields outside the contract', async () => {
     const text = JSON.stringify(envelope).replace('{', '{"Note":9007199254740993,')
     await consume(entry(text))
     expect(handled).to.have.length(1)
@@ -272,7 +272,7 @@ describe('createConsumer', () => {
       expect(of('unhandled_events_total', ',event="other"')).to.equal(1)
     })
 
-    it('counts later events of the same key as retried', async () => {
+    it('counts a later event with the key of a retried event as retried, too', async () => {
       handle = async () => Promise.reject(new SidecarError('save', 'down'))
       const of = await counted(entry(envelope, 'a'), entry('{', 'a'))
       expect([of('events_total', ',outcome="retried"'), of('events_total', ',outcome="dead-letter"')]).to.deep.equal([
@@ -280,7 +280,7 @@ describe('createConsumer', () => {
       ])
     })
 
-    it('measures the time of the oldest event in the log', async () => {
+    it('measures the time for which the oldest event of a delivery was in the log', async () => {
       const of = await counted(entry(envelope), arrived(entry(envelope)))
       expect(of('delivery_wait_seconds_sum', '')).to.equal(2)
       expect(of('delivery_size_events_sum', '')).to.equal(2)
@@ -303,7 +303,7 @@ describe('createConsumer', () => {
     })
   })
 
-  it('passes the event’s time of arrival to the events of its handler', async () => {
+  it('adds the event’s time of arrival to the events that its handler publishes', async () => {
     const publish = createPublisher(sidecar)
     const reaction = { ...envelope, Id: randomUUID(), CorrelationId: randomUUID(), TraceId: '' } as unknown as Envelope
     handle = async () => {
@@ -316,14 +316,14 @@ describe('createConsumer', () => {
     expect(sidecar.published[0]?.headers['caused-at']).to.equal('1795000000123')
   })
 
-  it('ignores events without a handler, with any payload', async () => {
+  it('ignores events without a handler, whatever their payload is', async () => {
     expect(
       await consume(entry({ ...envelope, Name: 'OrderShipped' }), entry({ ...envelope, Name: 'PaymentApproved' })),
     ).to.deep.equal(['SUCCESS', 'SUCCESS'])
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
 
-  it('gives a replayed event the ids of its first position', async () => {
+  it('derives the same ids for a replayed event as for the original event', async () => {
     await consume(entry(envelope))
     const replayed = entry(envelope)
     replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
@@ -331,7 +331,7 @@ describe('createConsumer', () => {
     expect(handled[1]).to.deep.equal(handled[0])
   })
 
-  it('names the event and the record in the dead letter of a replayed event', async () => {
+  it('names the first record and the new record in the dead letter of a replayed event', async () => {
     await consume(timedEntry('{'))
     const replayed = timedEntry('{')
     replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
@@ -351,7 +351,7 @@ describe('createConsumer', () => {
     'orderevents/2/1e3',
     '%ff',
     'a/b/c',
-    // Events are replayed to the same partition, after their origin.
+    // A replay is in the same partition as its origin, at a later position. So these origins are impossible.
     'orderevents/0/0',
     'orderevents/99/0',
     'orderevents/2/1',
@@ -359,7 +359,7 @@ describe('createConsumer', () => {
     'orderevents/2/9223372036854775807',
     'orderevents/2/9999999999999999999',
   ]) {
-    it(`ignores the header "${header}", because a replay cannot come from there`, async () => {
+    it(`ignores the header replayed-from with "${header}", because a replay cannot have this origin`, async () => {
       const odd = entry('{')
       odd.metadata['replayed-from'] = encodeURIComponent(header)
       await consume(odd)
@@ -368,7 +368,7 @@ describe('createConsumer', () => {
     })
   }
 
-  it('makes one dead letter of one bad event, and handles the others', async () => {
+  it('makes a dead letter of the one bad event of a delivery, and handles the other events', async () => {
     const bad = JSON.stringify({ ...envelope, CreationDate: undefined, CreateDate: '2026-11-21T10:00:00Z' })
     expect(await consume(entry(envelope), entry(bad, 'a+b%2Fc'), entry(envelope))).to.deep.equal([
       'SUCCESS',
@@ -390,7 +390,7 @@ describe('createConsumer', () => {
     expect(deadLetter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
   })
 
-  it('gives dead letters of one origin the same id at every delivery', async () => {
+  it('gives the dead letters of an event the same id at every delivery', async () => {
     await consume(entry('{'))
     offset = 0
     await consume(entry('{'))
@@ -399,7 +399,7 @@ describe('createConsumer', () => {
     expect(new Set(ids).size).to.equal(1)
   })
 
-  it('makes dead letters of events that contradict the data, or that meet a bug', async () => {
+  it('makes dead letters of events that contradict stored data, or that cause a bug', async () => {
     handle = async () => {
       throw Object.assign(new Error('known with another payload'), { code: 'broken-rule' })
     }
@@ -422,7 +422,7 @@ describe('createConsumer', () => {
     ])
   })
 
-  it('returns RETRY for an event and later ones of its key if the store or broker failed', async () => {
+  it('returns RETRY for an event and for later events with its key if the store or the broker failed', async () => {
     let calls = 0
     handle = async () => {
       calls += 1
@@ -451,7 +451,7 @@ describe('createConsumer', () => {
     expect(logged).to.deep.equal([])
   })
 
-  it('returns RETRY for a bad event whose dead letter could not be published', async () => {
+  it('returns RETRY for a bad event if its dead letter could not be published', async () => {
     sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
     expect(await consume(entry('{'))).to.deep.equal(['RETRY'])
   })
@@ -485,7 +485,7 @@ describe('createConsumer', () => {
     })
   }
 
-  it('makes a dead letter if a document or record is permanently refused', async () => {
+  it('makes a dead letter if the store or the broker refuses a document or record permanently', async () => {
     handle = async () => {
       throw new SidecarError('write state', new Error('message larger than max'), 'refused')
     }
@@ -493,7 +493,7 @@ describe('createConsumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['refused'])
   })
 
-  it('reports an invalid reaction as a bug of the handler', async () => {
+  it('reports a bug of the handler if the handler makes an invalid event', async () => {
     handle = async () => {
       createEnvelope({
         app: { id: 'no guid', name: '' },
@@ -509,7 +509,7 @@ describe('createConsumer', () => {
     )
   })
 
-  it('reports a synchronous error of a handler as its bug', async () => {
+  it('reports a bug of the handler if the handler throws synchronously', async () => {
     handle = () => {
       throw new EnvelopeError({ code: 'invalid-payload', problems: [] })
     }
@@ -517,7 +517,7 @@ describe('createConsumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
   })
 
-  it('makes a dead letter of an unknown version, and names the known versions', async () => {
+  it('makes a dead letter of an event with an unknown version, and names the known versions', async () => {
     await consume(entry({ ...envelope, Version: 99 }))
     expect(handled).to.deep.equal([])
     expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-version' })
@@ -525,7 +525,7 @@ describe('createConsumer', () => {
   })
 
   for (const Name of ['orderCreated', 'OrderCreate', 'Order_Created', 'ORDER-CREATED', 'OrderCraeted']) {
-    it(`makes a dead letter of ${Name}, a misspelt OrderCreated`, async () => {
+    it(`makes a dead letter of an event with the name ${Name}, which is a misspelt OrderCreated`, async () => {
       await consume(entry({ ...envelope, Name }))
       expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-event' })
       expect(sidecar.published[0]?.headers['deadletter-detail']).to.contain('write OrderCreated')
@@ -538,13 +538,13 @@ describe('createConsumer', () => {
     expect(lines).to.have.length(1)
   })
 
-  it('publishes a smaller dead letter if the topic refuses the first one', async () => {
+  it('publishes a smaller dead letter if the dead-letter topic refuses the complete one', async () => {
     sidecar.failures.publish.push(new SidecarError('publish', new Error('message was too large'), 'refused'))
     expect(await consume(entry('{'))).to.deep.equal(['SUCCESS'])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])
   })
 
-  it('parses at most two MiB at a time, in order', async () => {
+  it('parses at most two MiB of a delivery at the same time, in order', async () => {
     let inFlight = 0
     let most = 0
     handle = async (event) => {
@@ -566,7 +566,7 @@ describe('createConsumer', () => {
     expect(most).to.equal(4)
   })
 
-  it('makes a dead letter of a tombstone', async () => {
+  it('makes a dead letter of a record without a value (a tombstone)', async () => {
     await consume(entry(null, ''))
     const [deadLetter] = sidecar.published
     expect(deadLetter).to.include({ key: undefined }).and.to.have.deep.property('value', Buffer.alloc(0))
@@ -576,7 +576,7 @@ describe('createConsumer', () => {
     expect(deadLetter?.headers['deadletter-detail']).to.contain('tombstone')
   })
 
-  it('accepts only a valid traceparent, and keeps a binary key readable', async () => {
+  it('copies only a valid traceparent to the dead letter, and adds a binary key in readable form', async () => {
     const odd = entry('{', '%ff%00')
     odd.metadata.traceparent = 'x'.repeat(100_000)
     await consume(odd)
@@ -590,7 +590,7 @@ describe('createConsumer', () => {
     expect(sidecar.published[1]?.headers).to.include({ traceparent: traced.metadata.traceparent })
   })
 
-  it('fails for a delivery without a position', async () => {
+  it('fails if a delivered record has no position', async () => {
     for (const field of ['__offset', '__partition']) {
       const nowhere = entry(envelope)
       delete nowhere.metadata[field]
@@ -600,7 +600,7 @@ describe('createConsumer', () => {
     }
   })
 
-  it('retries a failed event without a key, and continues with all others', async () => {
+  it('retries only the failed event if it has no key', async () => {
     let calls = 0
     handle = async () => {
       calls += 1
@@ -613,14 +613,14 @@ describe('createConsumer', () => {
 describe('deadLetterOf', () => {
   const delivery = () => readDelivery(entry('{', 'k'), 'orderevents')
 
-  it('returns a different dead letter for each app', () => {
+  it('returns dead letters with different ids for different apps', () => {
     const ids = ['order-service', 'payment-service'].map((app) => {
       return deadLetterOf(delivery(), { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
     })
     expect(new Set(ids).size).to.equal(2)
   })
 
-  it('cuts a long detail between two characters', () => {
+  it('cuts a long detail, but does not split a character', () => {
     const detail = `${'x'.repeat(3_999)}🚀${'y'.repeat(9_000)}`
     const cut =
       deadLetterOf(delivery(), { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''

@@ -31,18 +31,18 @@ function bytesOf({ key = '', value, headers }: OutgoingEvent): number {
 
 /** The `max.message.bytes` of topics and dead-letter topics (packages/service-kit/src/stream/topic-settings.ts). */
 const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
-/** An upper limit for the bytes of a batch and a record themselves (Kafka protocol). */
+/** An upper limit for the bytes that Kafka's protocol adds for a batch and a record. */
 const overhead = 1_024
 
 describe('dead letters', () => {
-  it('deadLetterId returns the same id for ever, because logs are kept for ever', () => {
+  it('deadLetterId returns the same id in every version of the code, because logs are kept for ever', () => {
     expect(deadLetterId('order-service', position)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
     const record = '42f62fdb-709c-5265-90ba-675b8e0624f6'
     const id = deterministicId('dead-letter', 'order-service', 'orderevents', record)
     expect(deadLetterId('order-service', position, record)).to.equal(id)
   })
 
-  it('a dead letter names its record by value, key and time, so another record at the position differs', () => {
+  it('a dead letter has an id of its record’s value, key and time, so another record at the position has another id', () => {
     const of = (changes = {}) => {
       const { headers } = deadLetterOf({ ...delivery, origin: position, ...changes }, fault, 'order-service', now)
       return [headers['deadletter-record'], headers['deadletter-id']]
@@ -58,7 +58,7 @@ describe('dead letters', () => {
     expect(of({ position: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
   })
 
-  it('a dead letter fits into its topic for every event that fits into its own topic', () => {
+  it('a dead letter fits into the dead-letter topic if its event fits into the event’s topic', () => {
     const parts = fc.record({ key: fc.double({ min: 0, max: 1, noNaN: true }), isBinary: fc.boolean() })
     fc.assert(
       fc.property(parts, fc.string({ unit: 'grapheme', maxLength: 9_000 }), ({ key: share, isBinary }, detail) => {
@@ -78,7 +78,7 @@ describe('dead letters', () => {
     )
   })
 
-  it('minimalDeadLetter returns a small record with the position, the history and a digest', () => {
+  it('minimalDeadLetter returns a small record with the event’s position, its replays and a digest', () => {
     const large = {
       ...delivery,
       key: 'x'.repeat(1_000_000),

@@ -9,7 +9,7 @@ const refusals = new Set(['broken-rule'])
 const refusedByStore = new SidecarError('write state', new Error('too large'), 'refused')
 
 describe('faultOf', () => {
-  it('distinguishes our own faults, such as bugs, from faults of the event', () => {
+  it('distinguishes faults of our services, such as bugs, from faults of the event', () => {
     const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals, contractMask).code)
     const ours = [new TypeError('a bug'), new HandlerError(new TypeError('a bug')), new HandlerError(refusedByStore)]
     expect(ours.map(isOurs)).to.deep.equal([true, true, true])
@@ -24,7 +24,7 @@ describe('faultOf', () => {
       detail: 'TypeError: a bug',
     })
     expect(faultOf(bug, refusals, contractMask)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
-    // Only errors of the handler are errors of the domain.
+    // Only an error that a handler throws can be an error of the domain.
     const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
     expect(faultOf(broken, refusals, contractMask).code).to.equal('internal-error')
     expect(
@@ -32,7 +32,7 @@ describe('faultOf', () => {
     ).to.equal('handler-error')
   })
 
-  it('returns a code with a metric for every error', () => {
+  it('returns for every error a code that the metrics know', () => {
     const [ours, found] = [
       ['refused', 'handler-error', 'internal-error'],
       ['untrusted', 'broken-rule'],
@@ -48,7 +48,7 @@ describe('faultOf', () => {
     expect(others.map(isInfrastructure)).to.deep.equal([false, false, false, false])
   })
 
-  it('names the correction', () => {
+  it('explains in the detail how to correct the event', () => {
     const problems = [{ pointer: '/Name', message: 'is missing' }]
     const error = new EnvelopeError({ code: 'not-an-envelope', problems })
     expect(faultOf(error, refusals, contractMask)).to.deep.equal({

@@ -19,11 +19,11 @@ describe('connectionOf', () => {
     expect(connectionOf({ Brokers: ',', AuthType: 'none' })).to.equal(undefined)
   })
 
-  it('needs only brokers if there is no password', () => {
+  it('needs only the brokers if no password is used', () => {
     expect(connectionOf({ ...withPassword, AuthType: 'none' })).to.deep.equal({ bootstrapBrokers })
   })
 
-  it('uses TLS with a password, with the system’s authorities or a given one', () => {
+  it('uses TLS if a password is set, with the system’s certificate authorities or a given authority', () => {
     expect(connectionOf(withPassword)).to.deep.equal({ bootstrapBrokers, sasl, tls: {} })
     expect(connectionOf({ ...withPassword, CaCert: 'PEM' })).to.deep.equal({
       bootstrapBrokers,
@@ -32,12 +32,12 @@ describe('connectionOf', () => {
     })
   })
 
-  it('uses a password without TLS on request', () => {
+  it('uses a password without TLS if the settings disable TLS', () => {
     const connection = connectionOf({ ...withPassword, DisableTls: true, CaCert: 'PEM' })
     expect(connection).to.deep.equal({ bootstrapBrokers, sasl })
   })
 
-  it('translates Dapr’s names of mechanisms to the standard names', () => {
+  it('translates Dapr’s names of SASL mechanisms to the standard names', () => {
     for (const [ours, theirs] of [
       ['PLAINTEXT', 'PLAIN'],
       ['SHA-256', 'SCRAM-SHA-256'],

@@ -15,7 +15,7 @@ const unsigned = { sign: () => undefined }
 describe('createPublisher and recordOf', () => {
   const time = virtualTime()
 
-  it('writes an envelope unchanged, with the traceparent of its span', () => {
+  it('writes an envelope unchanged, with the traceparent of the publishing span', () => {
     const envelope = { TraceId: '0AF76519-16cd-43dd-8448-eb211c80319c', Name: 'Done' } as unknown as Envelope
     const { headers, value, ...record } = recordOf('a', 'k', envelope, unsigned, 'of a span')
     expect(record).to.deep.equal({ topic: 'a', key: 'k' })
@@ -23,7 +23,7 @@ describe('createPublisher and recordOf', () => {
     expect(headers).to.deep.equal({ traceparent: 'of a span' })
   })
 
-  it('adds the arrival of the cause to a reaction', () => {
+  it('adds the time of arrival of its cause to a reaction', () => {
     const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
     const headersAt = (arrivedAt: number | undefined) =>
       within({ document: {}, arrivedAt }, () => recordOf('a', 'k', envelope, unsigned)).headers
@@ -31,7 +31,7 @@ describe('createPublisher and recordOf', () => {
     for (const unknown of [undefined, Number.NaN]) expect(headersAt(unknown)).to.deep.equal({})
   })
 
-  it('writes an event of a service under the key of its topic, and without one if it lacks the field', async () => {
+  it('writes an event with the key that its topic declares, and without a key if the event lacks the field', async () => {
     const sidecar = new FakeSidecar()
     const publish = createPublish(createPublisher(sidecar), unsigned, undefined)
     const created = (Payload: object) => ({ Name: 'OrderCreated', Payload }) as unknown as Envelope
@@ -40,7 +40,7 @@ describe('createPublisher and recordOf', () => {
     expect(sidecar.published.map(({ key }) => key)).to.deep.equal(['an order', undefined])
   })
 
-  it('signs the very bytes that it writes', () => {
+  it('signs exactly the bytes that it writes', () => {
     const envelope = { TraceId: '', Name: 'Done', Payload: { Text: 'ü' } } as unknown as Envelope
     const sign = (topic: string, { Name }: { Name: string }, value: Uint8Array) =>
       `${topic} ${Name} ${Buffer.from(value)}`
@@ -48,7 +48,7 @@ describe('createPublisher and recordOf', () => {
     expect(headers.signature).to.equal(`a Done ${Buffer.from(value)}`)
   })
 
-  it('sends each topic its own events, in the order of the calls', async () => {
+  it('publishes events to their own topics, in the order of the calls', async () => {
     const sidecar = new FakeSidecar()
     const calls: [string, string[]][] = []
     sidecar.publish = async (topic, events) => {
@@ -73,7 +73,7 @@ describe('createPublisher and recordOf', () => {
     expect(sizes).to.deep.equal([3, 3, 2])
   })
 
-  it('leaves the time between two publishes that the sidecar requires', async () => {
+  it('waits between two bulk publishes for the time that the sidecar requires', async () => {
     const sidecar = Object.assign(new FakeSidecar(), { writeIntervalMs: 20 })
     const publish = createPublisher(sidecar)
     await publish(event('a', '1'))
@@ -84,7 +84,7 @@ describe('createPublisher and recordOf', () => {
     expect(sidecar.calls.publish).to.equal(2)
   })
 
-  it('continues with other topics while one hangs', async () => {
+  it('publishes to other topics while publishing to one topic hangs', async () => {
     const sidecar = new FakeSidecar()
     sidecar.publish = (topic) => (topic === 'hangs' ? new Promise(() => {}) : Promise.resolve())
     const publish = createPublisher(sidecar)
@@ -92,7 +92,7 @@ describe('createPublisher and recordOf', () => {
     await publish(event('a', '2'))
   })
 
-  it('finds the one event that the broker refuses, and publishes the others', async () => {
+  it('finds the one event that the broker refuses, and publishes the other events', async () => {
     const sidecar = new FakeSidecar()
     const publish = createPublisher(sidecar)
     const original = sidecar.publish.bind(sidecar)
@@ -106,7 +106,7 @@ describe('createPublisher and recordOf', () => {
     expect(sidecar.published.map(({ value }) => Buffer.from(value).toString())).to.deep.equal(['1', '2', '4', '5'])
   })
 
-  it('fails all events in one attempt if the broker is down', async () => {
+  it('fails all events of a bulk publish after one attempt if the broker is down', async () => {
     const sidecar = new FakeSidecar()
     sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
     const publish = createPublisher(sidecar)

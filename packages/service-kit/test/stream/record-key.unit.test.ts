@@ -9,23 +9,23 @@ describe('a record key', () => {
   const mayShow = (key: string | Buffer, fields: readonly string[], of: unknown = document) =>
     mayShowKey(Buffer.from(key), fields, of)
 
-  it('shows a GUID in any usual spelling', () => {
+  it('shows a record key that is a GUID in any usual spelling', () => {
     const guid = randomUUID()
     for (const key of [guid, guid.toUpperCase(), `{${guid}}`, guid.replaceAll('-', '')])
       expect(mayShow(key, [], null), key).to.equal(true)
   })
 
-  it('shows the key of the event if each of its fields may be shown', () => {
+  it('shows a record key that derives from the event if each of its fields may be shown', () => {
     expect(mayShow('12', ['Amount'])).to.equal(true)
     expect(mayShow('amount/limit@1/12', ['Policy', 'Amount'])).to.equal(true)
   })
 
-  it('masks a key with a field that is personal or unknown to the contract', () => {
+  it('masks a record key if one of its fields is personal, or unknown to the contract', () => {
     expect(mayShow('12/Grace', ['Amount', 'CustomerName'])).to.equal(false)
     expect(mayShow('12/Hopper', ['Amount', 'Note'])).to.equal(false)
   })
 
-  it('masks a key that differs from the key of the event', () => {
+  it('masks a record key that differs from the key that derives from the event', () => {
     expect(mayShow('Grace', ['Policy'])).to.equal(false)
     expect(mayShow('Grace/12', ['Policy', 'Amount'])).to.equal(false)
     expect(mayShow('12', [])).to.equal(false)

@@ -15,11 +15,11 @@ describe('slices', () => {
     expect(lengths(ofBytes(3 * mebibyte, 3 * mebibyte, 1))).to.deep.equal([1, 1, 1])
   })
 
-  it('limits the number of items', () => {
+  it('limits the number of items in a slice', () => {
     expect(lengths(ofBytes(1, 1, 1, 1, 1), 2)).to.deep.equal([2, 2, 1])
   })
 
-  it('keeps every item, in order', () => {
+  it('keeps every item and the order of the items', () => {
     const items = ofBytes(mebibyte, mebibyte, mebibyte)
     expect(slices(items).flat()).to.deep.equal(items)
     expect(slices([])).to.deep.equal([])

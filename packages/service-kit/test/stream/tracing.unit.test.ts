@@ -17,7 +17,7 @@ const app = { id: randomUUID(), name: 'a-service' }
 const spanId = '00f067aa0ba902b7'
 const personal = 'Ada Lovelace'
 
-/** Returns an event, its record's trace header, and its entry in a delivery. */
+/** Returns an event, and its entry in a delivery with this trace header. */
 function eventOf(traceId: string, header?: string, key: string = randomUUID()) {
   const payload = { OrderId: randomUUID(), CustomerName: personal, CustomerTaxId: 'GB-1', Total: 1 }
   const envelope = createEnvelope({
@@ -72,7 +72,7 @@ describe('traces of events', () => {
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)
   const headerOf = (index = 0) => spanContextIn(sidecar.published[index]?.headers.traceparent)
 
-  it('the span of an event is below the publisher’s span, and links to the span of its delivery', async () => {
+  it('the span of an event is a child of the publisher’s span, and links to the span of its delivery', async () => {
     const traceId = newTraceId()
     const { envelope, entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
     await consume([entry, eventOf(newTraceId()).entry])
@@ -97,7 +97,7 @@ describe('traces of events', () => {
     expect(delivery?.traceId).not.to.equal(traceId)
   })
 
-  it('a forwarded envelope continues below its request, or in its own trace', async () => {
+  it('the span of a forwarded envelope is a child of the request’s span, or begins the envelope’s own trace', async () => {
     const traceId = newTraceId()
     const forward = createForward(createPublisher(sidecar), recorded.tracing)
     const request = recorded.tracing.begin('POST /v1/things', traceId, undefined, { kind: 'server' })
@@ -121,7 +121,7 @@ describe('traces of events', () => {
     }
   })
 
-  it('a trace begins with the consumer if the publisher has none, by a given or derived TraceId', async () => {
+  it('a trace begins with the consumer if the publisher sent no traceparent, with a given or derived TraceId', async () => {
     const traceId = newTraceId()
     const { envelope } = eventOf(traceId)
     const { AppId, AppName, Version, Name, CreationDate, Payload } = envelope
@@ -138,7 +138,7 @@ describe('traces of events', () => {
     ])
   })
 
-  it('the TraceId decides if the record’s header names another trace, which becomes a link', async () => {
+  it('the span of an event is in the trace of its TraceId, and links to the header’s span if that is in another trace', async () => {
     const traceId = newTraceId()
     const { entry } = eventOf(traceId, `00-${newTraceId()}-${spanId}-00`)
     await consume([entry])
@@ -147,7 +147,7 @@ describe('traces of events', () => {
     expect(span?.links).to.include(spanId)
   })
 
-  it('the spans of state and reaction are below the event, each with its own header', async () => {
+  it('the spans of reads, writes and reactions are children of the event’s span, and a reaction’s header names its own span', async () => {
     const traceId = newTraceId()
     const documents = createDocuments(sidecar, () => new Date())('')
     handle = async ({ TraceId, Payload }) => {
@@ -166,7 +166,7 @@ describe('traces of events', () => {
     expect(sent?.attributes).to.include({ 'orderflow.event.type': 'OrderCreated@1' })
   })
 
-  it('a span names the reason of a dead letter, and its trace continues with the replay', async () => {
+  it('the span of an event names the reason of its dead letter, whose header continues the trace', async () => {
     const traceId = newTraceId()
     const broken = { ...eventOf(traceId).envelope, Payload: { OrderId: personal } }
     await consume([entryOf(JSON.stringify(broken), `00-${traceId}-${spanId}-01`)])
@@ -179,7 +179,7 @@ describe('traces of events', () => {
     expect(headerOf()).to.deep.equal({ traceId, spanId: deadLetter?.spanId, isSampled: true })
   })
 
-  it('a record that is not an event has a span', async () => {
+  it('a record that is not an event has a span, too', async () => {
     await consume([entryOf('{')])
     const [event] = named('process orderevents')
     expect(event?.attributes).to.include({ 'error.type': 'not-json' }).and.have.property('messaging.message.id')
@@ -202,7 +202,7 @@ describe('traces of events', () => {
     expect(log.records[0]).to.include({ traceId: envelope.TraceId, eventId: envelope.Id })
   })
 
-  it('unsampled events have no spans, and their reactions forward the decision if one was received', async () => {
+  it('unsampled events have no spans, and their reactions forward the publisher’s decision if there was one', async () => {
     handle = async ({ TraceId }) => {
       await publishAs(recorded.tracing)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
     }
@@ -216,7 +216,7 @@ describe('traces of events', () => {
     expect(headerOf(1)).to.equal(undefined)
   })
 
-  it('an event of another trace than the request’s begins that trace, and links to the request', async () => {
+  it('a published event of another trace begins that trace, and links to the span that is being handled', async () => {
     const traceId = newTraceId()
     handle = () => publishAs(recorded.tracing)('paymentevents', eventOf(traceId).envelope)
     await consume([eventOf(newTraceId()).entry])
@@ -225,7 +225,7 @@ describe('traces of events', () => {
     expect(sent?.links).to.deep.equal([named('process orderevents')[0]?.spanId])
   })
 
-  it('a service without a collector only forwards a received trace', async () => {
+  it('a service without a collector only forwards the traceparent that it received', async () => {
     const traceId = newTraceId()
     handle = async ({ TraceId }) => {
       await publishAs(undefined)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
@@ -251,7 +251,7 @@ describe('traces of events', () => {
     expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
   })
 
-  it('the log explains the correction of an event, with any words of the event', async () => {
+  it('the log explains the correction of an event, even with words that also occur in the event', async () => {
     const { envelope } = eventOf(newTraceId())
     const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
     await consume([entryOf(JSON.stringify(broken))])

@@ -29,7 +29,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 3)])
   })
 
-  it('logs a type again in the next minute, which begins with its first event', () => {
+  it('logs a type again in the next minute, which begins with the first event after the previous minute', () => {
     count('A@1')
     mock.timers.tick(60_000)
     lines()
@@ -42,7 +42,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 2)])
   })
 
-  it('counts events for a whole minute, independent of the previous one', () => {
+  it('counts events for a whole minute, however long ago the previous minute was', () => {
     count('A@1')
     mock.timers.tick(30_000)
     count('A@1')
@@ -54,7 +54,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', first)])
   })
 
-  it('logs up to 50 types a minute separately, and the others together', () => {
+  it('logs up to 50 types a minute separately, and all other types together', () => {
     for (let kind = 1; kind <= 60; kind += 1) count(`A${kind}@1`)
     count('A1@1')
     const logged = lines()
@@ -64,12 +64,12 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A1@1', later, 2), line('(others)', later, 10)])
   })
 
-  it('hides names that are not valid event names, because they may be personal', () => {
+  it('hides names that are not valid event names, because they may be personal data', () => {
     for (const type of ['Ada Lovelace ordered@1', 'ada@lovelace@1', 'Zoë@1']) count(type)
     expect(lines()).to.deep.equal([line('(no plain name)', first)])
   })
 
-  it('logs any version of an event', () => {
+  it('logs the version of an event, whatever it is', () => {
     count('A@12')
     expect(lines()).to.deep.equal([line('A@12', first)])
   })
