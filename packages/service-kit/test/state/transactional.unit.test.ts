@@ -109,7 +109,9 @@ describe('createTransactional', () => {
       }
       await increment('a')
       sidecar.readTogether(2)
-      await Promise.all((first === 'the cautious replica' ? [other, change] : [change, other]).map((by) => increment('a', by)))
+      await Promise.all(
+        (first === 'the cautious replica' ? [other, change] : [change, other]).map((by) => increment('a', by)),
+      )
       expect(sidecar.documents.get('a')?.value).to.equal(3)
     })
   }

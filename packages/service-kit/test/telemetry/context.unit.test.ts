@@ -33,7 +33,7 @@ describe('withoutValues, during an event', () => {
     'of an unknown field': 'né: Byron',
     'short values': 'GB 42',
   }
-  it('keeps a whole id, even if a part of it also occurs in a value', () => {
+  it('keeps a complete id, even if a part of the id also occurs in a value', () => {
     const document = { Payload: { Note: `x${orderId.slice(14, 18)}x`, Size: 12_401_904 } }
     const message = `the payment ${orderId} is there, at /v1/payments/${orderId}.`
     expect(whileHandling(document, () => withoutValues(message))).to.equal(message)
@@ -48,19 +48,19 @@ describe('withoutValues, during an event', () => {
     })
   }
 
-  it('keeps other texts and ids', () => {
+  it('keeps texts and ids that do not occur in the event', () => {
     const message = `TypeError: Cannot read properties of undefined (reading 'Total') of order ${orderId}`
     expect(whileHandling(bytes, () => withoutValues(message))).to.equal(message)
   })
 
-  it('masks values in fields of another type', () => {
+  it('masks values in fields whose type is wrong', () => {
     const swapped = { ...event, Payload: { OrderId: 'GB-42', Total: 'Lovelace' } }
     expect(whileHandling(swapped, () => withoutValues('GB-42, Lovelace, OrderCreated'))).to.equal(
       '***-***, ***, OrderCreated',
     )
   })
 
-  it('masks values in the log, but only those of the line’s own event', async () => {
+  it('masks in a log line the values of the line’s own event, but not of other events', async () => {
     const { log, records } = capturedLog()
     const other = { Payload: { CustomerName: 'Grace' } }
     const tell = (document: object | Uint8Array) =>
@@ -80,7 +80,7 @@ describe('withoutValues, during an event', () => {
     expect(whileHandling(Buffer.from('{"CustomerName": Ada'), () => withoutValues('Ada failed'))).to.equal('*** failed')
   })
 
-  it('masks a value of a document as wide as the largest record', () => {
+  it('masks a value of a document that has as many fields as the largest record can have', () => {
     const name = 'Lovelace'
     const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
     for (const wide of [Array(130_000).fill(1), keys, Array(60_000).fill({}), Array(60_000).fill([])]) {
@@ -89,7 +89,7 @@ describe('withoutValues, during an event', () => {
     }
   })
 
-  it('keeps every text for a document that has no personal data', () => {
+  it('keeps every text if the document has no personal data', () => {
     for (const document of [undefined, null, '', {}, [], 5, Buffer.alloc(0), '['.repeat(100_000)]) {
       expect(whileHandling(document, () => withoutValues('as it was: 1'))).to.equal('as it was: 1')
     }

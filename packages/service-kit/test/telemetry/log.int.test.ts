@@ -36,10 +36,10 @@ describe('a log on a full disk', () => {
     expect(answer).to.equal(text)
   }
 
-  it('lets the service continue, and reports the number of lost lines when there is space', async () => {
+  it('lets the service continue, and reports the number of lost lines when there is space again', async () => {
     await log('before')
     await disk.fill()
-    // The first lines still fit into the last page of the file, the last one partly.
+    // The first lines still fit into the last page of the file. The last of these lines fits only in part.
     for (let number = 0; number < 100; number += 1) await log(`${number} ${'.'.repeat(100)}`)
     await disk.relieve()
     await log('after')
@@ -57,12 +57,12 @@ describe('a log on a full disk', () => {
       `${100 - whole} lines of this log are lost: ENOSPC: no space left on device, write`,
       'after',
     ])
-    // The incomplete line, and the empty text after the last line.
+    // The two other lines are the incomplete line, and the empty text after the last line.
     expect(lines.length - read.length).to.be.at.most(2)
     expect(whole).to.be.below(100)
   })
 
-  it('lets the service end', async () => {
+  it('lets the service end normally', async () => {
     await log('before')
     await disk.fill()
     for (let number = 0; number < 100; number += 1) await log(`${number} ${'.'.repeat(100)}`)

@@ -60,7 +60,7 @@ describe('createLog', () => {
     })
   }
 
-  it('masks all parts of an event except those that the contract allows to show', () => {
+  it('masks all fields of an event except those that the contract allows to show', () => {
     const Payload = { OrderId: orderId, Total: 1, Note: secret, nested: { deep: [secret] }, CustomerName: secret }
     const event = { Name: 'OrderCreated', Headers: { CausationId: orderId, who: secret }, Payload }
     const { record, text } = logged({ event })
@@ -82,18 +82,18 @@ describe('createLog', () => {
     }
   })
 
-  it('masks a text that is not JSON in its parser’s error', () => {
+  it('masks invalid JSON that the parser’s error quotes', () => {
     const { err } = logged({ err: thrownBy(() => JSON.parse(`[${secret}]`)) }).record as { err: { message: string } }
     expect(err).to.deep.include({ type: 'SyntaxError', message: 'the text is not valid JSON' })
   })
 
-  it('keeps a text that only mentions a field', () => {
+  it('keeps a text that only mentions the name of a field', () => {
     const problems = JSON.stringify([{ pointer: '/Payload/CustomerName', message: 'is missing' }])
     const { record } = logged({ token: 'x', detail: problems }, 'the token and CustomerName are missing')
     expect(record).to.include({ token: '***', detail: problems, msg: 'the token and CustomerName are missing' })
   })
 
-  it('keeps an error’s type, message, stack and causes', () => {
+  it('writes an error’s type, message, stack and causes', () => {
     const { err } = logged({ err: new TypeError('no', { cause: new Error('14 UNAVAILABLE: down') }) }).record as {
       err: Record<string, string>
     }
@@ -105,7 +105,7 @@ describe('createLog', () => {
     expect(String(logged({ text: 'a '.repeat(100_000) }).record.text)).to.have.length.below(9_000)
   })
 
-  it('logs very deep values', () => {
+  it('logs values that nest very deep', () => {
     const hostile = [
       'a',
       'a.',

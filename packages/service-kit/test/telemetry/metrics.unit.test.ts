@@ -10,7 +10,7 @@ describe('metrics', () => {
   })
   const samples = () => scrape(metrics.listener)
 
-  it('answers in the OpenMetrics text format, with a help text for each metric', async () => {
+  it('the listener answers in the OpenMetrics text format, with a help text for each metric', async () => {
     metrics.request({ operation: undefined, status: 200, ms: 3 })
     const { headers, text } = await withServer(metrics.listener, async (url) => {
       const response = await fetch(`${url}/metrics`)
@@ -25,7 +25,7 @@ describe('metrics', () => {
     expect(helped).to.include.members(['http_server_request_duration_seconds', 'orderflow_events'])
   })
 
-  it('serves metrics at /metrics only', async () => {
+  it('the listener serves metrics only at /metrics', async () => {
     await withServer(metrics.listener, async (url) => {
       for (const [path, method] of [
         ['/', 'GET'],
@@ -37,13 +37,13 @@ describe('metrics', () => {
     })
   })
 
-  it('includes process metrics after the first scrape', async () => {
+  it('the listener includes metrics of the process from the first scrape on', async () => {
     const found = [...(await samples()).keys()]
     expect(found).to.include('process_cpu_seconds_total')
     expect(found).to.include('nodejs_eventloop_lag_p99_seconds')
   })
 
-  it('reads the readiness of each part at each scrape', async () => {
+  it('each scrape asks again which parts are ready', async () => {
     let missing: object = { store: 'does not answer' }
     metrics.readiness(['sidecar', 'store', 'stream'], async () => missing)
     const ready = async () =>
@@ -53,7 +53,7 @@ describe('metrics', () => {
     expect(await ready()).to.deep.equal([1, 1, 1])
   })
 
-  it('counts requests by operation and status class, and unknown paths together', async () => {
+  it('counts requests by operation and status class, and counts all requests for unknown paths as one operation', async () => {
     const operation = { method: 'GET', route: '/v1/things/{id}' }
     metrics.request({ operation, status: 200, ms: 3 })
     metrics.request({ operation, status: 204, ms: 700 })
@@ -70,7 +70,7 @@ describe('metrics', () => {
     expect(found.get(`http_server_request_duration_seconds_bucket{${labels}}`)).to.equal(1)
   })
 
-  it('measures batches of a queue, and counts waiting items', async () => {
+  it('measures the batches of a queue, and counts its waiting items', async () => {
     const watch = metrics.queue('store')
     watch.opened(() => 7)
     watch.flushed(20, 12, 300)
@@ -81,7 +81,7 @@ describe('metrics', () => {
     expect(found.get('orderflow_flush_seconds_sum{queue="store"}')).to.equal(0.3)
   })
 
-  it('counts events by outcome, from zero on', async () => {
+  it('counts events by outcome, with counters that begin at zero', async () => {
     const topic = metrics.topic('in', ['not-json'])
     const before = await samples()
     for (const outcome of ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried']) {
@@ -104,7 +104,7 @@ describe('metrics', () => {
   })
 
   it('creates no time series for names that a publisher invents', async () => {
-    // Without process metrics, because a new type of garbage collection adds a time series.
+    // Leaves out metrics of the process, because a new type of garbage collection adds a time series.
     const own = (all: Map<string, number>) => [...all.keys()].filter((series) => series.startsWith('orderflow_'))
     const topic = metrics.topic('in', [])
     const before = own(await samples())

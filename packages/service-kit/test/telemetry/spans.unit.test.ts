@@ -16,7 +16,7 @@ describe('spans', () => {
   describe('a trace', () => {
     const parent = { traceId: newTraceId(), spanId: '00f067aa0ba902b7', isSampled: false }
 
-    it('begins with the id of the trace, and has the service’s name', () => {
+    it('begins with a span that has the given trace id and the service’s name', () => {
       const traceId = newTraceId()
       tracing.begin('first', traceId, undefined, { kind: 'server', attributes: { a: 1, none: undefined } }).end()
       const { attributes, ...span } = named('first')
@@ -25,12 +25,12 @@ describe('spans', () => {
       expect(attributes).to.deep.equal({ a: 1 })
     })
 
-    it('continues below a span of another service', () => {
+    it('continues with a child of another service’s span', () => {
       tracing.begin('next', parent.traceId, { ...parent, isSampled: true }, { kind: 'consumer' }).end()
       expect(named('next')).to.include({ traceId: parent.traceId, parent: parent.spanId })
     })
 
-    it('follows the decision of the caller, or else the trace’s id', () => {
+    it('follows the caller’s decision about sampling, or derives it from the trace’s id', () => {
       const of = (ratio: number, asksParent = true) => recordedSpans({ asksParent, ratio }).tracing
       const isSampled = { ...parent, isSampled: true }
       expect([of(0).isSampled(parent.traceId, isSampled), of(1).isSampled(parent.traceId, parent)]).to.deep.equal([
@@ -51,7 +51,7 @@ describe('spans', () => {
     expect(spans()).to.deep.equal([])
   })
 
-  it('spans of operations are below their request, with the code of an error and no message', async () => {
+  it('spans of operations are children of their request’s span, and have an error’s code but not its message', async () => {
     const outer = begin('outer')
     const failing = within({ document: {}, span: outer }, () =>
       asSpan('inner', internal, () =>
@@ -70,7 +70,7 @@ describe('spans', () => {
     expect(named('outer').isError).to.equal(false)
   })
 
-  it('a shared operation is below the first recorded request, and links to the others', async () => {
+  it('the span of a shared operation is a child of the first recorded request, and links to the other requests', async () => {
     const [first, second] = [begin('first'), begin('second')]
     await onBehalfOf([undefined, first, second], () => asSpan('shared', internal, async () => {}))
     expect(named('shared')).to.include({ parent: first.context.spanId, traceId: first.context.traceId })

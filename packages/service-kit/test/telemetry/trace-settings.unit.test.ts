@@ -4,7 +4,7 @@ import { sidecarTraceVariables, traceProblems, traceSettings } from '../../src/t
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example' }
 
 describe('trace settings', () => {
-  it('traceSettings returns undefined without a collector, with any other variables', () => {
+  it('traceSettings returns undefined if no collector is set, whatever the other variables are', () => {
     expect(traceSettings({ OTEL_TRACES_SAMPLER: 'always_on' })).to.equal(undefined)
     expect(traceSettings({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).to.equal(undefined)
     expect(traceProblems({ OTEL_TRACES_SAMPLER: 'sometimes' })).to.deep.equal([])

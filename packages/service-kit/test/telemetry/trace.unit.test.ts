@@ -6,18 +6,18 @@ const traceId = guid.replaceAll('-', '')
 const spanId = '00f067aa0ba902b7'
 
 describe('traceIdOf and spanContextIn', () => {
-  it('converts a TraceId to a trace id in lower case, and back', () => {
+  it('traceIdOf converts a TraceId to a trace id in lower case, and guidOf converts it back', () => {
     expect(traceIdOf(guid.toUpperCase())).to.equal(traceId)
     expect(guidOf(traceId)).to.equal(guid)
   })
 
   for (const impossible of ['00000000-0000-0000-0000-000000000000', 'not-a-guid', '', `${guid}0`]) {
-    it(`refuses the TraceId "${impossible}"`, () => {
+    it(`traceIdOf refuses the TraceId "${impossible}"`, () => {
       expect(traceIdOf(impossible)).to.equal(undefined)
     })
   }
 
-  it('reads the ids of a traceparent, and its sampling decision', () => {
+  it('spanContextIn reads the ids of a traceparent, and its sampling decision', () => {
     for (const isSampled of [true, false]) {
       const context = { traceId, spanId, isSampled }
       expect(spanContextIn(traceparentOf(context))).to.deep.equal(context)
@@ -26,11 +26,11 @@ describe('traceIdOf and spanContextIn', () => {
     expect(spanContextIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
   })
 
-  it('reads a traceparent of a later version with more fields', () => {
+  it('spanContextIn reads a traceparent of a later version, which has more fields', () => {
     expect(spanContextIn(`01-${traceId}-${spanId}-01-more`)).to.deep.equal({ traceId, spanId, isSampled: true })
   })
 
-  it('newTraceId returns a valid id, and another one each time', () => {
+  it('newTraceId returns a valid id, and a different id each time', () => {
     expect(newTraceId())
       .to.match(/^[0-9a-f]{32}$/)
       .and.not.equal(newTraceId())
@@ -49,7 +49,7 @@ describe('traceIdOf and spanContextIn', () => {
     'invalid, after another line': `x\n00-${traceId}-${spanId}-01`,
   }
   for (const [what, header] of Object.entries(invalid)) {
-    it(`ignores a traceparent that is ${what}`, () => {
+    it(`spanContextIn ignores a traceparent that is ${what}`, () => {
       expect(spanContextIn(header)).to.equal(undefined)
     })
   }

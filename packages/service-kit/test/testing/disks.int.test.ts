@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Disk, mountDisk, unmountBelow } from '../../src/testing/disks.ts'
 
-/** Writes a page of memory each time, some thousand pages a second. */
+/** A program that writes one page of memory at a time, some thousand pages a second. */
 const writing = `
   const { openSync, writeSync } = require('node:fs')
   const file = openSync(process.argv[1], 'w')
@@ -41,7 +41,7 @@ describe('mountDisk', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('fills a disk to the last byte while a program writes, and makes room again', async () => {
+  it('fills a disk to the last byte while another program writes, and frees the space again', async () => {
     for (let round = 0; round < 15; round += 1) {
       await disk.fill()
       expect((await statfs(disk.path)).bfree).to.equal(0)

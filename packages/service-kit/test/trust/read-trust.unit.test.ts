@@ -24,7 +24,7 @@ const settings = {
 const entry = { name: 'legacy', topics: { orderevents: ['OrderCreated'] } }
 
 describe('the schema of the trust file', () => {
-  it('matches its meta-schema', () => {
+  it('the schema of the trust file is valid by its meta-schema', () => {
     const schema = readFileSync(new URL('../../src/trust/trust.schema.json', import.meta.url), 'utf8')
     const ajv = new Ajv()
     expect(ajv.validateSchema(JSON.parse(schema)), ajv.errorsText()).to.equal(true)
@@ -62,14 +62,14 @@ describe('readTrust', () => {
   const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
   const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
 
-  it('returns the kind of the publisher for each AppId', () => {
+  it('returns a function that returns the kind of publisher for each AppId', () => {
     read({ unlisted: 'reject', publishers: { [legacy.toUpperCase()]: entry } })
     const listingOf = readListing(pathToFileURL(join(folder, 'a-service/')), settings)
     const other = '00000000-0000-4000-8000-000000000000'
     expect([service, legacy, other, null].map(listingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
   })
 
-  it('lists applications by their AppIds, in upper or lower case', () => {
+  it('accepts AppIds of listed applications in upper or lower case', () => {
     for (const id of [legacy, legacy.toUpperCase()]) {
       const trust = read({ unlisted: 'reject', publishers: { [id]: entry } })
       trust.requireTrusted('orderevents', claim, evidence)
@@ -78,7 +78,7 @@ describe('readTrust', () => {
     expect(() => none.requireTrusted('orderevents', claim, evidence)).to.throw('not listed')
   })
 
-  it('accepts another path, relative to the service’s folder or absolute', () => {
+  it('accepts another path of the file, absolute or relative to the service’s folder', () => {
     const other = join(folder, 'other.json')
     writeFileSync(other, JSON.stringify({ unlisted: 'accept', publishers: {} }))
     for (const File of ['../other.json', other]) {
@@ -86,7 +86,7 @@ describe('readTrust', () => {
     }
   })
 
-  it('requires signatures only if keys are set, and only for newer records', () => {
+  it('requires signatures only if keys are set, and only for records since the start of signing', () => {
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
     const content = { unlisted: 'accept', publishers: {} }
     read(content).requireGenuine('orderevents', own, evidence)
@@ -102,7 +102,7 @@ describe('readTrust', () => {
     )
   })
 
-  it('signs with the first key, and accepts signatures of all keys', () => {
+  it('uses the first key to sign, and accepts signatures of all keys', () => {
     const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
     const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
     const trust = read({ unlisted: 'accept', publishers: {} }, { SigningKeys: `${newer},${older}` })
@@ -179,7 +179,7 @@ describe('readTrust', () => {
     })
   }
 
-  it('rejects a publishers.json of an earlier version, and names the file', () => {
+  it('rejects a publishers.json of an earlier version, and names the file in the error', () => {
     const earlier = { ...publishers, outside: ['orderevents'] }
     writeFileSync(join(folder, 'components/trust/publishers.json'), JSON.stringify(earlier))
     expect(() => read({ unlisted: 'accept', publishers: {} })).to.throw(/publishers\.json .*: run make generate$/)

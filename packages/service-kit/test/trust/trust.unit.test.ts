@@ -40,7 +40,7 @@ const claims = {
   stranger: { AppId: stranger, AppName: 'stranger', Name: 'Sold' },
 }
 
-/** Returns the reason why an event is not trusted, or undefined. */
+/** Returns the reason why an event is not trusted; undefined if it is trusted. */
 function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}, evidence = {}): string | undefined {
   const trust = createTrust({ publishers, file, signer, signedSince: Number.NEGATIVE_INFINITY, ...changes })
   try {
@@ -60,7 +60,7 @@ describe('requireAdmitted', () => {
   const caller = { key: 'legacy', tenant: { id: '' } }
   const { TenantID: _, ...said } = claims.legacy
 
-  /** Returns the reason why an event is not admitted, or undefined. */
+  /** Returns the reason why an event is not admitted; undefined if it is admitted. */
   function whyKept(
     claim: Claim,
     sender: { key?: string; tenant: { id: string } } | undefined,
@@ -78,7 +78,7 @@ describe('requireAdmitted', () => {
     }
   }
 
-  it('refuses events in the name of our services, and topics that outside applications may not write', () => {
+  it('refuses events in the name of our services, and events for topics that outside applications may not write to', () => {
     for (const sender of [undefined, caller]) {
       expect(whyKept(claims.shop, sender)).to.contain('which publishes its own events')
       expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which publishes its own events')
@@ -87,13 +87,13 @@ describe('requireAdmitted', () => {
     }
   })
 
-  it('applies the rules of the stream without authentication', () => {
+  it('applies only the rules of the stream if there is no authentication', () => {
     expect(whyKept(claims.stranger, undefined)).to.equal(undefined)
     expect(whyKept(said, undefined)).to.equal(undefined)
     expect(whyKept({ ...said, Name: 'Returned' }, undefined)).to.contain('does not publish Returned')
   })
 
-  it('accepts a listed application’s events with its API key', () => {
+  it('accepts a listed application’s events only with the API key that the file lists for it', () => {
     expect(whyKept(said, caller)).to.equal(undefined)
     expect(whyKept(said, { ...caller, key: 'another' })).to.contain('another apiKey')
     expect(whyKept(said, { tenant: { id: '' } })).to.contain('another apiKey')
@@ -102,7 +102,7 @@ describe('requireAdmitted', () => {
     expect(whyKept(claims.stranger, caller)).to.contain('not listed').and.to.contain('restart the services and send')
   })
 
-  it('requires a TenantID that the file or the key allows', () => {
+  it('requires a TenantID that the trust file or the API key allows', () => {
     const of = (TenantID: string) => ({ ...said, TenantID })
     const ofKey = { ...caller, tenant: { id: 'acme' } }
     const tenants = { ...entry, tenants: ['north', 'acme'] }
@@ -118,7 +118,7 @@ describe('requireAdmitted', () => {
 })
 
 describe('requireTrusted', () => {
-  it('accepts the events of our services, and those of listed applications', () => {
+  it('accepts events of our services and of listed applications', () => {
     expect(whyNot('sales', claims.shop)).to.equal(undefined)
     expect(whyNot('payments', claims.bank)).to.equal(undefined)
     expect(whyNot('sales', claims.legacy)).to.equal(undefined)
@@ -155,7 +155,7 @@ describe('requireTrusted', () => {
     ['an event on an unknown topic', 'rumours', claims.stranger, 'only one of our services publishes to rumours'],
   ]
   for (const [what, topic, claim, why] of forged) {
-    it(`refuses ${what}, with any trust file`, () => {
+    it(`refuses ${what}, whatever the trust file contains`, () => {
       const listed = { name: claim.AppName, topics: { [topic]: [claim.Name] } }
       for (const unlisted of ['accept', 'reject'] as const) {
         const generous = { unlisted, publishers: { [claim.AppId]: listed } }
@@ -165,26 +165,26 @@ describe('requireTrusted', () => {
     })
   }
 
-  it('names each service that publishes to one of our topics', () => {
+  it('names in the error all services that publish to the topic', () => {
     const { [shop]: seller } = publishers.services
     const also = { ...publishers.services, [shop]: { ...seller, publishes: { payments: ['Refunded'] } } }
     const why = whyNot('payments', claims.stranger, { publishers: { ...publishers, services: also } as Publishers })
     expect(why).to.equal('only shop or bank publishes to payments')
   })
 
-  it('accepts an unlisted application’s event that the contract does not know', () => {
+  it('accepts an event outside of the contract from an unlisted application, if the file accepts unlisted applications', () => {
     const generous = { file: { ...file, unlisted: 'accept' as const } }
     expect(whyNot('sales', { ...claims.stranger, Name: 'Rumour' }, generous)).to.equal(undefined)
   })
 
-  it('accepts or refuses unlisted applications by the file, and explains the fix', () => {
+  it('accepts or refuses unlisted applications as the trust file states, and explains the fix', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)
       .and.to.contain('restart the services and replay')
   })
 
-  it('checks a listed application’s name, topics, events and tenants, even if others are accepted', () => {
+  it('checks a listed application’s name, topics, events and tenants, even if unlisted applications are accepted', () => {
     const generous = { file: { ...file, unlisted: 'accept' as const } }
     const cases: [Claim, string][] = [
       [{ ...claims.legacy, AppName: 'legacy 2' }, 'with another AppName'],
@@ -205,14 +205,14 @@ describe('requireTrusted', () => {
     expect(whyNot('sales', { AppId: legacy, AppName: 'legacy', Name: 'Sold' }, nowhere)).to.equal(undefined)
   })
 
-  it('does not quote the publisher in an error', () => {
+  it('does not quote text of the publisher in an error', () => {
     const secret = { ...claims.legacy, AppName: 'Mallory', TenantID: 'Malloryland' }
     expect(whyNot('sales', secret)).not.to.match(/mallory/i)
     expect(whyNot('sales', { ...claims.legacy, TenantID: 'Malloryland' })).not.to.match(/mallory/i)
     expect(whyNot('sales', { ...claims.shop, AppName: 'Mallory' })).not.to.match(/mallory/i)
   })
 
-  it('treats names of JavaScript’s objects like other names', () => {
+  it('treats names that every JavaScript object has, such as constructor, like other names', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(whyNot(name, claims.legacy)).to.contain('only one of our services')
       expect(whyNot('sales', { ...claims.legacy, Name: name })).to.contain('does not publish')
@@ -230,14 +230,14 @@ describe('requireTrusted', () => {
       'an empty signature': '',
     }
     for (const [what, forgery] of Object.entries(forgeries)) {
-      it(`requires a signature of our services, refuses ${what}, and requires none of others`, () => {
+      it(`refuses ${what} for an event of our services, and requires no signature of other applications`, () => {
         expect(whyNot('sales', claims.shop, {}, { signature: forgery })).to.contain('signature is missing or wrong')
         expect(whyNot('sales', claims.legacy, {}, { signature: forgery })).to.equal(undefined)
         expect(whyNot('sales', claims.shop, { signer: undefined }, { signature: forgery })).to.equal(undefined)
       })
     }
 
-    it('requires no signature of records before signing, by the broker’s clock', () => {
+    it('requires no signature of records that the broker appended before the start of signing', () => {
       const since = { signedSince: 1_000 }
       expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt: 999 })).to.equal(undefined)
       for (const appendedAt of [1_000, Number.NaN]) {
@@ -248,7 +248,7 @@ describe('requireTrusted', () => {
       expect(whyNot('payments', claims.shop, since, { appendedAt: 0 })).to.contain('does not publish')
     })
 
-    it('accepts signatures of any of the keys, so that keys can be replaced', () => {
+    it('accepts a signature of any of the keys, so that keys can be replaced', () => {
       const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
       for (const keys of [[older], [older, newer], [newer, older]]) {
         const by = createSigner([older]).sign(value)
@@ -257,11 +257,11 @@ describe('requireTrusted', () => {
       expect(createSigner([newer, older]).sign(value)).to.equal(createSigner([newer]).sign(value))
     })
 
-    it('uses a header whose name never changes, because logs are kept for ever', () => {
+    it('a signature has a header whose name never changes, because logs are kept for ever', () => {
       expect(signatureHeader).to.equal('signature')
     })
 
-    it('makes an HMAC-SHA-256 (RFC 4231, test case 2)', () => {
+    it('a signature is an HMAC-SHA-256 (RFC 4231, test case 2)', () => {
       const known = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
       const made = createSigner(['Jefe']).sign(Buffer.from('what do ya want for nothing?'))
       expect(Buffer.from(made ?? '', 'base64url').toString('hex')).to.equal(known)
@@ -297,14 +297,14 @@ describe('requireTrusted', () => {
       }
     })
 
-    it('vouches for events of our services only', () => {
+    it('vouches only for events of our services', () => {
       expect(trust().vouch(claims.shop, value)).to.equal(signature)
       expect(trust().vouch(claims.stranger, value)).to.equal(undefined)
       expect(silent.vouch(claims.shop, value)).to.equal(undefined)
     })
   })
 
-  it('requireGenuine ignores the trust file', () => {
+  it('requireGenuine ignores the rights in the trust file', () => {
     const trust = createTrust({ publishers, file, signer, signedSince: 0 })
     const evidence = { value, signature: undefined, appendedAt: 1 }
     trust.requireGenuine('sales', claims.stranger, evidence)

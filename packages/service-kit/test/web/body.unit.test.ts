@@ -9,7 +9,7 @@ import { thing, thingId, thingsApp } from './support/things.ts'
 const url = '/v1/things'
 
 describe('readBody for bytes', () => {
-  /** Returns an app that accepts at most 4 bytes of text or lines, and 8 bytes of all bodies at the same time. */
+  /** Returns an app that accepts a body of at most 4 bytes of text or JSON lines. All bodies at the same time may have 8 bytes. */
   function bytesApp(handle: (bytes: Buffer | undefined) => Promise<void> = async () => {}) {
     const bytes: Input<Buffer | undefined> = {
       read: ({ body }) => body,
@@ -32,14 +32,14 @@ describe('readBody for bytes', () => {
     return thingsApp(undefined, [raw]).app
   }
 
-  it('passes any bytes to the operation unchanged', async () => {
+  it('passes the bytes of a body to the operation unchanged', async () => {
     for (const type of ['text/plain', 'application/x-ndjson; charset=utf-8']) {
       expect((await post(bytesApp(), url, Buffer.from([0xff, 0, 0x0a]), type)).json.orderId, type).to.equal('ff000a')
     }
     expect((await call(bytesApp(), url, { method: 'POST' })).json.orderId).to.equal('none')
   })
 
-  it('refuses other types and names the allowed ones, and refuses too many bytes, announced or not', async () => {
+  it('refuses other media types and names the allowed types, and refuses too many bytes even if their number is not announced', async () => {
     const other = await post(bytesApp(), url, '{}', 'application/json')
     expect([other.status, other.json.detail]).to.deep.equal([
       415,
@@ -53,7 +53,7 @@ describe('readBody for bytes', () => {
     })
   })
 
-  it('limits the bytes of all requests, and answers 503 until one of them ends', async () => {
+  it('limits the bytes of all requests together, and answers 503 until one of the requests ends', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
     const app = bytesApp(async (bytes) => void (bytes?.[0] === 0x31 && (await held)))
@@ -80,7 +80,7 @@ describe('readBody for JSON', () => {
   ]
 
   for (const body of ['null', '"x"', '1', '[]', '"{}"']) {
-    it(`reports that ${body} must be an object`, async () => {
+    it(`reports that the body ${body} must be an object`, async () => {
       const answer = await post(app, url, body)
       expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
       expect(answer.json.detail).to.match(/^the body must be an object, not /)
@@ -92,12 +92,12 @@ describe('readBody for JSON', () => {
     expect(json.detail).to.equal('/orderId: is missing; /amount: is missing')
   })
 
-  it('converts GUIDs of the contract to lower case', async () => {
+  it('converts GUIDs of the contract’s fields to lower case', async () => {
     const { status, json } = await post(app, url, JSON.stringify({ orderId: thingId.toUpperCase(), amount: 1 }))
     expect([status, json]).to.deep.equal([201, { orderId: thingId, amount: 1 }])
   })
 
-  it('removes unknown fields', async () => {
+  it('removes unknown fields of a body', async () => {
     const { json } = await post(app, url, JSON.stringify({ orderId: thingId, amount: 1, other: 2 }))
     expect(json).to.have.all.keys('orderId', 'amount')
   })
@@ -131,7 +131,7 @@ describe('readBody for JSON', () => {
     })
   }
 
-  it('applies the same rules to a large JSON body, with its own limit of bytes', async () => {
+  it('applies the same rules to an operation with large JSON bodies, which has its own limit of bytes', async () => {
     const large: Input<unknown> = {
       read: ({ body }) => body,
       receives: { types: ['application/json'], isJson: true, maxBytes: 100_000, maxHeldBytes: 200_000 },
@@ -171,13 +171,13 @@ describe('readBody for JSON', () => {
   }
 
   for (const type of ['application/json; charset=UTF-8', 'application/json;charset="utf-8"', 'Application/JSON']) {
-    it(`accepts ${type}, with or without a byte order mark`, async () => {
+    it(`accepts a body of the type ${type}, with or without a byte order mark`, async () => {
       const body = JSON.stringify({ orderId: thingId, amount: 1 })
       for (const mark of ['', '\uFEFF']) expect((await post(app, url, mark + body, type)).status).to.equal(201)
     })
   }
 
-  it('refuses a body that is not JSON, by its type or its text', async () => {
+  it('refuses a body whose type or text is not JSON', async () => {
     expect(problemOf(await post(app, url, 'a=b', 'application/x-www-form-urlencoded'))).to.deep.equal([415, 'not-json'])
     const answer = await post(app, url, '{"name": "Ada Lovelace"')
     expect(problemOf(answer)).to.deep.equal([400, 'not-json'])
@@ -185,7 +185,7 @@ describe('readBody for JSON', () => {
   })
 
   for (const [encoding, pack] of Object.entries({ gzip: gzipSync, deflate: deflateSync, none: Buffer.from })) {
-    it(`refuses a body with the encoding ${encoding}, and explains the format`, async () => {
+    it(`refuses a body with the encoding ${encoding}, and explains the expected format`, async () => {
       const body = pack(JSON.stringify({ orderId: thingId, amount: 1 }))
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
       const answer = await call(app, url, { method: 'POST', headers, body })
@@ -195,7 +195,7 @@ describe('readBody for JSON', () => {
     })
   }
 
-  it('reports the right problem for very deep bodies', async () => {
+  it('reports the right problem for bodies that nest very deep', async () => {
     const depth = 32 * 1024 - 50
     const deep = '['.repeat(depth) + ']'.repeat(depth)
     expect(problemOf(await post(app, url, '['.repeat(64 * 1024)))).to.deep.equal([400, 'not-json'])
@@ -209,7 +209,7 @@ describe('readBody for JSON', () => {
     }
   })
 
-  it('treats names of JavaScript’s objects as unknown or missing fields', async () => {
+  it('treats names that every JavaScript object has as unknown or missing fields', async () => {
     const body = `{"__proto__":{"orderId":"${thingId}","amount":1},"constructor":{"prototype":{"amount":1}}}`
     expect((await post(app, url, body)).json.detail).to.equal('/orderId: is missing; /amount: is missing')
     const known = `{"orderId":"${thingId}","amount":1,"__proto__":{"admin":true},"toString":1}`

@@ -36,13 +36,13 @@ describe('createStreams', () => {
     return { streams, web: webWith({ routes: [stream] }) }
   }
 
-  it('documents the type text/event-stream', async () => {
+  it('documents the media type text/event-stream in OpenAPI', async () => {
     const { text } = await call(app().web, '/openapi.json')
     const { get } = JSON.parse(text).paths['/v1/live']
     expect(get.responses['200'].content).to.have.keys('text/event-stream')
   })
 
-  it('sends messages at once, and ends with the service', async () => {
+  it('sends each message at once, and ends the streams when the service ends', async () => {
     const { streams, web } = app()
     await withServer(web, async (url) => {
       const response = await fetch(`${url}/v1/live`)
@@ -56,7 +56,7 @@ describe('createStreams', () => {
     })
   })
 
-  it('calls a function when the client has left', async () => {
+  it('calls the function that open returned when the client has disconnected', async () => {
     await withServer(app().web, async (url) => {
       const leave = new AbortController()
       await fetch(`${url}/v1/live`, { signal: leave.signal })
@@ -67,7 +67,7 @@ describe('createStreams', () => {
     })
   })
 
-  it('opens no timer, view or listener for a client that left during authentication', async () => {
+  it('opens no timer, view or listener for a client that disconnected during authentication', async () => {
     const [arrived, verified, left, handled] = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
     let opened = 0
     const stream = createStreams().route({
@@ -123,7 +123,7 @@ describe('createStreams', () => {
     )
   })
 
-  it('limits the waiting messages of a client that does not read', async () => {
+  it('limits the number of messages that wait for a client that does not read', async () => {
     await withServer(app().web, async (url) => {
       const client = request(`${url}/v1/live`).end()
       const [response] = await once(client, 'response')
@@ -140,7 +140,7 @@ describe('createStreams', () => {
     })
   })
 
-  it('answers HEAD without a stream', async () => {
+  it('answers HEAD and opens no stream', async () => {
     const { status, text } = await call(app().web, '/v1/live', { method: 'HEAD' })
     expect([status, text, closed]).to.deep.equal([200, '', 0])
   })

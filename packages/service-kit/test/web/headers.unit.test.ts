@@ -24,7 +24,7 @@ describe('security headers', () => {
     document: '/openapi.json',
     redirect: '/',
   })) {
-    it(`forbids loading, framing, caching and guessing for a${/^[aeiou]/.test(what) ? 'n' : ''} ${what}`, async () => {
+    it(`security headers forbid loading, framing, caching and guessing of types for a${/^[aeiou]/.test(what) ? 'n' : ''} ${what}`, async () => {
       const { headers } = await call(app, path)
       expect(headers).to.include({
         'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -49,7 +49,7 @@ describe('security headers', () => {
     const issuer = { verify, discover: async () => discovery, clientId: 'page' }
     const { app: closed } = thingsApp(undefined, undefined, { auth: { issuer, keys: undefined } })
 
-    it('allows only its own files, no frames, and requests to the issuer only', async () => {
+    it('the page may load only its own files, may send requests only to the issuer, and cannot be framed', async () => {
       const { headers, text } = await call(closed, '/docs/')
       expect(headers).to.include({
         'x-content-type-options': 'nosniff',
@@ -76,7 +76,7 @@ describe('security headers', () => {
       expect(text).not.to.match(/<script(?![^>]*\ssrc=)|\son\w+=/)
     })
 
-    it('allows no other source, for the page and its files', async () => {
+    it('the page and its files may use no other site if authentication is off', async () => {
       const own = thingsApp().app
       for (const file of ['', 'swagger-ui-init.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'oauth2-redirect.html']) {
         const { status, headers } = await call(own, `/docs/${file}`)
@@ -85,13 +85,13 @@ describe('security headers', () => {
       }
     })
 
-    it('allows the page of the sign-in to call the page that opened it', async () => {
+    it('the page of the sign-in may call the page that opened it', async () => {
       const opener = async (path: string) => (await call(app, path)).headers['cross-origin-opener-policy']
       expect(await opener('/docs/')).to.equal('same-origin-allow-popups')
       expect(await opener('/docs/oauth2-redirect.html')).to.equal('unsafe-none')
     })
 
-    it('prevents other sites from validating its document', async () => {
+    it('the page does not send its document to another site for validation', async () => {
       expect((await call(app, '/docs/swagger-ui-init.js')).text).to.contain('"validatorUrl": null')
     })
   })
@@ -100,7 +100,7 @@ describe('security headers', () => {
     const over = (proto: string, host: string, path = `/v1/things/${thingId}`) =>
       call(app, path, { headers: { 'x-forwarded-proto': proto, host } }).then(({ headers }) => headers[hsts])
 
-    it('the header is sent over https, for this host alone', async () => {
+    it('the header is sent over https, for this host but not for its subdomains', async () => {
       for (const path of ['/v1/things', '/docs/', '/none']) {
         expect(await over('https', 'shop.example', path)).to.equal('max-age=31536000')
       }

@@ -22,7 +22,7 @@ describe('a field of an API', () => {
     handle: async () => ({ status: 201, body: { payer: 'Ada', sum: 1 } }),
   })
 
-  it('a field with a contract’s rules is masked like the contract’s field, under any name', () => {
+  it('a field that refers to a contract’s field is masked like the contract’s field, whatever its name is', () => {
     expect(body.body?.schema).to.have.nested.include({ 'properties.buyer.x-pii': true })
     expect(answer.schema).to.have.nested.include({ 'properties.payer.x-pii': true })
     expect(answer.schema).not.to.have.nested.property('properties.sum.x-pii')
@@ -39,7 +39,7 @@ describe('a field of an API', () => {
     expect(records[0]).to.include({ buyer: 'Ada' })
   })
 
-  it('contractFields returns the newest version’s fields, except for omitted ones', () => {
+  it('contractFields returns the fields of the newest version, except the omitted fields', () => {
     const fields = contractFields('PaymentRefunded', 'PaymentId', 'Reason')
     expect(fields).to.deep.equal({
       orderId: ['PaymentRefunded', 'OrderId'],

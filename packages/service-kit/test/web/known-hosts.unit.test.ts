@@ -47,14 +47,14 @@ describe('requireKnownHost, without authentication', () => {
     'localhost:5000:5000',
     'shop.example.evil.example',
   ]) {
-    it(`refuses the host ${host}, and explains how to allow a name`, async () => {
+    it(`refuses the host ${host}, and explains how to allow a host name`, async () => {
       const { status, json } = await get(host, { origin: `http://${host}` })
       expect([status, json.type]).to.deep.equal([421, 'urn:orderflow:problem:unknown-host'])
       expect(json.detail).to.contain('Web__Hosts')
     })
   }
 
-  it('applies to every operation, page and document', async () => {
+  it('refuses an unknown host name for every operation, page and document', async () => {
     const headers = { host: 'evil.example:5000', origin: 'http://evil.example:5000' }
     for (const path of ['/', '/docs/', '/openapi.json', '/v1/things', `/v1/things/${thingId}`, '/nowhere'])
       expect((await call(app, path, { headers })).status, path).to.equal(421)
@@ -72,18 +72,18 @@ describe('requireKnownHost, without authentication', () => {
     }
   })
 
-  it('accepts probes with every name, because platforms choose it', async () => {
+  it('accepts health probes with every host name, because platforms choose it', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect((await call(app, path, { headers: { host: 'pod-7.example' } })).status, path).to.equal(200)
   })
 
-  it('ignores X-Forwarded-Host and Forwarded', async () => {
+  it('ignores the headers X-Forwarded-Host and Forwarded', async () => {
     const forwarded = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' }
     expect((await get('evil.example', forwarded)).status).to.equal(421)
     expect((await get('localhost', { 'x-forwarded-host': 'evil.example' })).status).to.equal(200)
   })
 
-  /** Sends bytes that our clients never send. Returns the status. */
+  /** Sends a request that HTTP clients would not send. Returns the status. */
   const raw = (lines: string[]) =>
     withServer(app, async (url) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -92,7 +92,7 @@ describe('requireKnownHost, without authentication', () => {
       return Number(/^HTTP\/1\.1 (\d{3})/.exec(await text(socket))?.[1])
     })
 
-  it('refuses an unknown second Host header, and an unknown absolute target', async () => {
+  it('refuses an unknown host in a second Host header, and in an absolute target', async () => {
     expect(await raw(['GET /v1/things HTTP/1.1', 'Host: localhost'])).to.equal(200)
     expect(await raw(['GET /v1/things HTTP/1.0'])).to.equal(200)
     for (const other of [
@@ -108,7 +108,7 @@ describe('requireKnownHost, without authentication', () => {
 })
 
 describe('requireKnownHost, with authentication', () => {
-  it('accepts every name, because a page of another site has no token', async () => {
+  it('accepts every host name, because a page of another site has no token', async () => {
     const auth = { issuer: undefined, keys: { find: () => undefined } }
     const { app } = thingsApp(undefined, undefined, { auth })
     expect((await call(app, '/v1/things', { headers: { host: 'shop.example' } })).status).to.equal(401)

@@ -7,7 +7,7 @@ import { scrape } from '../../src/testing/scrape.ts'
 import { call, post } from './support/call.ts'
 import { type Thing, thingId, thingsApp } from './support/things.ts'
 
-/** The exact name, because garbage collections have durations, too. */
+/** The complete name of the metric, because garbage collections have a metric of durations, too. */
 const requestCount = 'http_server_request_duration_seconds_count'
 
 describe('metrics of requests', () => {
@@ -20,7 +20,7 @@ describe('metrics of requests', () => {
     )
   }
 
-  it('counts requests by operation, and unknown paths together', async () => {
+  it('the metrics count requests by operation, and count all requests for unknown paths as one operation', async () => {
     await call(app, '/v1/things?limit=1')
     await call(app, '/v1/things?limit=Ada')
     await post(app, `/v1/things/${thingId}/drop`, '')
@@ -37,7 +37,7 @@ describe('metrics of requests', () => {
     })
   })
 
-  it('counts requests whose clients left as aborted', async () => {
+  it('the metrics count a request as aborted if its client disconnects before the answer', async () => {
     const slow = createMetrics()
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<Thing>()
@@ -64,7 +64,7 @@ describe('metrics of requests', () => {
     expect(await counted()).to.equal(found)
   })
 
-  it('metrics are hidden from the public', async () => {
+  it('the public listener does not serve the metrics', async () => {
     expect((await call(app, '/metrics')).status).to.equal(404)
   })
 })

@@ -26,7 +26,7 @@ describe('openapiOf', () => {
   })
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
-  it('links to the page with traces, if it is set', async () => {
+  it('links to the page with traces, if a setting names it', async () => {
     const documentOf = async (tracePage: string) =>
       (await call(thingsApp(undefined, undefined, { tracePage }).app, '/openapi.json')).json
     const traces = { description: 'Traces', url: 'http://127.0.0.1:6686/' }
@@ -34,7 +34,7 @@ describe('openapiOf', () => {
     expect(await documentOf('')).not.to.have.property('externalDocs')
   })
 
-  it('links to the page with events, if it is set', async () => {
+  it('links to the page with events, if a setting names it', async () => {
     const descriptionIn = async (monitorPage: string) =>
       (await call(thingsApp(undefined, undefined, { monitorPage }).app, '/openapi.json')).json.info as {
         description: string
@@ -61,7 +61,7 @@ describe('openapiOf', () => {
     expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '429', '503'])
   })
 
-  it('states for each operation that unknown query parameters are refused, and the rules of JSON', () => {
+  it('states for each operation that unknown query parameters are refused, and states the rules for JSON bodies', () => {
     const refused = (path: string, method: string) => document.paths[path]?.[method]?.responses['400']?.description
     expect(refused('/v1/things', 'get')).to.match(/Unknown query parameters are refused\.$/)
     expect(refused('/v1/things', 'post')).to.match(
@@ -70,12 +70,12 @@ describe('openapiOf', () => {
     expect(refused('/v1/things/{id}/drop', 'post')).to.match(/Unknown query parameters are refused\.$/)
   })
 
-  it('describes refusals of the domain with the client’s texts', () => {
+  it('describes refusals of the domain with the texts that clients receive', () => {
     const drop = document.paths['/v1/things/{id}/drop']?.post
     expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')
   })
 
-  it('lists all refusals with the same status', () => {
+  it('describes all refusals that share a status in one answer', () => {
     const refusals = {
       'too-heavy': { status: 409, title: 'It is too heavy' },
       gone: { status: 409, title: 'It is gone' },
@@ -89,7 +89,7 @@ describe('openapiOf', () => {
     )
   })
 
-  it('contains the contract’s rules of each field, in both directions', () => {
+  it('contains the contract’s rules for each field, in requests and answers', () => {
     const amount = fieldSchema('PaymentApproved@1', 'Amount')
     expect(amount).to.include.keys('minimum', 'maximum')
     const { NewThing, Thing } = document.components.schemas
@@ -99,24 +99,24 @@ describe('openapiOf', () => {
     expect(NewThing?.example).to.include({ amount: 42.5 })
   })
 
-  it('contains the header Location for created objects', () => {
+  it('contains the header Location for operations that create objects', () => {
     expect(make?.responses['201']).to.have.nested.property('headers.Location')
     expect(make?.tags).to.deep.equal(['things'])
   })
 
-  it('lists parameters with their limits', () => {
+  it('contains the parameters of operations with their limits', () => {
     expect(make?.parameters.map(({ name }) => name)).to.deep.equal(['Idempotency-Key'])
     const list = document.paths['/v1/things']?.get
     expect(list?.parameters.map(({ name }) => name)).to.deep.equal(['limit', 'cursor'])
     expect(list?.parameters[0]?.schema).to.deep.equal({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
   })
 
-  it('describes a problem, with the service’s own members', () => {
+  it('describes problem details, with the service’s own members', () => {
     const { properties } = document.components.schemas.Problem ?? { properties: {} }
     expect(properties).to.include.keys('type', 'title', 'status', 'detail', 'instance', 'errors', 'thingId')
   })
 
-  it('describes every model that it refers to', () => {
+  it('contains a schema for every model that it refers to', () => {
     const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
     const names = new Set(Array.from(references, ([, name]) => name))
     expect(Object.keys(document.components.schemas)).to.include.members([...names])

@@ -10,12 +10,12 @@ describe('pathId and queryId', () => {
     queryId('id').read({ query: { id } } as unknown as Request),
   ]
 
-  it('accepts every usual spelling of a GUID', () => {
+  it('accepts a GUID in every usual spelling, in the path and in the query', () => {
     for (const text of [guid.toUpperCase(), guid.replaceAll('-', ''), `{${guid}}`, `urn:uuid:${guid}`])
       expect(read(text), text).to.deep.equal([guid, guid])
   })
 
-  it('refuses a value that is not a GUID', () => {
+  it('refuses a value that is not a GUID, in the path and in the query', () => {
     expect(() => read('42')).to.throw('id: is not a GUID')
   })
 })

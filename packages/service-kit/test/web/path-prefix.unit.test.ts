@@ -8,7 +8,7 @@ const prefix = '/things-api'
 const headers = { 'x-forwarded-prefix': prefix }
 const thing = JSON.stringify({ orderId: thingId, amount: 42.5 })
 
-/** Runs a reverse proxy that serves an app below the prefix, as nginx does with `proxy_pass`. */
+/** Starts a reverse proxy that serves an app below the prefix, as nginx does with `proxy_pass`. */
 async function behindProxy<T>(
   app: RequestListener,
   { isStripped, sent }: { isStripped: boolean; sent: Record<string, string> },
@@ -35,7 +35,7 @@ for (const isStripped of [true, false]) {
     const { app, records } = thingsApp(undefined, undefined, { proxies: 1 })
     const through = <T>(use: (url: string) => Promise<T>) => behindProxy(app, { isStripped, sent: headers }, use)
 
-    it('returns a Location with the prefix', () =>
+    it('returns a Location header with the path prefix', () =>
       through(async (url) => {
         const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: thing }
         const made = await fetch(`${url}${prefix}/v1/things`, init)
@@ -44,7 +44,7 @@ for (const isStripped of [true, false]) {
         expect((await fetch(new URL(location ?? '', made.url))).status).to.equal(200)
       }))
 
-    it('names the caller’s path in problems, and the page of operations', () =>
+    it('names the path that the caller used, and the page of operations, in problem details', () =>
       through(async (url) => {
         const problem = (await (await fetch(`${url}${prefix}/v1/things/x`)).json()) as Record<string, string>
         expect(problem.instance).to.equal(`${prefix}/v1/things/***`)
@@ -61,7 +61,7 @@ for (const isStripped of [true, false]) {
         }))
     }
 
-    it('logs the path of the operation without the prefix', async () => {
+    it('logs the path of the operation without the path prefix', async () => {
       const failing = thingsApp(() => Promise.reject(new Error('broken')), undefined, { proxies: 1 })
       await behindProxy(failing.app, { isStripped, sent: headers }, (url) =>
         fetch(`${url}${prefix}/v1/things/${thingId}`),
@@ -77,7 +77,7 @@ describe('a service behind a proxy that strips a path prefix and does not send i
   const through = <T>(use: (url: string) => Promise<T>) => behindProxy(app, { isStripped: true, sent: {} }, use)
 
   for (const path of ['/', '/docs', '/docs/']) {
-    it(`redirects ${path} to the page of operations, whose files work`, () =>
+    it(`redirects ${path} to the page of operations, and serves the files of that page`, () =>
       through(async (url) => {
         const page = await fetch(url + prefix + path)
         const html = await page.text()
@@ -88,7 +88,7 @@ describe('a service behind a proxy that strips a path prefix and does not send i
       }))
   }
 
-  it('serves a page that reads its document below the prefix, with its servers', () =>
+  it('serves a page that reads the OpenAPI document, with its server, below the path prefix', () =>
     through(async (url) => {
       const script = await (await fetch(`${url}${prefix}/docs/swagger-ui-init.js`)).text()
       const [, file = ''] = /"swaggerUrl": "([^"]+)"/.exec(script) ?? []
@@ -110,14 +110,14 @@ describe('X-Forwarded-Prefix', () => {
     expect(await instance(0, 'nonsense')).to.equal('/v1/things/***')
   })
 
-  it('the header is read from as many proxies as configured, which each add their own', async () => {
+  it('the header has the prefixes of as many proxies as are configured, because each proxy adds its own', async () => {
     expect(await instance(1, '/forged, /a')).to.equal('/a/v1/things/***')
     expect(await instance(2, '/forged, /a,/b/c/')).to.equal('/a/b/c/v1/things/***')
     expect(await instance(2, '/a, /')).to.equal('/a/v1/things/***')
     expect(await instance(1, '')).to.equal('/v1/things/***')
   })
 
-  it('the prefix applies only to paths that begin with all of it', async () => {
+  it('the prefix is removed only from paths that begin with the complete prefix', async () => {
     expect(await instance(1, '/a', '/a/v1/things/x')).to.equal('/a/v1/things/***')
     expect(await instance(1, '/v', '/v1/things/x')).to.equal('/v/v1/things/***')
     expect(
@@ -126,7 +126,7 @@ describe('X-Forwarded-Prefix', () => {
   })
 
   for (const value of ['a', '//evil.example', '/a//b', 'https://evil.example/', '/a"b', '/a b', '/../a']) {
-    it(`the service refuses the value ${JSON.stringify(value)}`, async () => {
+    it(`the service refuses the header’s value ${JSON.stringify(value)}`, async () => {
       const { status, json } = await call(webWith({ proxies: 1 }), '/docs/', {
         headers: { 'x-forwarded-prefix': value },
       })
@@ -135,7 +135,7 @@ describe('X-Forwarded-Prefix', () => {
     })
   }
 
-  it('probes ignore the header', async () => {
+  it('health probes ignore the header', async () => {
     expect(
       (await call(webWith({ proxies: 1 }), '/healthz', { headers: { 'x-forwarded-prefix': 'a' } })).status,
     ).to.equal(200)

@@ -5,7 +5,7 @@ import { notFound } from '../../src/web/problems.ts'
 import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 
-/** An error as a domain throws it. */
+/** An error like those that a service's domain throws. */
 class DomainError extends Error {
   readonly code: string
   readonly details: unknown
@@ -18,13 +18,13 @@ class DomainError extends Error {
 
 describe('problemHandler', () => {
   const path = `/v1/things/${thingId}`
-  /** Returns the answer and the log for a handler that throws this. */
+  /** Returns the answer and the log for a handler that throws this error. */
   async function thrown(error: unknown) {
     const { app, records } = thingsApp(() => Promise.reject(error))
     return { ...(await call(app, path)), records }
   }
 
-  it('answers an error of the domain by its code, with its message and details', async () => {
+  it('answers an error of the domain with the status of its code, and with its message and details', async () => {
     const error = new DomainError('too-heavy', 'It weighs 3 t. Take a part of it.', { thingId, status: 'Whole' })
     const { status, headers, json, records } = await thrown(error)
     expect(headers['content-type']).to.match(/^application\/problem\+json/)
@@ -39,7 +39,7 @@ describe('problemHandler', () => {
     expect([status, records]).to.deep.equal([409, []])
   })
 
-  /** Returns the answer and the log if creating a thing with this body throws an error. */
+  /** Returns the answer and the log for an operation that receives this body and throws this error. */
   async function thrownOver(body: object, error: unknown) {
     const [make, ...others] = thingRoutes()
     if (!make) throw new Error('no routes')
@@ -62,7 +62,7 @@ describe('problemHandler', () => {
     expect(records[0]).to.have.nested.property('err.message', 'no ***: ***')
   })
 
-  it('shows only words of operations and GUIDs of a path, and hides the query', async () => {
+  it('shows only GUIDs and words of operations in a path, and hides the query', async () => {
     for (const [method, path, shown] of [
       ['GET', '/v1/things/SECRET?customerName=SECRET', '/v1/things/***'],
       ['DELETE', '/V1/Things/SECRET', '/V1/Things/***'],
@@ -82,7 +82,7 @@ describe('problemHandler', () => {
     'a thrown object': { code: 'too-heavy', message: 's3cret' },
     'an error that contains secrets': Object.assign(new Error('mongodb://user:s3cret@host'), { body: 's3cret' }),
   })) {
-    it(`answers ${what} with 500 without internals, and logs it`, async () => {
+    it(`answers ${what} with a 500 that shows no internals, and logs the error`, async () => {
       const { status, text, records } = await thrown(error)
       expect(status).to.equal(500)
       expect(text).not.to.match(/s3cret|at |\.ts/)
@@ -90,7 +90,7 @@ describe('problemHandler', () => {
     })
   }
 
-  it('answers an unknown outcome with 503, and names its object', async () => {
+  it('answers a step with an unknown outcome with 503, and names the object of the step', async () => {
     const cause = new SidecarError('publish', new Error('deadline exceeded at 10.0.0.1'))
     const error = new UncertainError('It is not known whether it is made. Try again with the same key.', {
       details: { thingId },
@@ -114,21 +114,21 @@ describe('problemHandler', () => {
     expect(text).not.to.match(/10000|at |\.ts/)
   })
 
-  it('answers a cursor of another list with 400, and names it', async () => {
+  it('answers a cursor of another list with 400, and names the parameter', async () => {
     const { status, json } = await thrown(new DomainError('cursor', 'x'))
     expect([status, (json.errors as { pointer: string }[])[0]?.pointer]).to.deep.equal([400, 'cursor'])
   })
 
-  it('answers a problem unchanged', async () => {
+  it('answers with the problem itself if a handler throws a problem', async () => {
     const { status, json } = await thrown(notFound('Thing', 'There is no thing.'))
     expect([status, json.title]).to.deep.equal([404, 'Thing not found'])
   })
 
-  it('answers an undecodable path with 400', async () => {
+  it('answers a path that cannot be decoded with 400', async () => {
     expect((await call(thingsApp().app, '/v1/things/%zz')).status).to.equal(400)
   })
 
-  it('closes the connection after an error in an answer that has begun, and logs it', async () => {
+  it('closes the connection after an error in an answer that has begun, and logs the error', async () => {
     const [first, ...others] = thingRoutes()
     if (!first) throw new Error('no routes')
     const late = {

@@ -11,7 +11,7 @@ describe('rate limits', () => {
     thingsApp(undefined, undefined, { limits: { ...none, ...limits }, ...options }).app
   const things = '/v1/things'
 
-  /** Returns the app with an authenticated caller. */
+  /** Returns the app for requests of an authenticated caller. */
   function as(app: RequestListener, id: string, tenant?: string): RequestListener {
     const caller: Caller = { id, scopes: new Set(['things:read']), tenant: { id: tenant ?? '', userId: '' } }
     return (request, response) => {
@@ -20,7 +20,7 @@ describe('rate limits', () => {
   }
 
   it('reports the state of the quota on each answer', async () => {
-    // The quota grows every ten seconds, and the test is faster.
+    // With this limit, one more request is allowed every ten seconds. The test takes less time.
     const app = appWith({ AddressPerMinute: 6 })
     for (const left of [5, 4]) {
       const { status, headers } = await call(app, things)
@@ -42,12 +42,12 @@ describe('rate limits', () => {
     )
   })
 
-  it('adds no headers for unlimited senders', async () => {
+  it('adds no headers to answers for unlimited senders', async () => {
     const app = thingsApp().app
     expect((await call(app, things)).headers).not.to.include.any.keys('ratelimit', 'ratelimit-policy')
   })
 
-  it('includes pages, documents and unknown paths, but not health checks', async () => {
+  it('limits requests for pages, documents and unknown paths, but not health checks', async () => {
     for (const path of ['/docs/', '/docs/swagger-ui.css', '/openapi.json', '/', '/none', '/v1/things/%zz']) {
       const app = appWith({ AddressPerMinute: 1 })
       expect((await call(app, path)).status, path).not.to.equal(429)
@@ -60,13 +60,13 @@ describe('rate limits', () => {
     const from = (app: RequestListener, forwarded: string) =>
       call(app, things, { headers: { 'x-forwarded-for': forwarded } }).then(({ status }) => status)
 
-    it('ignores a claimed address if no proxy is configured', async () => {
+    it('ignores an address in X-Forwarded-For if no proxy is configured', async () => {
       const app = appWith({ AddressPerMinute: 1 })
       expect(await from(app, '192.0.2.1')).to.equal(200)
       expect(await from(app, '192.0.2.2')).to.equal(429)
     })
 
-    it('uses the address of a proxy, but not an address that a client claims', async () => {
+    it('uses the address that a configured proxy reports, but not an address that a client claims', async () => {
       const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
       expect(await from(app, '192.0.2.1')).to.equal(200)
       expect(await from(app, '192.0.2.2')).to.equal(200)
@@ -77,7 +77,7 @@ describe('rate limits', () => {
       expect(await from(behindTwo, '192.0.2.2, 203.0.113.2')).to.equal(200)
     })
 
-    it('treats a customer’s whole network as one address', async () => {
+    it('treats all IPv6 addresses of a customer’s network as one address', async () => {
       const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
       expect(await from(app, '2001:db8:1:2::1')).to.equal(200)
       expect(await from(app, '2001:db8:1:2:ffff::1')).to.equal(429)
@@ -85,7 +85,7 @@ describe('rate limits', () => {
     })
   })
 
-  it('limits callers and tenants separately, and reports both', async () => {
+  it('limits callers and tenants separately, and reports both quotas', async () => {
     const app = appWith({ AddressPerMinute: 100, CallerPerMinute: 2, TenantPerMinute: 3 })
     const statusOf = (id: string, tenant?: string) => call(as(app, id, tenant), things).then(({ status }) => status)
     const { headers } = await call(as(app, 'key:a', 'shop'), things)
@@ -100,7 +100,7 @@ describe('rate limits', () => {
     expect(await statusOf('key:d'), 'a caller without a tenant').to.equal(429)
   })
 
-  it('limits only authenticated callers', async () => {
+  it('applies the limits of callers and tenants only to authenticated callers', async () => {
     const app = appWith({ CallerPerMinute: 1, TenantPerMinute: 1 })
     for (const _ of [1, 2, 3]) expect((await call(app, things)).status).to.equal(200)
   })

@@ -32,19 +32,19 @@ describe('site', () => {
     },
   })
 
-  it('serves the page with its policy, and requires revalidation', async () => {
+  it('serves the page with its content security policy, and makes browsers revalidate it', async () => {
     const { status, headers, text } = await call(app, '/')
     expect([status, text, headers['content-type']]).to.deep.equal([200, 'a page', 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).to.equal("default-src 'none'; script-src 'self'")
     expect(headers).to.include({ 'cache-control': 'no-cache', etag: '"6"', 'x-frame-options': 'DENY' })
   })
 
-  it('leaves OPTIONS of an operation to the operation', async () => {
+  it('passes OPTIONS for an operation’s path to the operation', async () => {
     const { status, headers } = await call(app, '/v1/things', { method: 'OPTIONS' })
     expect([status, headers.allow]).to.deep.equal([204, 'POST, GET, HEAD, OPTIONS'])
   })
 
-  it('serves files that browsers keep, compressed if they accept it', async () => {
+  it('serves files that browsers may keep, compressed if the browser accepts it', async () => {
     await withServer(app, async (url) => {
       const { headers, body } = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': 'gzip, br' } })
       expect(headers.get('content-encoding')).to.equal('br')
@@ -56,12 +56,12 @@ describe('site', () => {
     expect([plain.headers['content-encoding'], plain.text]).to.deep.equal([undefined, 'run()'])
   })
 
-  it('answers 304 if the browser has the file', async () => {
+  it('answers 304 if the browser already has the file', async () => {
     const { status, text } = await call(app, '/', { headers: { 'if-none-match': '"1", "6"' } })
     expect([status, text]).to.deep.equal([304, ''])
   })
 
-  it('passes the proxy’s path prefix to the page, and compresses only prepared files', async () => {
+  it('passes the proxy’s path prefix to the page, and compresses only files that have compressed bytes', async () => {
     const read = (path: string, prefix: string) => ({
       status: 200 as const,
       file: { ...file(`${prefix} ${path}`), br: undefined },
@@ -78,7 +78,7 @@ describe('site', () => {
     expect((await call(behind, '/dead/1')).text).to.equal(' /dead/1')
   })
 
-  it('leaves paths of operations and missing files to the API', async () => {
+  it('passes requests for operations and for missing files to the API', async () => {
     for (const path of ['/v1/nothing', '/v2', '/assets/b.js']) {
       const { status, headers } = await call(app, path)
       expect([status, headers['content-type']], path).to.deep.equal([404, 'application/problem+json; charset=utf-8'])
@@ -87,7 +87,7 @@ describe('site', () => {
     expect((await call(app, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
-  it('answers an unknown path with 404 and a page', async () => {
+  it('answers an unknown path with 404 and a page for people', async () => {
     const { status, text } = await call(app, '/nothing', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([status, text]).to.deep.equal([404, 'a page'])
     expect((await call(app, '/nothing')).json.status).to.equal(404)

@@ -9,7 +9,7 @@ const files = [{ path: '/schemas/a.json', type: 'application/schema+json', conte
 describe('staticFiles', () => {
   const app = webWith({ files })
 
-  it('serves documents to pages of other sites, too', async () => {
+  it('lets pages of other sites read the documents, too', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/schemas/a.json`)
       expect([answer.status, await answer.text()]).to.deep.equal([200, '{"a":1}'])
@@ -35,14 +35,14 @@ describe('staticFiles', () => {
     expect((await call(behind, '/list')).text).to.equal('/schemas/a.json')
   })
 
-  it('redirects a path with a slash at its end to the path without, for relative links', async () => {
+  it('redirects a path with a slash at its end to the path without the slash, so that relative links work', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/schemas/a.json/`)
       expect([answer.url, await answer.text()]).to.deep.equal([`${url}/schemas/a.json`, '{"a":1}'])
     })
   })
 
-  it('allows only the given sources', async () => {
+  it('allows a page to load only from the given sources', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/page`)
       expect(await answer.text()).to.equal('<p>é')

@@ -27,14 +27,14 @@ describe('traces of requests', () => {
     return { span, records }
   }
 
-  it('records a span for each request, named by the route', async () => {
+  it('the tracer records a span for each request, named after the route', async () => {
     const { span } = await spanOf(`/v1/things/${thingId}?name=${personal}`, { headers: { traceparent: header('01') } })
     expect(span).to.include({ name: 'GET /v1/things/{id}', kind: 'server', isError: false })
     const { traceId, spanId } = spanContextIn(header('01')) ?? {}
     expect(span).to.include({ traceId, parent: spanId })
     expect(span?.attributes).to.deep.equal({
       'http.request.method': 'GET',
-      // Unknown query parameters are refused.
+      // The status is 400, because unknown query parameters are refused.
       'http.response.status_code': 400,
       'http.route': '/v1/things/{id}',
       'network.protocol.version': '1.1',
@@ -43,13 +43,13 @@ describe('traces of requests', () => {
     })
   })
 
-  it('begins a trace for a request without a traceparent', async () => {
+  it('the tracer begins a new trace for a request without a traceparent', async () => {
     const { span } = await spanOf('/v1/things')
     expect(span?.parent).to.equal(undefined)
     expect(span?.traceId).to.match(/^[0-9a-f]{32}$/)
   })
 
-  it('follows the client’s decision', async () => {
+  it('the tracer follows the client’s decision whether to record the trace', async () => {
     expect((await spanOf('/v1/things', { headers: { traceparent: header('00') } })).span).to.equal(undefined)
   })
 
@@ -69,7 +69,7 @@ describe('traces of requests', () => {
     })
   }
 
-  it('records a failed request, and no more about it than the log', async () => {
+  it('the span of a failed request has an error, but no more data than the log', async () => {
     failure = new Error(`no ${personal} here`)
     const { span, records } = await spanOf(`/v1/things/${thingId}`)
     expect(span).to.include({ isError: true, message: undefined })
@@ -79,7 +79,7 @@ describe('traces of requests', () => {
       .that.matches(/^[0-9a-f-]{36}$/)
   })
 
-  it('leaves out probes, pages and documents', async () => {
+  it('the tracer leaves out requests for health probes, pages and documents', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/', '/']) {
       expect((await spanOf(path)).span).to.equal(undefined)
     }

@@ -8,21 +8,21 @@ describe('createWeb', () => {
 
   describe('without a matching operation', () => {
     for (const path of ['/v1/things', '/v1/things/', '/V1/THINGS']) {
-      it(`names the methods of ${path} in Allow`, async () => {
+      it(`names the methods of ${path} in the header Allow`, async () => {
         expect((await call(app, path)).status).to.equal(200)
         const { status, headers } = await call(app, path, { method: 'DELETE' })
         expect([status, headers.allow]).to.deep.equal([405, 'POST, GET, HEAD, OPTIONS'])
       })
     }
 
-    it('names only methods that work for the path', async () => {
+    it('names only methods that the path has', async () => {
       const drop = `/v1/things/${thingId}/drop`
       const { headers } = await call(app, drop, { method: 'PUT' })
       expect(headers.allow).to.equal('POST, OPTIONS')
       for (const method of ['GET', 'HEAD']) expect((await call(app, drop, { method })).status, method).to.equal(405)
     })
 
-    it('answers HEAD as GET, and OPTIONS with the methods', async () => {
+    it('answers HEAD like GET, and OPTIONS with the methods of the path', async () => {
       const head = await call(app, '/v1/things', { method: 'HEAD' })
       expect([head.status, head.text]).to.deep.equal([200, ''])
       const options = await call(app, '/v1/things', { method: 'OPTIONS' })
@@ -54,7 +54,7 @@ describe('createWeb', () => {
       'of its own page, with its host in capitals': { origin: 'https://shop.example', host: 'Shop.Example' },
     }
     for (const [what, headers] of Object.entries(own)) {
-      it(`accepts a request ${what}`, async () => {
+      it(`accepts a POST ${what}`, async () => {
         expect((await drop(headers)).status).to.equal(200)
       })
     }
@@ -67,20 +67,20 @@ describe('createWeb', () => {
       'that is cross-site, with any Origin': { 'sec-fetch-site': 'cross-site' },
     }
     for (const [what, headers] of Object.entries(foreign)) {
-      it(`refuses a request ${what}`, async () => {
+      it(`refuses a POST ${what}`, async () => {
         const { status, json } = await drop(headers)
         expect([status, json.type]).to.deep.equal([403, 'urn:orderflow:problem:foreign-origin'])
         expect(json.detail).to.match(/Origin/)
       })
     }
 
-    it('accepts GET from other sites', async () => {
+    it('accepts GET from pages of other sites', async () => {
       const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       expect((await call(app, '/v1/things', { headers })).status).to.equal(200)
     })
   })
 
-  it('reports readiness, or the missing parts', async () => {
+  it('reports at /readyz that the service is ready, or which parts are missing', async () => {
     const missing: { store?: string; stream?: string } = {}
     const web = webWith({ readiness: async () => missing })
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready' })
@@ -90,7 +90,7 @@ describe('createWeb', () => {
     expect((await call(web, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
-  it('names repeatedly delivered records, ready or not', async () => {
+  it('names repeatedly delivered records at /readyz, whether the service is ready or not', async () => {
     const missing: { store?: string } = {}
     const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 11 }]
     const web = webWith({ readiness: async () => missing, redelivered: () => redelivered })
@@ -99,7 +99,7 @@ describe('createWeb', () => {
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, redelivered })
   })
 
-  it('passes a handler its inputs, its caller and the trace', async () => {
+  it('passes to a handler its inputs, its caller and the trace', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()
     const traced = {
@@ -126,29 +126,29 @@ describe('createWeb', () => {
     ]
     const ofList = 'is not a query parameter of this operation; the parameters are: limit, cursor'
 
-    it('refuses it, and names the known parameters', async () => {
+    it('refuses the unknown parameter, and names the known parameters', async () => {
       expect(await unknown('/v1/things?next=c')).to.deep.equal(refused('next', ofList))
       expect(await unknown('/v1/things?limit=1&Cursor=c')).to.deep.equal(refused('Cursor', ofList))
       expect(await unknown('/v1/things?limit[]=1')).to.deep.equal(refused('***', ofList))
       expect(await unknown('/v1/things?__proto__=1')).to.deep.equal(refused('__proto__', ofList))
     })
 
-    it('refuses it for an operation without parameters', async () => {
+    it('refuses the unknown parameter for an operation without parameters', async () => {
       const none = 'is not a query parameter of this operation; the parameters are: none'
       expect(await unknown(`/v1/things/${thingId}?limit=1`)).to.deep.equal(refused('limit', none))
       expect(await unknown(`/v1/things/${thingId}/drop?force=`, 'POST')).to.deep.equal(refused('force', none))
     })
 
-    it('hides a name that may be personal data', async () => {
+    it('hides the unknown parameter’s name, because it may be personal data', async () => {
       expect(await unknown('/v1/things?ada@example.com=1')).to.deep.equal(refused('***', ofList))
     })
 
-    it('ignores it for health, documents and pages', async () => {
+    it('ignores the unknown parameter for health checks, documents and pages', async () => {
       for (const path of ['/healthz?a=1', '/readyz?a=1', '/openapi.json?a=1', '/docs/?a=1'])
         expect((await call(app, path)).status, path).to.equal(200)
     })
 
-    it('refuses it before a stream of messages begins', async () => {
+    it('refuses the unknown parameter before a stream of messages begins', async () => {
       const streams = createStreams()
       const path = '/v1/things/live'
       const live = streams.route({
@@ -164,7 +164,7 @@ describe('createWeb', () => {
     })
   })
 
-  it('fails to start for a refusal without a status', () => {
+  it('throws at the start if an operation names a refusal without a status', () => {
     const [, , , drop] = thingRoutes()
     const begin = () => webWith({ routes: drop ? [drop] : [] })
     expect(begin).to.throw('post /v1/things/{id}/drop has the refusal too-heavy')

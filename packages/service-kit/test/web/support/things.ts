@@ -20,7 +20,7 @@ const newThing = jsonBody<Thing>(
   example,
 )
 
-/** Returns the operations of a service for tests, which makes, lists, gets and drops things. `get` and `drop` call the given functions. */
+/** Returns the operations of a service for tests. They make, list, get and drop things. The operation that gets a thing calls `get`. */
 export function thingRoutes(get: () => Promise<Thing> = async () => example): Route[] {
   return [
     route({
@@ -71,7 +71,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
   ]
 }
 
-/** Creates a public listener without limits and operations, except for the given options. */
+/** Creates a public listener with these options. By default, limits are off and the list of operations is empty. */
 export function webWith(options: Partial<WebOptions>) {
   return createWeb({
     title: 't',
@@ -90,7 +90,7 @@ export function webWith(options: Partial<WebOptions>) {
   })
 }
 
-/** Returns the app of such a service, and its log. */
+/** Returns the public listener of the service for tests, and its log. */
 export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get), options: Partial<WebOptions> = {}) {
   const { log, records } = capturedLog()
   const app = webWith({
