@@ -129,7 +129,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         }
         return wrong.length === 0
       }, 'the outcome of each large record').catch((error: Error) => {
-        throw new Error(`${error.message}; otherwise ended: ${wrong.slice(0, 5).join(', ')}`)
+        throw new Error(`${error.message}; records with an unexpected result: ${wrong.slice(0, 5).join(', ')}`)
       })
       const { entries } = await readDeadLetters(log)
       const monitor = urlOf(stack, 'event-monitor')

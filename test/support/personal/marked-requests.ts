@@ -75,7 +75,7 @@ function inBody(operation: Operation, markers: Markers): MarkedRequest[] {
   return [...fields, ...wholes.map((body) => send(body)), other]
 }
 
-/** Returns, by their description, invalid values of a field, and valid values under a wrong field name. */
+/** Returns invalid values of a field, and valid values under a wrong field name. The keys describe each case. */
 export function oddValues(field: string, marker: () => string): Record<string, Record<string, unknown>> {
   const nested = { a: { b: { c: { d: { e: marker() } } } }, list: [[marker()]] }
   return {

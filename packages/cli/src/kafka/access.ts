@@ -139,7 +139,7 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   }))
 }
 
-// Dapr 1.18 also delivers records of open and aborted transactions, so Kafka refuses them (docs/adr/0033-refuse-kafka-transactions.md).
+// Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions (docs/adr/0033-refuse-kafka-transactions.md).
 
 /** Returns the denial of transactions for every user except super users. It precedes all other rules. */
 export async function transactionDenial(): Promise<Acl> {

@@ -100,7 +100,7 @@ export function sidecar(planned: () => Plan): void {
       expect(others).to.have.length(1)
     })
 
-    it('continues while ./orderflow partitions adds partitions, to which keys move', async () => {
+    it('delivers every event while ./orderflow partitions adds partitions and keys move to them', async () => {
       const before = await publishAll('before')
       const env = { ...process.env, Stream__Brokers: localKafka(plan.ports.kafka).bootstrapBrokers.join() }
       const { stdout } = await promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'partitions'], {

@@ -27,8 +27,8 @@ export interface WebOptions extends Documented {
   /** Further known host names, separated by commas; see `requireKnownHost`. */
   hosts: string
   /**
-   * The number of proxies before the service. Each proxy adds its sender to X-Forwarded-For. It may send the path at which it serves the service in
-   * X-Forwarded-Prefix.
+   * The number of proxies before the service. Each proxy adds the address of its caller to X-Forwarded-For. In X-Forwarded-Prefix,
+   * a proxy may send the path under which it publishes the service.
    */
   proxies: number
   limits: Limits | undefined

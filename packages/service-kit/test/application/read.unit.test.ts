@@ -12,7 +12,7 @@ import {
 
 const text = readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8')
 
-// biome-ignore lint/suspicious/noExplicitAny: tests change this content in many wrong ways
+// biome-ignore lint/suspicious/noExplicitAny: the tests make this content invalid in many ways
 type Json = Record<string, any>
 
 /** Returns the problems of services.json after a change. */

@@ -29,7 +29,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 3)])
   })
 
-  it('logs a type again in the next minute, which begins with the first event after the previous minute', () => {
+  it('logs a type again when the first minute is over and another event arrives', () => {
     count('A@1')
     mock.timers.tick(60_000)
     lines()
