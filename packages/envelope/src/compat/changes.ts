@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { describingKeywords } from '../schemas/event-schemas.ts'
 
 /** A JSON Schema without references and descriptions (see `rulesOf`). */
 export type Rules = Record<string, unknown>
@@ -118,19 +119,7 @@ function change(pointer: string, message: string, holds: { backward: boolean; fo
 
 export type Schemas = ReadonlyMap<string, Rules>
 
-const words = new Set([
-  '$schema',
-  '$id',
-  '$comment',
-  'title',
-  'description',
-  'examples',
-  'deprecated',
-  'default',
-  'x-pii',
-  'x-upcast',
-  '$defs',
-])
+const words = new Set([...describingKeywords, 'default', '$defs'])
 
 /**
  * Returns the rules of a schema with all references filled in, because a rule may change in another file. If the schema and the referenced

@@ -46,7 +46,7 @@ const rules = [
   ...['properties', 'required', 'items', 'minItems', 'maxItems', 'uniqueItems'],
 ]
 /** Keywords that only describe values. */
-const descriptions = [
+export const describingKeywords: readonly string[] = [
   '$schema',
   '$id',
   '$comment',
@@ -57,7 +57,7 @@ const descriptions = [
   'x-pii',
   'x-upcast',
 ]
-const keywords = new Set([...rules, ...descriptions])
+const keywords = new Set([...rules, ...describingKeywords])
 
 const advice: Record<string, string> = {
   additionalProperties: 'remove it, because all objects are open',

@@ -80,7 +80,7 @@ export function openForWriting(file: string, { firstSeq, now, rules, positions }
  */
 export function openForReading(file: string): DatabaseSync {
   const url = pathToFileURL(file)
-  if (existsSync(file) && !existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
   const database = new DatabaseSync(url, { readOnly: true, timeout: lockTimeoutMs })
   database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
   return database

@@ -6,8 +6,8 @@ import type { SparePartStore } from './store.ts'
 /** Returns the reactions of spare-part-service to events. A rebuild uses the same reactions, because they only store documents. */
 export function createReactions({ save }: Pick<SparePartStore, 'save'>): Reactions<boolean> {
   async function keep(event: FullEvent<'SomethingHappened'>): Promise<boolean> {
-    const told = sparePartOf(event)
-    const { changed } = await save(tenantOf(event).id, told.id, (known) => earlier(known, told))
+    const sparePart = sparePartOf(event)
+    const { changed } = await save(tenantOf(event).id, sparePart.id, (stored) => earlier(stored, sparePart))
     return changed
   }
 
