@@ -106,7 +106,7 @@ for (const service of await testedServices()) {
           }
         })
 
-        it('documents its scope in the OpenAPI page', async () => {
+        it('documents the required scope in the OpenAPI page', async () => {
           const { body } = await withServer(app.web, (url) => send<OpenApi>(`${url}/openapi.json`))
           const operation = body.paths[path]?.[method]
           expect(operation?.security).to.deep.equal([{ key: [] }, { token: [] }])

@@ -55,7 +55,7 @@ describe('a closed stack', () => {
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
-  it('answers 401 to a request without credentials, and make demo suggests to create an API key', async () => {
+  it('answers 401 to a request without credentials, and make demo suggests creating an API key', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
     expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)

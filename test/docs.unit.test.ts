@@ -33,7 +33,7 @@ describe('the Markdown documents', () => {
     expect(broken).to.deep.equal([])
   })
 
-  it('contains only existing targets of make', () => {
+  it('names only existing targets of make', () => {
     expect(targets['.']).to.include.members(['up', 'release-order'])
     expect(targets.tools).to.include.members(['unit', 'bench'])
     const unknown = present.flatMap(({ path, text }) =>
@@ -45,7 +45,7 @@ describe('the Markdown documents', () => {
     expect(unknown).to.deep.equal([])
   })
 
-  it('contains only existing commands and options of ./orderflow', () => {
+  it('names only existing commands and options of ./orderflow', () => {
     const used = present.flatMap(({ path, text }) => orderflowCommandsIn(text).map((words) => ({ path, words })))
     expect(used.map(({ words }) => words.join(' '))).to.include('scale payment-service 3')
     expect(used.flatMap(({ words }) => words)).to.include.members(['--raw', '--rotate', '--days'])

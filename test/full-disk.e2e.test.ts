@@ -68,7 +68,7 @@ describe('a system on a full disk', () => {
   const place = (key?: string) =>
     post<Answer>(`${orderUrl(stack)}/v1/orders`, anOrder, key === undefined ? {} : { 'idempotency-key': key })
 
-  /** Places orders until one is refused. Files accept a few more pages after the disk is full. */
+  /** Places orders until one is refused. A full disk still accepts a few pages in existing files. */
   async function untilRefused() {
     const accepted: string[] = []
     return await eventually(async () => {
@@ -125,7 +125,7 @@ describe('a system on a full disk', () => {
     await expectNoDeadLetters()
   })
 
-  it('stops Kafka when the disk of Kafka is full, names this disk in make up, and continues when there is space again', async () => {
+  it('stops Kafka when the disk of Kafka is full, reports this disk in make up, and continues when there is space again', async () => {
     await disks.kafka.fill()
     const { key, refused, accepted } = await untilRefused()
     expect(refused.body.detail).to.contain('It is not known whether')

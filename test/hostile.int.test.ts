@@ -66,7 +66,7 @@ describe('a hostile record that event-gateway accepts', () => {
 })
 
 describe('a hostile record', () => {
-  it('becomes a state change or a dead letter of each service, and blocks no other record', async () => {
+  it('becomes a state change or a dead letter in each service, and blocks no other record', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
       const { world, positions, stopped } = await deliverHostile(records)

@@ -22,7 +22,7 @@ const killedAtRename = `data:text/javascript,${encodeURIComponent(`
   fs.renameSync = () => process.kill(process.pid, 'SIGKILL')
   syncBuiltinESMExports()`)}`
 
-/** For each secret in a file: the command to run before, the command that writes the secret, and the command of the next start. */
+/** For each file with a secret: the command that prepares the test, the command that writes the file, and the command of the next start. */
 const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',

@@ -116,7 +116,7 @@ describe('a log with offsets that hold no record', function () {
     const samples = await scrape(streamMetrics(kafka))
     expect(samples.get(`orderflow_consumer_lag_events{group="${group}",topic="${topic}",partition="0"}`)).to.equal(1)
     const age = samples.get(`orderflow_oldest_unhandled_seconds{group="${group}",topic="${topic}"}`)
-    // The age must be the age of the record. The marker before it is older.
+    // The age must be that of the record, and not that of the older marker before it.
     expect(age).to.be.within(1.1, (Date.now() - publishedAt) / 1_000)
   })
 

@@ -89,7 +89,7 @@ describe('replays of dead letters on a real log', function () {
   const size = async () => Number((await log.spans('orderevents'))[0]?.end)
   const single = (entries: DeadLetterEntry[]) => entries.map(() => 1)
 
-  it('publishes an event once for two requests within 400 ms, and reports the replay’s position in the second job', async () => {
+  it('publishes an event once if two requests replay it within 400 ms, and reports the position of the replay in the second job', async () => {
     const entries = await failed(20, 'pairs')
     const jobs: [Job, Job][] = []
     for (const [index, { id }] of entries.entries()) {
@@ -107,7 +107,7 @@ describe('replays of dead letters on a real log', function () {
     }
   })
 
-  it('publishes an event once when its group and its dead letter are replayed at the same time', async () => {
+  it('publishes an event once if its dead letter is replayed twice at the same time, alone and with its group', async () => {
     const entries = await failed(60, 'groups')
     const group = entries[0]?.group
     const some = entries.filter((_, index) => index % 6 === 0).map(({ id }) => id)
@@ -177,7 +177,7 @@ describe('replays of dead letters on a real log', function () {
     const entries = await failed(1_500, 'kills')
     const job = await start({ group: entries[0]?.group, perSecond: 1_000 })
     for (let kills = 1; kills <= 5; kills += 1) {
-      // The middle of publishing is the hardest moment.
+      // A kill in the middle of publishing is the hardest case.
       const before = await size()
       await eventually(async () => (await size()) > before + 37 * kills, 'some more to be published')
       await monitor.kill()

@@ -7,7 +7,7 @@ import { expect } from 'chai'
 
 const program = fileURLToPath(new URL('side-by-side.ts', import.meta.url))
 
-/** The first two targets wait for each other’s file, so they end only if they run at the same time. */
+/** Each of the first two targets waits for a file of the other, so they end only if they run at the same time. */
 const makefile = `
 first:
 	@touch first; until [ -e second ]; do sleep 0.05; done; echo '3 passed, 0 failed'

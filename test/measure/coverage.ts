@@ -46,7 +46,7 @@ function nameTheRest(): void {
       `${String(Math.round(lines.pct)).padStart(4)} %  ${missing({ lines })} lines not reached in ${relative(repository, file)}`,
     )
   }
-  console.log(`\n${folder}/lcov-report/index.html shows each line`)
+  console.log(`\n${folder}/lcov-report/index.html shows the coverage of each line`)
 }
 
 function missing({ lines }: Lines): number {

@@ -12,7 +12,7 @@ interface Report {
 }
 type Part = keyof typeof parts
 
-/** The results that are reused: those of mutants that tests detected, or that failed to load. */
+/** The reused results: mutants that a test detected, and mutants that failed to load. */
 const reused = new Set(['Killed', 'Timeout', 'RuntimeError'])
 
 const [only] = process.argv.slice(2)

@@ -35,7 +35,7 @@ describeInContainers('make observe in containers', () => {
     if (grafana) expect((await fetch(pageOf('dashboard'))).status).to.equal(200)
   })
 
-  it('scrapes every process', async () => {
+  it('lets Prometheus scrape every process', async () => {
     const prometheus = prometheusAt(new URL('/', pageOf('metrics')).href.slice(0, -1))
     await prometheus.scrapesAll()
     const targets = (await prometheus.targets()).map(({ labels }) => [labels.job, labels.service].join(' ').trim())
@@ -55,7 +55,7 @@ describeInContainers('make observe in containers', () => {
     }, 'everybody to be in the trace').catch(() => expect([...seen]).to.have.members(everybody))
   })
 
-  it('appears in make status, and starts again with make up', async () => {
+  it('appears in make status, and starts again if make up runs again', async () => {
     succeeded(await stack.make('up'))
     const status = succeeded(await stack.make('status'))
     for (const name of observers) expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
@@ -68,7 +68,7 @@ describeInContainers('make observe in containers', () => {
     }
   })
 
-  it('ends with make down, and the next make up starts without it', async () => {
+  it('stops with make down, and make up does not start it again', async () => {
     succeeded(await stack.make('down'))
     expect(await inspectContainers(stack.project)).to.deep.equal([])
     succeeded(await stack.make('up'))

@@ -78,7 +78,7 @@ describe('a stack with Prometheus', () => {
     }
   }
 
-  it('scrapes every process', async () => {
+  it('lets Prometheus scrape every process', async () => {
     const targets = await prometheus.targets()
     const jobs = ['services', 'sidecars'].flatMap((job) => services.map(({ name }) => `${job} ${name}`))
     expect(targets.map(({ labels }) => [labels.job, labels.service].join(' ').trim())).to.have.members([
@@ -87,11 +87,11 @@ describe('a stack with Prometheus', () => {
     ])
   })
 
-  it('hides metrics at the public addresses', async () => {
+  it('serves no metrics at the public addresses of services', async () => {
     for (const { url } of Object.values(stack.services)) expect((await send(`${url}/metrics`)).status).to.equal(404)
   })
 
-  it('provides every metric of the alerts and the dashboard with a help text', async () => {
+  it('exports every metric that alerts and the dashboard use, with a help text', async () => {
     const { body } = await place()
     await orderWith(orderUrl(stack), body.id, 'Paid')
     await publish(JSON.stringify(reduced({}, { Name: 'OrderShipped' })), poison['not JSON']?.value ?? '')
@@ -158,7 +158,7 @@ describe('a stack with Prometheus', () => {
       await prometheus.resolves({ alertname: 'DeadLetters' })
     })
 
-    it('reports events that wait, and later the orders that were paid late', async () => {
+    it('reports waiting events, and later the orders that were paid too late', async () => {
       await whilePlacing(async () => {
         await stack.kill('payment-service', 'SIGSTOP')
         await prometheus.fires({ alertname: 'EventsWait', group: 'payment-service', topic: 'orderevents' })
@@ -168,7 +168,7 @@ describe('a stack with Prometheus', () => {
       })
     })
 
-    it('reports a slow store and the events that are retried because of it', async () => {
+    it('reports a slow store, and events that are retried because the store is slow', async () => {
       const store = createStore('sqlite', dataFolder(stack.folder), 0)
       const lockUntil = async (ms: number, work: Promise<unknown>) => {
         let isOver = false
@@ -192,7 +192,7 @@ describe('a stack with Prometheus', () => {
       })
     })
 
-    it('reports a record whose dead letter Kafka refuses, and /readyz names it', async () => {
+    it('reports a record if Kafka refuses its dead letter, and /readyz names the record', async () => {
       const dead = 'orderevents.dead'
       const limit = 'max.message.bytes'
       await setTopic(stack.kafka, dead, limit, '1')
@@ -213,7 +213,7 @@ describe('a stack with Prometheus', () => {
       }, 'the dead letter')
     })
 
-    it('reports a topic that a service no longer consumes because a bug affects too many of its events', async () => {
+    it('reports a topic that a service has stopped consuming, because a bug makes too many events fail', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       const texts = orders.map((order) => JSON.stringify(order))
       await publish(...texts)
@@ -249,7 +249,7 @@ async function withLog<T>(kafka: KafkaConnection, work: (log: LogReader) => Prom
   return await work(log).finally(() => log.close())
 }
 
-/** Replaces documents by ones that the service cannot read. Returns a function that restores them. */
+/** Replaces stored documents with unreadable ones. Returns a function that restores them. */
 function breakDocuments(file: string, keys: string[]): () => void {
   const broken = Buffer.from('{}').toString('base64')
   const edit = (work: (db: DatabaseSync) => void) => {

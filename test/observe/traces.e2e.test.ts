@@ -83,7 +83,7 @@ describe('tracing in a stack with make observe', () => {
       line.split(' > ').at(-1),
     )
 
-  it('starts with metrics and alerts by one command, which prints the addresses', async () => {
+  it('starts with metrics and alerts by one command, which prints the addresses of the pages', async () => {
     const prometheus = `http://localhost:${checkout.ports.prometheus}`
     for (const page of [`${jaegerUrl(checkout.ports)}/`, `${prometheus}/query`, `${prometheus}/alerts`]) {
       expect(told).to.contain(page)
@@ -124,7 +124,7 @@ describe('tracing in a stack with make observe', () => {
     expect(spans.find(({ name }) => name === 'POST /v1/orders')).to.include({ parentId: spanId })
   })
 
-  it('omits orders that are not sampled', async () => {
+  it('omits the traces of unsampled orders', async () => {
     const all = async () => (await jaeger.all(names)).length
     const traceId = randomUUID()
     // Wait until the spans of earlier tests have arrived.
@@ -140,7 +140,7 @@ describe('tracing in a stack with make observe', () => {
   })
 
   for (const [variant, make] of Object.entries({ full, reduced })) {
-    it(`records both consumers of a ${variant} event of an outside publisher`, async () => {
+    it(`records how both services consume a ${variant} event of an outside publisher`, async () => {
       const envelope = make()
       await publish(envelope)
       const { traceId } = await orderIs(envelope.Payload.OrderId)

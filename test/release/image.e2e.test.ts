@@ -40,7 +40,7 @@ describeInContainers('the check of an image before it is pushed', () => {
     expect(error?.message).to.include('the image ends with status 3 after SIGTERM')
   })
 
-  it('removes its containers', async () => {
+  it('removes the containers of the check', async () => {
     const names = await docker(['ps', '--all', '--format', '{{.Names}}'])
     expect(names).to.not.match(/orderflow-boot-check-test-/)
   })

@@ -81,7 +81,7 @@ describeInContainers('releases on a real registry with real containers', functio
     operator.bash('printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"')
 
   describe('releases before the login', () => {
-    it('writes the config vars and manual steps to files that only the owner can read', async () => {
+    it('writes the config vars and the manual steps to files that only their owner can read', async () => {
       const { status, output } = await operator.orderflow('export', 'order')
       expect(output).to.include('next: ./orderflow release order').and.not.include('Add these values')
       expect(status).to.equal(0)
@@ -215,7 +215,7 @@ describeInContainers('releases on a real registry with real containers', functio
       expect(configVars).to.deep.equal(vars)
     })
 
-    it('releases the checked image, even if another image gets its name before the push', async () => {
+    it('releases the checked image, even if another image gets the same name before the push', async () => {
       const name = `${env.PLATFORM_REGISTRY}/renamed/web`
       let checked = ''
       interfere = async ({ method, path }, _response, next) => {
@@ -258,7 +258,7 @@ describeInContainers('releases on a real registry with real containers', functio
       expect(output).to.match(/app\[web\.1\]: /)
     })
 
-    it('retries after faults and limits of the platform', async () => {
+    it('retries if the platform fails or limits requests', async () => {
       const answers = [503, 429, 500]
       interfere = (_request, response, next) => {
         const status = answers.shift()
@@ -270,7 +270,7 @@ describeInContainers('releases on a real registry with real containers', functio
       expect(output).to.match(/waiting: .* answered 503/)
     })
 
-    it('reports what happened, what has changed and how to roll back if a release does not start', async () => {
+    it('reports the failure, the changes and the command to roll back if the released app does not start', async () => {
       const vars = { Stream__SaslPassword: 'not-the-password' }
       const { status, output } = await operator.makeWith({ env: vars }, 'release-order', 'APP=orders')
       expect(status).to.equal(2)
@@ -295,7 +295,7 @@ describeInContainers('releases on a real registry with real containers', functio
       )
     })
 
-    it('hides secrets with debugging switched on', async () => {
+    it('hides secrets even while debugging is switched on', async () => {
       const debug = { DEBUG: '*', NODE_DEBUG: 'http,https,net,tls,stream,fetch,undici' }
       const { output } = await operator.makeWith({ env: debug }, 'release-order', 'APP=orders', 'DRY_RUN=1')
       expect(output).to.include('dry run').and.not.include(env.ACCESS_TOKEN)
@@ -344,7 +344,7 @@ describeInContainers('releases on a real registry with real containers', functio
   })
 
   describe('other commands of releases', () => {
-    it('finds or creates the topics, with the settings of the app', async () => {
+    it('creates missing topics, with the settings of the app', async () => {
       const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
       const { status, output } = await operator.orderflowWith({ env: vars }, 'release-topics')
       const there = `exists with ${partitions.containers} partitions`
@@ -397,7 +397,7 @@ describeInContainers('releases on a real registry with real containers', functio
     it('creates apps that the platform’s official tool understands', async () => {
       const hosts = await herokuHosts(join(testFolder('release'), 'heroku'), env)
       const program = await herokuTool()
-      // This tool prints config vars without masking.
+      // The platform's tool prints config vars without masking.
       const tool = createOperator({ ...env, ...hosts.env })
       const heroku = async (...args: string[]) => {
         const { status, output } = await tool.run(process.execPath, [program, ...args, '--app', 'by-tool'])

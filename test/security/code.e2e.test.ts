@@ -11,7 +11,7 @@ const rules = 'packages/cli/security/rules/rules.yml'
 await bringTools()
 
 describe('the source code', () => {
-  it('passes the security rules, whose own tests pass', async () => {
+  it('passes the security rules, and the tests of these rules pass', async () => {
     const tested = await semgrep(['--test', '--config', rules, 'packages/cli/security/rules/rules.js'])
     expect(tested.output).to.match(/(\d+)\/\1: ✓ All tests passed/)
     const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'packages/cli/security', '.'])

@@ -18,7 +18,7 @@ import { testssl } from '../support/testssl.ts'
 /** Findings that are caused by the self-signed certificate of a local stack. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 
-/** The scanning machine lacks GOST ciphers, which services never offer. */
+/** A warning about the scanning machine, which has no GOST ciphers. Services never offer these ciphers. */
 const ofTheScanner = ['engine_problem']
 
 /** The limit of open connections per port (packages/service-kit/src/runtime/listener.ts). */

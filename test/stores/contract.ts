@@ -51,7 +51,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await stored('a')).to.deep.equal([2])
     })
 
-    it('fails if one of several documents is not written, and writes the other documents', async () => {
+    it('reports failure if one of several documents is not written, but writes the other documents', async () => {
       await one.save([write('b', 'old')])
       const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1, 'absent')]
       expect(await refused(other.save(writes))).to.equal(true)

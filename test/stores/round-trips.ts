@@ -31,7 +31,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
       const server = new URL(uri())
       lockstep = await openLockstep(Number(server.port), protocol)
       server.host = `127.0.0.1:${lockstep.port}`
-      // directConnection keeps the driver from connecting to the address that the server reports. replicaSet enables
+      // With directConnection, the driver does not connect to the address that the server reports. replicaSet enables
       // transactions.
       if (store === 'mongodb') {
         server.searchParams.set('directConnection', 'true')
@@ -59,7 +59,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
 
     it(`waits for at most ${most} round trips`, async () => {
       const found: number[] = []
-      // On a busy machine a late request adds a round trip. It can never remove one.
+      // On a busy machine, a late request may add a round trip, but none is ever missing.
       for (let time = 0; time < 3; time += 1) found.push(await lockstep.roundTripsOf(() => deliver(app, 100)))
       expect(Math.min(...found), found.join()).to.be.within(2, most)
     })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Connections to a port of this machine that send a text and then nothing more. */
+/** Connections to a port of this machine. Each has sent a text and then stays idle. */
 export interface IdleConnections {
   open: () => number
   close: () => void

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** Divides the bytes of a database connection into messages. */
 export interface Protocol {
-  /** Returns the length of the message that begins here, or undefined if the bytes do not yet tell it. */
+  /** Returns the length of the message that begins here, or undefined if more bytes are necessary to know it. */
   lengthOf: (bytes: Buffer, from: 'client' | 'server', first: boolean) => number | undefined
   /** Returns true if a client’s message is about documents. */
   asks: (message: Buffer, first: boolean) => boolean
@@ -40,7 +40,7 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
     clearImmediate(soon)
     if (held.length > 0) timer = setTimeout(readFirst, quietMs)
   }
-  /** Timers run before sockets are read, so data that has arrived must be read first. */
+  /** Reads the sockets before the release, because a timer may run before arrived data is read. */
   function readFirst() {
     soon = setImmediate(release)
   }

@@ -7,7 +7,7 @@ import { findTestssl } from '@orderflow/cli'
 
 export interface Finding {
   id: string
-  /** The severity: OK, INFO, LOW, MEDIUM, HIGH or CRITICAL. WARN and FATAL mean that a check itself failed. */
+  /** The severity: OK, INFO, LOW, MEDIUM, HIGH or CRITICAL. WARN or FATAL if the check itself failed. */
   severity: string
   finding: string
 }

@@ -1,10 +1,13 @@
-/** Prints 100 random texts for judges, 20 of each group. The seed is fixed, so each run on a commit draws the same texts. */
+/**
+ * Prints 100 random texts for judges, 20 of each group. A test title is printed with its suites, and a table cell with its row.
+ * The seed is fixed, so each run on a commit draws the same texts.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subjectsSince } from './subjects.ts'
 import { filesWithTexts, repository, textsOf } from './texts/files.ts'
 import { lineOf, plain, shown } from './texts/plain.ts'
-import type { Kind } from './texts/text.ts'
+import type { Kind, Text } from './texts/text.ts'
 
 const seed = 20261125
 const size = 20
@@ -20,11 +23,12 @@ const groups: Record<string, Kind[]> = {
 
 const texts = filesWithTexts().flatMap((file) => {
   const source = readFileSync(join(repository, file), 'utf8')
-  return textsOf(file, source)
+  const all = textsOf(file, source)
+  return all
     .filter(({ value }) => plain(value).text.split(' ').length >= fewestWords)
     .map((text) => ({
       kind: text.kind,
-      line: `${file}:${lineOf(source, text.start)}: ${shown(text, source)}`,
+      line: `${file}:${lineOf(source, text.start)}: ${shown(text, source)}${contextOf(text, all, source)}`,
     }))
 })
 
@@ -37,6 +41,25 @@ let number = 0
 for (const [name, lines] of [...drawn, ['commit subjects', draw(subjectsSince() ?? [])] as const]) {
   console.log(`\n## ${name}\n`)
   for (const line of lines) console.log(`${++number}. ${line}`)
+}
+
+function contextOf(text: Text, all: Text[], source: string): string {
+  const line = lineWith(text, source)
+  if (text.kind === 'prose' && line.startsWith('|')) return `\n   (row: ${line})`
+  if (text.kind !== 'test title') return ''
+  const suites: Text[] = []
+  for (const each of all.filter(({ kind, start }) => kind === 'suite title' && start < text.start).reverse()) {
+    if (indentOf(each, source) < indentOf(suites[0] ?? text, source)) suites.unshift(each)
+  }
+  return suites.length > 0 ? `\n   (suite: ${suites.map((suite) => shown(suite, source)).join(' > ')})` : ''
+}
+
+function lineWith({ start }: Text, source: string): string {
+  return source.split('\n')[lineOf(source, start) - 1] as string
+}
+
+function indentOf(text: Text, source: string): number {
+  return lineWith(text, source).search(/\S/)
 }
 
 function draw(lines: string[]): string[] {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type HostileRecord, hostileRecords } from '../../support/hostile/hostile.ts'
 
-/** Larger records are used only once and unchanged, because their mutants would take most of the time. */
+/** The largest record that is changed. Larger ones are used once as they are, because their mutants would take most of the time. */
 const maxMutatedBytes = 4_000
 const seeds = 4_000
 

@@ -28,7 +28,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
   const folder = join(copy.folder, '.stack')
   const make: LocalCheckout['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
   const orderflow: LocalCheckout['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
-  /** All process groups that the stack has ever recorded. If a group runs after the stack has stopped, the stack forgot to end it. */
+  /** All process groups that the stack has ever recorded. None of them may run after the stack has stopped. */
   const groups = new Map<number, string>()
 
   async function parts(): Promise<Record<string, string>> {

@@ -61,7 +61,7 @@ export function followDocument(path: string): () => Reader {
   for (const step of stepsOf(readFileSync(join(repository, path), 'utf8'))) {
     const what = titleOf(step)
     it(what, async () => {
-      if (failed) throw new Error(`not tried, because this step failed: ${failed}`)
+      if (failed) throw new Error(`not run, because this step failed: ${failed}`)
       failed = what
       await follow(step)
       failed = undefined

@@ -36,7 +36,7 @@ const serviceOf = (topic: string): Claim => {
   return { AppId, AppName }
 }
 
-/** Ways to imitate the service that publishes to a topic. */
+/** The ways in which a record imitates the service that publishes to its topic. */
 const impersonations: ((topic: string) => Claim & { isSigned: boolean })[] = [
   (topic) => ({ ...stranger, AppName: serviceOf(topic).AppName, isSigned: false }),
   (topic) => ({ ...serviceOf(topic), AppName: stranger.AppName, isSigned: true }),
@@ -96,7 +96,7 @@ export function largestRecords(combination: Combination, seed: number, bytes = m
   })
 }
 
-/** Spreads sizes by the golden ratio, so that any number of rounds has small and large ones. */
+/** Returns the size for a round. The golden ratio spreads the sizes evenly for any number of rounds. */
 function sizeOf(round: number): number {
   const share = round === 0 ? 1 : ((round - 1) * 0.618_034) % 1
   return Math.floor(minValueBytes * (maxValueBytes / minValueBytes) ** share)

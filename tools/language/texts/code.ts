@@ -226,7 +226,7 @@ function textsOfChildren(source: string, element: Node): Text[] {
 /** Adds a child of an element, or returns false if the child begins a separate text. */
 function keepChild(builder: TextBuilder, source: string, child: Node): boolean {
   if (child.type === 'JSXText') builder.keep(child.start, child.end)
-  else if (child.type === 'JSXExpressionContainer') return keepExpression(builder, source, child.expression as Node)
+  else if (child.type === 'JSXExpressionContainer') return keepExpression(builder, source, child)
   else if (codeElements.test(elementName(child))) builder.replace(child.start, child.end)
   else if (inline.test(elementName(child)))
     for (const each of child.children as Node[]) keepChild(builder, source, each)
@@ -235,11 +235,12 @@ function keepChild(builder: TextBuilder, source: string, child: Node): boolean {
 }
 
 /** Adds a text in braces, or one word for another expression. An expression with elements or a choice of texts is not part of a sentence. */
-function keepExpression(builder: TextBuilder, source: string, expression: Node): boolean {
+function keepExpression(builder: TextBuilder, source: string, { expression: inner, start, end }: Node): boolean {
+  const expression = inner as Node
   if (expression.type === 'JSXEmptyExpression') return true
   if (isString(expression)) textOf(source, expression, builder)
   else if (hasElement(expression) || stringsIn(expression).length > 0) return false
-  else builder.replace(expression.start, expression.end)
+  else builder.replace(start, end)
   return true
 }
 
