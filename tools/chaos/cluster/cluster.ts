@@ -58,7 +58,7 @@ export const isServer = (member: Member) => serverNames.includes(member)
 
 /**
  * Starts a cluster in a claimed folder, with the store in `state/` and Kafka’s log in `data/`.
- * @param replicas the replicas of each service, 1 or 2, which share app-id and store
+ * @param replicas the number of replicas of each service, 1 or 2
  */
 export async function startCluster(folder: string, replicas: number, storeKind: LocalStore): Promise<Cluster> {
   const ports = await freePorts()

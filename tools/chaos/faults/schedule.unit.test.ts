@@ -37,7 +37,7 @@ describe('the schedule of faults', () => {
     expect(texts(take(60, 'a'))).not.to.deep.equal(texts(take(60, 'b')))
   })
 
-  it('contains every fault alone before any occurs again, and pairs between them', () => {
+  it('contains every single fault once before any of them occurs again, with pairs of faults in between', () => {
     const pairsInARound = Math.floor(every.length / 2)
     const steps = take(2 * (every.length + pairsInARound), 'a')
     const [first, second] = [alone(steps).slice(0, every.length), alone(steps).slice(every.length)]

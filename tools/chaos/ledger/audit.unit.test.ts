@@ -307,7 +307,7 @@ describe('the ledger', () => {
     })
   }
 
-  it('tests each check with an error', () => {
+  it('covers each check with an error in the test data', () => {
     const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
     expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
   })

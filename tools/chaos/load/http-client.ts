@@ -17,7 +17,7 @@ export interface HttpClientOptions {
 
 export interface Accepted {
   id: string
-  /** False after a 202, because the service may not find the order yet. */
+  /** False after a 202 response: the service may not have stored the order yet. */
   stored: boolean
 }
 

@@ -55,7 +55,7 @@ describe('the HTTP client of the load', () => {
     expect(surprises()).to.deep.equal([])
   })
 
-  it('records the order before it is answered', async () => {
+  it('records the order before the request is answered', async () => {
     answers = ['break']
     const placing = place()
     expect(row()).to.include({ id: null, accepted: 0 })
@@ -86,7 +86,7 @@ describe('the HTTP client of the load', () => {
     expect(surprises()).to.deep.equal(['http 1: order answered 500'])
   })
 
-  it('reports a key that stands for two orders', async () => {
+  it('reports an Idempotency-Key that is answered with two different orders', async () => {
     answers = [
       { status: 503, body: { orderId: 'a' } },
       { status: 503, body: { orderId: 'b' } },

@@ -5,7 +5,7 @@ export interface Pace {
 }
 
 const tickMs = 20
-/** A call that has to wait begins when there is room. Calls that are late by more than this time are left out. */
+/** A call waits until there is room. Calls that wait longer than this time are left out. */
 const arrearsMs = 2_000
 
 /** Calls `begin` with 0, 1, 2, … at a steady rate while there is room, without waiting for earlier calls. */

@@ -22,7 +22,7 @@ export function createOutsideProducer(kafka: KafkaConnection, isOver: () => bool
     async send(records) {
       for (;;) {
         try {
-          // biome-ignore lint/plugin/no-spread-arguments: it takes at most 100 due records
+          // biome-ignore lint/plugin/no-spread-arguments: these are at most 100 records
           await producer.send(...records)
           return true
         } catch {

@@ -3,7 +3,7 @@ import type { Death } from '../cluster/supervisor.ts'
 import type { Recovery } from './recovery.ts'
 import { type Report, silentSources } from './report.ts'
 
-/** The target time from the restart of killed processes until events flow again. */
+/** The goal for recovery: events flow again within this time after the restart of killed processes. */
 const goalMs = 5_000
 
 /** Returns the report as text. */
