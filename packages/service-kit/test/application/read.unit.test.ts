@@ -12,10 +12,10 @@ import {
 
 const text = readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8')
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests make this content invalid in many ways
+// biome-ignore lint/suspicious/noExplicitAny: each test puts another fault into this content
 type Json = Record<string, any>
 
-/** Returns the problems of services.json after a change. */
+/** Applies a change to services.json, and returns the problems of the result. */
 function problemsAfter(change: (content: Json) => void): readonly string[] {
   const content = JSON.parse(text) as Json
   change(content)
@@ -28,7 +28,7 @@ function problemsAfter(change: (content: Json) => void): readonly string[] {
 }
 
 describe('services.json', () => {
-  it('follows a JSON Schema that is valid by its meta-schema', () => {
+  it('matches its JSON Schema, and this schema matches the meta-schema', () => {
     const schema = JSON.parse(
       readFileSync(new URL('../../src/application/application.schema.json', import.meta.url), 'utf8'),
     )
@@ -41,7 +41,7 @@ describe('services.json', () => {
     expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([['OrderId', 30]])
   })
 
-  it('derives the name of a topic’s constant in camel case, and accepts a key of several fields', () => {
+  it('gives each topic a constant in camel case, and accepts a key of several fields', () => {
     const content = JSON.parse(text)
     content.topics.orderevents = { key: ['OrderId', 'CustomerName'] }
     content.topics['stock-events.v2'] = { key: 'Sku' }
@@ -51,7 +51,7 @@ describe('services.json', () => {
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
   })
 
-  it('returns all events of a topic: those of services and those of outside applications', () => {
+  it('returns the events that services or outside applications may publish to a topic', () => {
     const content = JSON.parse(text)
     content.topics.orderevents.outside = ['OrderCreated']
     content.services['order-service'].produces = { orderevents: ['OrderCancelled'] }

@@ -69,7 +69,7 @@ describe('API keys', () => {
       }
     })
 
-    it('keeps its previous keys valid while its text is not JSON, and reports each problem once', async () => {
+    it('keeps its previous keys valid while its content is invalid, and reports each problem once', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([record])
       const problems: string[] = []
@@ -77,7 +77,7 @@ describe('API keys', () => {
       try {
         for (const [index, text] of ['{', '{}', ''].entries()) {
           writeFileSync(file, text)
-          // A search for an unknown key makes it read the file again.
+          // A search for an unknown key reads the file again.
           for (const _ of [1, 2]) keys.find('unknown')
           expect(problems).to.have.length(index + 1)
           expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)
@@ -94,7 +94,7 @@ describe('API keys', () => {
       'replaced by a link to itself': () => symlinkSync(file, file),
     }
     for (const [what, replace] of Object.entries(unreadable)) {
-      it(`refuses its keys when the file is ${what}, reports this once, and accepts the keys again when the file is back`, async () => {
+      it(`refuses all keys when the file is ${what}, reports this once, and accepts the keys again when the file is back`, async () => {
         const { key, record } = createApiKey(shop, new Date())
         write([record])
         const problems: string[] = []
@@ -115,7 +115,7 @@ describe('API keys', () => {
       })
     }
 
-    it('prevents the start of a service if it is invalid, with an error that describes the problem', () => {
+    it('prevents the start of a service if the file is invalid, with an error that describes the problem', () => {
       expect(() => openApiKeys(join(folder, 'none'), none)).to.throw(ApiKeysError, 'no such file')
       write({})
       expect(() => openApiKeys(file, none)).to.throw(ApiKeysError, 'must be array')

@@ -8,7 +8,7 @@ interface Item {
   timestamp: number
 }
 
-/** Merges lists of timestamps, of which a few are read at a time. Some reads return nothing, as for a transaction's marker. */
+/** Merges lists of timestamps. Each read returns only some of them, and sometimes none, as for a transaction's marker. */
 async function merged(sources: number[][], sizes: Iterator<number>): Promise<Item[]> {
   const cursors = sources.map((times, source) => ({ source, start: 0n, end: BigInt(times.length * 2) }))
   const items: Item[] = []
@@ -33,7 +33,7 @@ async function merged(sources: number[][], sizes: Iterator<number>): Promise<Ite
 const times = fc.array(fc.nat(20), { maxLength: 12 })
 
 describe('mergeByTime', () => {
-  it('returns every record once and keeps the order of each partition, whatever the timestamps are', async () => {
+  it('returns every record once, and keeps the order of each partition for all timestamps', async () => {
     const property = fc.asyncProperty(
       fc.array(times, { maxLength: 4 }),
       fc.infiniteStream(fc.nat()),
@@ -49,7 +49,7 @@ describe('mergeByTime', () => {
     await fc.assert(property)
   })
 
-  it('returns records in the order of time if each partition is in this order', async () => {
+  it('returns records in the order of time if each partition has its records in the order of time', async () => {
     const sorted = times.map((some) => some.toSorted((a, b) => a - b))
     const property = fc.asyncProperty(
       fc.array(sorted, { maxLength: 4 }),

@@ -70,7 +70,7 @@ describe('rebuildTopic', () => {
     })
   }
 
-  /** Writes an app's dead letter about a record. */
+  /** Writes the dead letter of an app for the record at this position. */
   function deadLetter(position: RecordPosition, app: string, origin = position): void {
     const { value, timestamp: arrivedAt } = log.records.find(
       (one) => whereIs(one) === positionText(position),
@@ -109,7 +109,7 @@ describe('rebuildTopic', () => {
     expect(totals()).to.deep.equal([1e12])
   })
 
-  it('skips events that this service dead-lettered, but not events that another service dead-lettered', async () => {
+  it('skips events in dead letters of this service, and applies events in dead letters of other services', async () => {
     deadLetter(append(created(1)), 'order-service')
     deadLetter(append(created(2)), 'payment-service')
     const counts = await rebuild()
@@ -117,7 +117,7 @@ describe('rebuildTopic', () => {
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('applies a replayed event with the ids of its first record, unless the replay failed again', async () => {
+  it('applies a replayed event with the ids of its first record, and skips a replay that failed again', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
@@ -136,12 +136,12 @@ describe('rebuildTopic', () => {
   })
 
   describe('after the topic was created again', () => {
-    /** Removes the records of the topic, as if the topic was deleted and created again. Dead letters stay. */
+    /** Removes the records of the topic, but not its dead letters, as if the topic was deleted and created again. */
     function createAgain(): void {
       const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
       log.records.splice(0, log.records.length, ...kept)
     }
-    /** Writes the dead letter that version 0.1.0 wrote about a record. */
+    /** Writes a dead letter in the format of version 0.1.0. */
     function deadLetterOfOld(value: string, timestamp: number): void {
       const headers = {
         'deadletter-app': 'order-service',
@@ -161,7 +161,7 @@ describe('rebuildTopic', () => {
     })
 
     for (const value of [created(1), '']) {
-      it(`applies a valid event at the position of a dead letter of 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
+      it(`applies a newer event at the position of a dead letter of version 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
         deadLetterOfOld(value, 1_000)
         log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
         expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
@@ -176,7 +176,7 @@ describe('rebuildTopic', () => {
     })
   })
 
-  it('keeps the stored ids of events that version 0.1.0 handled, and derives the missing ids of newer events from their content', async () => {
+  it('derives the missing ids of newer events from their content, and those of events from version 0.1.0 from their positions', async () => {
     const reduced = created(1)
     for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
     log.append({
@@ -195,7 +195,7 @@ describe('rebuildTopic', () => {
     ])
   })
 
-  it('rejects forged events of our services, and checks no other rights of publishers again', async () => {
+  it('rejects forged events of our services, and does not check the rights of other publishers', async () => {
     const own = randomUUID()
     const signer = createSigner(['k'.repeat(32)])
     const trust = createTrust({
@@ -251,7 +251,7 @@ describe('rebuildTopic', () => {
     expect(waits).to.deep.equal(['write state: down'])
   })
 
-  it('reports its progress, and ends at the position where the log ended when it began', async () => {
+  it('reports its progress, and does not read records that arrive during the rebuild', async () => {
     for (let count = 0; count < 1_200; count += 1) append(created(count))
     const told: string[] = []
     await rebuild({}, ({ read }, left) => {

@@ -15,7 +15,7 @@ for (const scheme of ['http', 'https'] as const) {
     let tls: { cert?: Buffer; key?: Buffer } = {}
     let listener: Listener
     let clients: Socket[]
-    /** The answers to requests that are not answered yet, in the order of arrival. */
+    /** The responses that the server has not yet sent, in the order of their requests. */
     let waiting: ServerResponse[]
     let accepted: number
 
@@ -45,7 +45,7 @@ for (const scheme of ['http', 'https'] as const) {
       while (!condition()) await turn()
     }
 
-    /** Opens a connection that the server has accepted, and sends a text on it. */
+    /** Opens a connection, waits until the server accepts it, and sends a text. */
     async function open(sent = ''): Promise<Socket> {
       const before = accepted
       const port = portOf(listener.server)
@@ -64,7 +64,7 @@ for (const scheme of ['http', 'https'] as const) {
       await once(asking, 'data')
       return asking
     }
-    /** Opens a connection with a request that is not answered yet. */
+    /** Opens a connection and sends a request that the server answers later. */
     async function waitingOne(): Promise<Socket> {
       const count = waiting.length
       const client = await open(get('/later'))
@@ -90,7 +90,7 @@ for (const scheme of ['http', 'https'] as const) {
       expect(goneOf(first)).to.deep.equal([false])
     })
 
-    it('keeps connections that wait for an answer, and closes a connection with late headers or a late body', async () => {
+    it('keeps connections that wait for an answer, and closes a connection with incomplete headers or an incomplete body', async () => {
       for (const late of ['GET / HT', 'POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{']) {
         const busy = await waitingOne()
         const incomplete = await open(late)

@@ -35,7 +35,7 @@ describe('drainable', () => {
   })
   afterEach(() => server.closeAllConnections())
 
-  /** Opens a connection and sends a text on it. `received` resolves with everything that the connection receives until it is closed. */
+  /** Opens a connection and sends a text. `received` resolves with all bytes that arrive until the connection closes. */
   function open(sent: string): { socket: Socket; received: Promise<string> } {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     socket.write(sent)

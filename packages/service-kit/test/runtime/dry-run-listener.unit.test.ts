@@ -57,7 +57,7 @@ describe('POST /dry-run', () => {
     ])
   })
 
-  it('answers an invalid body with a status only, and logs nothing of the body', async () => {
+  it('answers an invalid body with an empty 400 or 413, and does not log the body', async () => {
     const noRecord: DryRun = async () => {
       throw new NoRecordError()
     }

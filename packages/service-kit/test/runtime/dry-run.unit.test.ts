@@ -74,7 +74,7 @@ describe('a dry run', () => {
       mask: createMask(),
     })(record(document))
 
-  it('reports the writes and events that a record would cause, hides personal data, and stores and publishes nothing', async () => {
+  it('reports the writes and events that a record would cause, but performs none, and hides personal data', async () => {
     const tried = await dryRun(created())
     expect(tried).to.deep.include({
       result: 'changes',

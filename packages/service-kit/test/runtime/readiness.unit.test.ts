@@ -16,7 +16,7 @@ describe('createReadiness', () => {
     })
   })
 
-  it('reports the problem that the sidecar names, and the problem of the stream', async () => {
+  it('reports the problems of the sidecar, the store and the stream', async () => {
     const sidecar = new FakeSidecar()
     sidecar.missing = async () => ({ sidecar: 'does not answer', store: 'does not answer' })
     sidecar.storeType = () => Promise.reject(new Error('nobody there'))

@@ -23,7 +23,7 @@ const answer: RequestListener = (_request, response) => response.end('ok')
 const app = { web: answer, channel: answer, metrics: answer }
 
 describe('openListeners', () => {
-  it('keeps idle connections for a longer time than proxies and the sidecar do', async () => {
+  it('keeps idle connections for more than 90 seconds, longer than proxies and the sidecar', async () => {
     const listeners = await openListeners(app, settingsWith(0))
     expect(listeners).to.have.lengthOf(3)
     for (const { server, drain } of listeners) {
@@ -62,7 +62,7 @@ describe('openListeners', () => {
     expect(failure).to.contain('on 127.0.0.1 is in use: stop the program that uses it, or set Web__HttpPort')
   })
 
-  it('closes all listeners that it opened if one listener cannot be opened', async () => {
+  it('closes the other listeners if one listener cannot be opened', async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
     const webPort = await freePort()
@@ -91,7 +91,7 @@ describe('openListeners', () => {
       expect(after).to.deep.equal(ports.map(() => ['ECONNREFUSED', 'ECONNREFUSED']))
     })
 
-    it('answers a request on ::1 before it closes', async () => {
+    it('answers a request on ::1 before the listener closes', async () => {
       let finish = () => {}
       let begun = () => {}
       const isBegun = new Promise<void>((resolve) => (begun = resolve))
@@ -126,7 +126,7 @@ describe('openListeners', () => {
       ['127.0.0.1', '::1'],
       ['::1', '127.0.0.1'],
     ] as const) {
-      it(`names the address and the setting if a port is in use only on ${other}, and leaves it free on ${free}`, async () => {
+      it(`names the address and the setting if a port is in use only on ${other}, and closes its listener on ${free}`, async () => {
         const taken = createSocket()
         await new Promise<void>((done) => taken.listen(0, other, done))
         const { port } = taken.address() as { port: number }
@@ -142,7 +142,7 @@ describe('openListeners', () => {
   })
 
   it('ignores an address that is missing on this machine, such as ::1 without IPv6', async () => {
-    // An address that is reserved for documentation (RFC 3849), so no machine has it.
+    // No machine has this address, because RFC 3849 reserves it for documentation.
     const absent = '2001:db8::1'
     const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
     for (const hosts of [

@@ -56,7 +56,7 @@ function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[
 }
 
 describe('readSettings', () => {
-  it('reads the file, then the environment, where tokens may also have Dapr’s names', () => {
+  it('prefers the environment to the file, and also accepts Dapr’s names for tokens', () => {
     const loaded = load({
       ...tokens,
       Web__HttpPort: '8080',
@@ -79,7 +79,7 @@ describe('readSettings', () => {
     expect(load({ ...tokens, APP_API_TOKEN: 'a', AppChannel__Token: 'b' }).AppChannel.Token).to.equal('b')
   })
 
-  it('names the variable that set a wrong value, whether it has our name or the platform’s', () => {
+  it('names the variable with the wrong value: our own, or the platform’s PORT', () => {
     expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
     expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
     expect(problemsOf({ ...tokens, PORT: '1', Web__HttpPort: 'x' })).to.deep.equal([
@@ -102,7 +102,7 @@ describe('readSettings', () => {
     ])
   })
 
-  it('accepts long signing keys separated by commas, and a time with an offset', () => {
+  it('accepts signing keys of 32 characters or more, separated by commas, and a time with an offset', () => {
     const [key, other] = ['k'.repeat(32), 'o'.repeat(44)]
     for (const SigningKeys of ['', key, `${key},${other}`]) {
       expect(load({ ...tokens, Trust__SigningKeys: SigningKeys }).Trust.SigningKeys).to.equal(SigningKeys)
@@ -138,7 +138,7 @@ describe('readSettings', () => {
     ])
   })
 
-  it('names wrong variables of traces, because the SDK would ignore them', () => {
+  it('names wrong variables for tracing, because the OpenTelemetry SDK would ignore these variables', () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector', Telemetry__TracePage: 'javascript:alert(1)' }
     expect(problemsOf({ ...tokens, ...traced }).map((problem) => problem.split(':')[0])).to.have.members([
       'OTEL_EXPORTER_OTLP_ENDPOINT',

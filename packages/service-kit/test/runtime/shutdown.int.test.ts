@@ -13,10 +13,7 @@ import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
-/**
- * The number of clients. It is small enough that all clients get their answers at once. A client that sends its next request late would be treated as
- * idle (connections.ts).
- */
+/** The number of clients. With many more clients, some would send their next request too late, and the service would treat them as idle. */
 const clients = 32
 
 describe('a service that receives SIGTERM', () => {
@@ -76,7 +73,7 @@ describe('a service that receives SIGTERM', () => {
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))
-      // After the stop, each client found that the listener was closed. Its request was never sent, so a proxy may send it to another replica.
+      // Each client ends when its new connection is refused. Its last request is unsent, so a proxy can send this request to another replica.
       expect(ends.filter((end) => end !== 'ECONNREFUSED')).to.deep.equal([])
       expect(status).to.equal(0)
     })
@@ -92,7 +89,7 @@ describe('a service that receives SIGTERM', () => {
     expect(status).to.equal(0)
   })
 
-  it('answers requests that have begun with Connection: close', async () => {
+  it('completes a request that began before the stop, and adds Connection: close to the answer', async () => {
     const slow = fetch(`${urls.http}/slow`)
     await told('"begun"')
     const stopped = stop()

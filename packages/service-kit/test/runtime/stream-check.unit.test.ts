@@ -19,7 +19,7 @@ describe('createStreamCheck', () => {
   const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
   const all = { read: true, write: true }
 
-  /** Returns a check that finds these groups and rights in Kafka, or a failure. */
+  /** Returns a check for a Kafka cluster with this group and these rights, or with a failure. */
   function check(
     answer: () => Promise<[state: string, members: number]>,
     uses: Record<string, TopicUse> = {},
@@ -46,7 +46,7 @@ describe('createStreamCheck', () => {
     }
     return createStreamCheck(settings, use, { open, warn })
   }
-  /** Returns an error of Kafka in the form in which the client wraps it. */
+  /** Returns an error of Kafka as the client throws it. */
   const kafkaError = (apiId: string) =>
     new AggregateError([Object.assign(new Error('x'), { errors: [{}, refusal(apiId)] })])
   const refusal = (apiId: string) => Object.assign(new Error('The group is s3cret'), { apiId })
@@ -82,7 +82,7 @@ describe('createStreamCheck', () => {
     })
   }
 
-  it('checks only that the broker answers if the service consumes nothing', async () => {
+  it('checks only the broker’s answer for a service that consumes nothing', async () => {
     const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
       createStreamCheck(
         settings,
@@ -136,7 +136,7 @@ describe('createStreamCheck', () => {
     const warn = (warning: string) => void warnings.push(warning)
     beforeEach(() => warnings.splice(0))
 
-    it('warns once if Kafka lets the service begin transactions, and reports it as ready', async () => {
+    it('warns once if Kafka lets the service begin transactions, and reports the service as ready', async () => {
       const ask = check(async () => ['Stable', 1], {}, { mayBegin: async () => true, warn })
       for (let turn = 0; turn < 3; turn += 1) {
         expect(await ask()).to.equal(undefined)
@@ -179,7 +179,7 @@ describe('createStreamCheck', () => {
     expect(await createStreamCheck({ ...settings, Brokers: '' }, use)()).to.match(/set Stream__Brokers/)
   })
 
-  it('shares one check among concurrent callers, and repeats the check when its result is old', async () => {
+  it('shares one check among concurrent callers, and repeats the check after two seconds', async () => {
     let members = 1
     const ask = check(async () => ['Stable', members])
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([undefined, undefined, undefined])

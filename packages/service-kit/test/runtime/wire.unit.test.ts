@@ -5,7 +5,7 @@ import { type Listener, listen, publicBounds } from '../../src/runtime/listener.
 import { thingId, thingsApp } from '../web/support/things.ts'
 import { portOf } from './support/port.ts'
 
-/** Sends bytes that no correct client sends, to test Node's parser and Express. All of them must be refused or harmless. */
+/** Each test sends bytes that no correct client sends. Node's parser and Express must refuse these bytes, or process them without harm. */
 describe('the public listener', () => {
   let listener: Listener
   before(async () => {
@@ -80,7 +80,7 @@ describe('the public listener', () => {
       'has a carriage return alone': ['X: a\rContent-Length: 5'],
     }
     for (const [what, headers] of Object.entries(ambiguous)) {
-      it(`refuses the request and everything after it if it ${what}`, async () => {
+      it(`refuses a request that ${what}, and ignores all bytes after this request`, async () => {
         const answer = await answerTo(request('POST /v1/things HTTP/1.1', [json, ...headers], `0\r\n\r\n${smuggled}`))
         expect(statusesOf(answer)).to.deep.equal(['400'])
       })
@@ -121,7 +121,7 @@ describe('the public listener', () => {
       expect(statusesOf(await answerTo('GET /v1/things HTTP/1.1\r\n\r\n'))).to.deep.equal(['400'])
     })
 
-    it('applies the same rules to a request whose target is a complete URL', async () => {
+    it('handles a request for a complete URL like a request for a path', async () => {
       const answer = await answerTo(
         request('GET http://other.example/v1/things?limit=7 HTTP/1.1', ['Connection: close']),
       )
@@ -131,7 +131,7 @@ describe('the public listener', () => {
       )
     })
 
-    it('refuses tunnels (CONNECT) and changes of the protocol (Upgrade)', async () => {
+    it('refuses tunnels (CONNECT), and ignores a request to change the protocol (Upgrade)', async () => {
       expect(await answerTo(request('CONNECT other.example:443 HTTP/1.1'))).to.equal('')
       const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket']
       expect(statusesOf(await answerTo(request('GET /healthz HTTP/1.1', upgrade)))).to.deep.equal(['200'])

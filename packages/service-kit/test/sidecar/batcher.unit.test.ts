@@ -82,7 +82,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
-  it('runs as many flushes as allowed at the same time, but after a failure only one until a flush succeeds', async () => {
+  it('runs several flushes at the same time, but only one from a failure until the next success', async () => {
     const ends: (() => void)[] = []
     let failing = false
     const add = batcherOf({
@@ -247,7 +247,7 @@ describe('createBatcher', () => {
     })
     const first = add(1)
     const second = add(2).catch((error: unknown) => error)
-    // This moment is between two checks of the waiting items.
+    // The batcher checks waiting items each second, so this moment is between two checks.
     await time.pass(5_500)
     done()
     expect(await first).to.equal(2)
@@ -296,12 +296,12 @@ describe('createBatcher', () => {
     )
   })
 
-  it('flushes an item that becomes late only after the check for late items', async () => {
+  it('still flushes an item that becomes late after the check for late items', async () => {
     time.passAtEachLook(4_000)
     expect(await batcherOf({})(1)).to.equal(2)
   })
 
-  it('records the span of a flush below the spans of its own items only', async () => {
+  it('records a flush only in the traces of its own items', async () => {
     const { tracing, spans } = recordedSpans()
     const begin = () => tracing.begin('waiting', newTraceId(), undefined, { kind: 'server' })
     const [first, second, third] = [begin(), begin(), begin()]

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createIdleSidecar } from '../../src/sidecar/sidecar.ts'
 
 describe('createIdleSidecar', () => {
-  it('sends the sidecar only requests for its health', async () => {
+  it('sends only health requests to the sidecar', async () => {
     let status = 204
     const asked: (string | undefined)[] = []
     const server = createServer(({ url }, response) => {

@@ -88,7 +88,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(shown.slice(0, 2).concat(shown.slice(-2))).to.deep.equal(['149', '148', '127', 'others'])
     })
 
-    it('starts again with an empty list if the chunks to which the hint points are lost', async () => {
+    it('starts again with an empty list if all chunks are lost', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
       for (const key of sidecar.chunkKeys()) sidecar.documents.delete(key)
@@ -97,7 +97,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['next'])
     })
 
-    it('returns the cursor null with the page that ends at the oldest entry', async () => {
+    it('returns the cursor null with the last page', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c', 'd']) await add(commit, id)
       expect(await page(4)).to.deep.equal({ items: ['d', 'c', 'b', 'a'], next: null })
@@ -112,7 +112,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, first.next ?? '')).items).to.deep.equal(['b', 'a'])
     })
 
-    it('lists an id once, at the slot that its document names, if two writers listed it', async () => {
+    it('lists an id that two writers added only once, at the slot in its document', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'a')
       await add(other, 'b')
@@ -130,7 +130,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(100)).to.deep.equal(ids.toReversed())
     })
 
-    it('orders entries by time in pages of any length, even if one writer lists many more entries than another', async () => {
+    it('orders entries by time in pages of any length, even if one writer adds most entries', async () => {
       const [busy, idle] = [writer(), writer()]
       const ids = Array.from({ length: 300 }, (_, id) => `${id}`)
       for (const id of ids) {
@@ -140,7 +140,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       for (const limit of [7, 100, 300]) expect(await all(limit), `${limit}`).to.deep.equal(ids.toReversed())
     })
 
-    it('keeps the order in which a writer listed entries even if its clock is set back', async () => {
+    it('keeps the order of a writer’s entries even if the writer’s clock is set back', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
         await add(commit, id)
@@ -180,14 +180,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await callsOfPage()).to.equal(short)
     })
 
-    it('finds the newest entries even if the hint is outdated', async () => {
+    it('finds the newest entries even if the stored number of the newest chunk is too low', async () => {
       const commit = writer()
       for (let id = 0; id < 1_000; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 0)
       expect((await page(2)).items).to.deep.equal(['999', '998'])
     })
 
-    it('reads the list even if the chunk to which the hint points was never stored', async () => {
+    it('reads the list even if the stored number of the newest chunk is too high', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
       for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 2)
@@ -221,7 +221,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(items).to.have.length(100 + shardCount)
     })
 
-    it('continues at the end of the list in a restored store', async () => {
+    it('adds new entries at the end of the list after an older copy of the store was restored', async () => {
       const commit = writer()
       for (let id = 0; id < 10; id += 1) await add(commit, `${id}`)
       const earlier = new Map(sidecar.documents)
@@ -233,7 +233,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['later', '9'])
     })
 
-    it('refuses a cursor of another list', async () => {
+    it('refuses an invalid cursor', async () => {
       const encoded = (text: string) => Buffer.from(text).toString('base64url')
       const commit = writer()
       for (const id of ['a', 'b', 'c']) await add(commit, id)

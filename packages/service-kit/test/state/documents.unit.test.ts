@@ -33,7 +33,7 @@ describe('createDocuments', () => {
     ])
   })
 
-  it('reads a key alone if a bulk read leaves out its document', async () => {
+  it('reads a document with a separate call if a bulk read leaves out the document', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, key)
     sidecar.overlooked.add('b')
     const [one, both] = await Promise.all([documents.read(['b', 'nothing']), documents.read(['a', 'b'])])
@@ -69,7 +69,7 @@ describe('createDocuments', () => {
     })
   }
 
-  it('lists documents, newest arrival first, if the change that writes a document also lists it', async () => {
+  it('returns pages of the listed documents, newest arrival first', async () => {
     for (const id of ['a', 'b', 'c']) await store(id)
     const first = await documents.page({ cursor: undefined, limit: 2 }, load)
     expect(first.items).to.deep.equal(['name of c', 'name of b'])

@@ -39,7 +39,7 @@ describe('createIndependent', () => {
   it('saves each document with its own guard, and does not read the document again', async () => {
     await Promise.all([write('a', 1), write('b', 1)])
     expect(saves).to.deep.equal([['a', 'b']])
-    // Two of these calls find a shard for the list. They are needed only once.
+    // Two of the three reads find a shard for the list. Later batches do not repeat these two.
     expect(sidecar.calls).to.include({ read: 3, save: 1 })
     await write('c', 1)
     expect(sidecar.calls).to.include({ read: 4, save: 2 })
@@ -66,7 +66,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('does not repeat a write that succeeded although its answer was lost', async () => {
+  it('does not repeat a successful write whose answer was lost', async () => {
     nextSave(async (save, writes) => {
       await save(writes)
       throw lost()
@@ -107,7 +107,7 @@ describe('createIndependent', () => {
     expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
-  describe('for an operation that has read the change of an operation that then loses a race', () => {
+  describe('for an operation that has read another operation’s change before this change lost a race', () => {
     beforeEach(() => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}
@@ -140,14 +140,14 @@ describe('createIndependent', () => {
     })
   })
 
-  it('stores a chunk of the list before the documents that name it', async () => {
+  it('stores a chunk of the list before the documents that name this chunk', async () => {
     await Promise.all(['a', 'b'].map((key) => write(key, '', (view) => view.write({ listed: view.list(key) }))))
     const [chunk, documents] = saves
     expect(chunk?.[0]).to.match(/^list\/\d+\/0$/)
     expect(documents).to.deep.equal(['a', 'b'])
   })
 
-  it('stores a chunk before its documents, and lists the documents in another chunk if storing it fails', async () => {
+  it('lists documents in another chunk if a chunk cannot be stored', async () => {
     nextSave(async () => {
       throw lost()
     })

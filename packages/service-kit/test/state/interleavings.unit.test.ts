@@ -6,7 +6,7 @@ import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-/** These tests repeat the counterexamples that tools/docs/model finds if a guard is removed. Other tests do not cover them. */
+/** Each test repeats a counterexample that a model in tools/docs/model finds after one guard was removed. No other test covers it. */
 describe('the unit of work and the list, in interleavings from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
@@ -31,7 +31,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
     return items.toSorted()
   }
-  /** Makes a process write to a shard and leave it unused, so that the next process uses this shard. */
+  /** Leaves a shard idle, so that the next process uses this shard. */
   async function leaveIdleShard(): Promise<void> {
     await add(process(), 'a')
     clock += 60_000
@@ -57,7 +57,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a process begins the same chunk again if it does not know whether the chunk was stored (KnowBegun)', async () => {
+  it('a process creates its chunk again if an error leaves open whether the chunk was stored (KnowBegun)', async () => {
     await leaveIdleShard()
     const save = sidecar.save.bind(sidecar)
     sidecar.save = async () => {
@@ -126,7 +126,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  describe('after the first operation of a batch lost its race', () => {
+  describe('a batch in which another replica wrote the first document earlier', () => {
     /** Runs a batch in which the first operation creates `a`, and the second operation reads `a`. Another replica creates `a` first. */
     async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
       const change = process()
@@ -139,11 +139,11 @@ describe('the unit of work and the list, in interleavings from the models', () =
       return second
     }
 
-    it('the batch runs a later operation again even if it only read data (RedoLookers)', async () => {
+    it('the batch repeats a later operation that only read this document (RedoLookers)', async () => {
       expect(await race((view) => view.get('a'))).to.deep.equal({ status: 'fulfilled', value: 'of another' })
     })
 
-    it('the batch runs a later operation again even if it threw an error (RedoThrown)', async () => {
+    it('the batch repeats a later operation that threw an error (RedoThrown)', async () => {
       const second = await race((view) => {
         throw new Error(`not with ${view.get('a')}`)
       })
@@ -151,7 +151,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     })
   })
 
-  it('a cautious replica detects a write of another replica, which guards only the fence (CautiousGuards)', async () => {
+  it('a replica that guards each document detects a write of a replica that guards only the fence (CautiousGuards)', async () => {
     sidecar = new FakeSidecar('state.sqlite')
     const [cautious, other] = [process(), process()]
     const increment = (change: UnitOfWork) =>

@@ -79,7 +79,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
         return documents('a').change({ key: id, bytes: 10, decide })
       }
-      // There is one process for each shard. So one of them used the same chunk that the other process begins after the store was emptied.
+      // Each shard has one process here. So the other process later begins a chunk that one of these processes still uses.
       const processes = Array.from({ length: shardCount }, process)
       for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()
@@ -92,7 +92,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect([...items, ...rest.items].toSorted()).to.deep.equal(all.map((id) => `${id} of a`).toSorted())
     })
 
-    it('continues the chunk of each of the last thousand used lists, and begins a new chunk for any other list', async () => {
+    it('continues the chunks of the thousand lists that were used last, and begins a new chunk for any other list', async () => {
       const tenants = Array.from({ length: 1_001 }, (_, index) => `tenant ${index}`)
       for (const tenant of tenants.slice(0, 1_000)) await store(tenant, 'x')
       const chunks = () => [...sidecar.documents.keys()].filter((key) => /list\/\d+\/\d+$/.test(key)).length
@@ -101,7 +101,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       await store('tenant 1000', 'x')
       await store('tenant 0', 'z')
       expect(chunks()).to.equal(1_001)
-      // Of all lists, this list has been unused for the longest time.
+      // This list has been unused for the longest time.
       await store('tenant 1', 'y')
       expect(chunks()).to.equal(1_002)
       expect(await list('tenant 1')).to.deep.equal(['y of tenant 1', 'x of tenant 1'])
@@ -124,7 +124,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
 }
 
 describe('spaceOf', () => {
-  it('returns the same prefix for ever, because documents are stored under it', () => {
+  it('returns the same prefix in all versions, because stored documents have this prefix', () => {
     expect(spaceOf('acme')).to.equal('tenant/giszrYfBSKCiClunzV68qmjTahjnqtFlVUkD9SyoJ1c/')
     expect(spaceOf('')).to.equal('')
   })

@@ -32,7 +32,7 @@ describe('createTransactional', () => {
   describe('with a sidecar that needs time between writes', () => {
     const time = virtualTime()
 
-    it('waits between two transactions', async () => {
+    it('pauses between two transactions, so that other writers can proceed', async () => {
       Object.assign(sidecar, { writeIntervalMs: 20 })
       change = replicaOn(sidecar)
       await increment('a')
@@ -45,7 +45,7 @@ describe('createTransactional', () => {
     })
   })
 
-  it('guards only the fence of a transaction, but after a lost race guards each document', async () => {
+  it('guards only the fence in the first attempt, and each document after a lost race', async () => {
     for (const key of ['a', 'b']) sidecar.set(key, 0)
     await Promise.all([increment('a'), increment('b')])
     sidecar.beforeWrite = () => {
@@ -79,7 +79,7 @@ describe('createTransactional', () => {
     sidecar.set('i', 41)
     sidecar.overlooked.add('i')
     const read = sidecar.read.bind(sidecar)
-    // The first read of the batch leaves out `i`, as if the store failed between two rows. The second read is complete.
+    // The first read of the batch leaves out `i`. The second read is complete.
     sidecar.read = async (keys) => {
       const found = await read(keys)
       sidecar.overlooked.clear()
@@ -91,7 +91,7 @@ describe('createTransactional', () => {
     expect(sidecar.documents.get('i')?.value).to.equal(42)
   })
 
-  it('does not lose a race against writes of other documents while it guards each document', async () => {
+  it('succeeds in spite of concurrent writes of other documents if it guards each document', async () => {
     sidecar.beforeWrite = () => sidecar.writeElsewhere('c', Math.random())
     await increment('a')
     const before = sidecar.calls.transact
@@ -101,7 +101,7 @@ describe('createTransactional', () => {
   })
 
   for (const first of ['the cautious replica', 'the other replica']) {
-    it(`a cautious replica and another replica detect each other’s changes if ${first} writes first`, async () => {
+    it(`a cautious replica, which guards each document, and another replica detect each other’s changes if ${first} writes first`, async () => {
       const other = replicaOn(sidecar)
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}

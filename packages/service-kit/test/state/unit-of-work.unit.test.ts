@@ -51,7 +51,7 @@ for (const [type, call] of [
       expect(sidecar.calls.readOne).to.equal(0)
     })
 
-    it('shows an operation its own change, and the other documents that it names unchanged', async () => {
+    it('shows an operation its own change, and does not change its other documents', async () => {
       for (const key of ['a', 'b']) sidecar.set(key, 'of before')
       const seen = await change({
         key: 'a',
@@ -122,7 +122,7 @@ for (const [type, call] of [
         expect(sidecar.documents.get('a')?.value).to.equal('changed')
       })
 
-      it('fails the operation if it cannot read the document alone', async () => {
+      it('fails the operation if a separate read of the document fails', async () => {
         sidecar.failures.readOne.push(down())
         const error = await look('a').catch((error: unknown) => error)
         expect(error).to.be.an.instanceOf(SidecarError).with.property('failure', 'unavailable')
@@ -153,7 +153,7 @@ for (const [type, call] of [
         .and.not.include('b')
     })
 
-    it('fails only the operation whose document nests too deep', async () => {
+    it('fails only the operation whose document is nested too deeply', async () => {
       const deep = change({
         key: 'b',
         bytes: 10,

@@ -77,7 +77,7 @@ describe('unexpected errors', () => {
     })
   }
 
-  it('an event is handled again alone after a bug in its handler, and causes no dead letter if it then succeeds', async () => {
+  it('each event of a batch is handled again separately after a bug, and causes no dead letter if this succeeds', async () => {
     let running = 0
     const seen: number[] = []
     const consumer = consumerOf(async () => {
@@ -122,9 +122,9 @@ describe('unexpected errors', () => {
     expect(sidecar.published[0]?.value).to.have.property('byteLength').above(100)
   })
 
-  it('a bug in making a dead letter results in a dead letter with the position only', async () => {
+  it('a bug that prevents a complete dead letter results in a dead letter with only the position', async () => {
     const publish: ConsumerOptions['publish'] = async (event) => {
-      // Fails as if the record's value cannot be written. Only a dead letter without the value succeeds.
+      // Fails for each record with a value, so that only a dead letter without a value succeeds.
       if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
       await createPublisher(sidecar)(event)
     }

@@ -35,7 +35,7 @@ const envelope = {
 
 let offset = 0
 const start = 1_795_000_000_000
-/** Returns an entry whose time of arrival differs from other entries. */
+/** Returns an entry with a unique time of arrival. */
 function timedEntry(value: object | string): BulkEntry {
   const timed = entry(value)
   timed.metadata.__timestamp = String(start + offset)
@@ -146,7 +146,6 @@ describe('createConsumer', () => {
       await createConsumer('orderevents', handlers, { ...options(), trust }).deliver(entries)
       return sidecar.published.map(({ headers }) => headers['deadletter-reason'])
     }
-    /** Adds headers as the sidecar delivers them: URL-escaped. */
     const withHeaders = (record: BulkEntry, headers: Record<string, string>) => {
       Object.assign(record.metadata, headers)
       return record
@@ -154,7 +153,7 @@ describe('createConsumer', () => {
     const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
     const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
 
-    it('makes a dead letter that explains the fix, and does not call the handler', async () => {
+    it('makes a dead letter with the reason, and does not call the handler', async () => {
       expect(await consumeTrusted(entry(envelope))).to.deep.equal(['untrusted'])
       const [deadLetter] = sidecar.published
       expect(deadLetter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
@@ -168,12 +167,12 @@ describe('createConsumer', () => {
     const appendedAsDated: AppendTimes = async (positions) =>
       new Map(positions.map((position) => [positionText(position), moment]))
 
-    it('requires a signature if only the publisher dated the record before the start of signing', async () => {
+    it('requires a signature if only the publisher’s own date is before the start of signing', async () => {
       expect(await consumeTrusted(dated(entry(ours)), dated(signed(entry(ours))))).to.deep.equal(['untrusted'])
       expect(handled).to.have.length(1)
     })
 
-    it('asks Kafka who set a record’s time only if the record needs no signature at this time', async () => {
+    it('asks Kafka who set a record’s time only if this time is before the start of signing', async () => {
       const asked: string[] = []
       appendTimes = async (positions) => {
         for (const position of positions) asked.push(positionText(position))
@@ -216,7 +215,7 @@ describe('createConsumer', () => {
       expect(signatures).to.deep.equal([record.metadata.signature, undefined])
     })
 
-    it('checks that an event is valid before it checks the publisher, and ignores an event without a handler', async () => {
+    it('checks an event’s content before its publisher, and ignores an event without a handler', async () => {
       const wrong = { ...envelope, Payload: {} }
       expect(await consumeTrusted(entry({ ...envelope, Name: 'OrderShipped' }), entry(wrong))).to.deep.equal([
         'invalid-payload',
@@ -272,7 +271,7 @@ describe('createConsumer', () => {
       expect(of('unhandled_events_total', ',event="other"')).to.equal(1)
     })
 
-    it('counts a later event with the key of a retried event as retried, too', async () => {
+    it('counts a retried event and all later events with its key as retried', async () => {
       handle = async () => Promise.reject(new SidecarError('save', 'down'))
       const of = await counted(entry(envelope, 'a'), entry('{', 'a'))
       expect([of('events_total', ',outcome="retried"'), of('events_total', ',outcome="dead-letter"')]).to.deep.equal([
@@ -280,14 +279,14 @@ describe('createConsumer', () => {
       ])
     })
 
-    it('measures the time for which the oldest event of a delivery was in the log', async () => {
+    it('measures how long the oldest event of a delivery waited in the log', async () => {
       const of = await counted(entry(envelope), arrived(entry(envelope)))
       expect(of('delivery_wait_seconds_sum', '')).to.equal(2)
       expect(of('delivery_size_events_sum', '')).to.equal(2)
       expect(of('events_in_flight', '')).to.equal(0)
     })
 
-    it('measures a reaction from the arrival of its cause, and ignores an invalid time', async () => {
+    it('measures the time of a reaction from the arrival of its cause, and ignores invalid times', async () => {
       const causes = [
         String(arrival - 1_000),
         String(arrival + 9_000),
@@ -303,7 +302,7 @@ describe('createConsumer', () => {
     })
   })
 
-  it('adds the event’s time of arrival to the events that its handler publishes', async () => {
+  it('adds an event’s time of arrival to the events that the handler publishes', async () => {
     const publish = createPublisher(sidecar)
     const reaction = { ...envelope, Id: randomUUID(), CorrelationId: randomUUID(), TraceId: '' } as unknown as Envelope
     handle = async () => {
@@ -544,7 +543,7 @@ describe('createConsumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])
   })
 
-  it('parses at most two MiB of a delivery at the same time, in order', async () => {
+  it('handles at most two MiB of a delivery at the same time, in the order of arrival', async () => {
     let inFlight = 0
     let most = 0
     handle = async (event) => {

@@ -42,7 +42,7 @@ describe('dead letters', () => {
     expect(deadLetterId('order-service', position, record)).to.equal(id)
   })
 
-  it('a dead letter has an id of its record’s value, key and time, so another record at the position has another id', () => {
+  it('a dead letter’s id depends on its record’s value, key and time, so another record at the same position has another id', () => {
     const of = (changes = {}) => {
       const { headers } = deadLetterOf({ ...delivery, origin: position, ...changes }, fault, 'order-service', now)
       return [headers['deadletter-record'], headers['deadletter-id']]

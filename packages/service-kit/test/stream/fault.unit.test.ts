@@ -32,7 +32,7 @@ describe('faultOf', () => {
     ).to.equal('handler-error')
   })
 
-  it('returns for every error a code that the metrics know', () => {
+  it('faultCodes returns every code that a fault can have', () => {
     const [ours, found] = [
       ['refused', 'handler-error', 'internal-error'],
       ['untrusted', 'broken-rule'],
@@ -40,7 +40,7 @@ describe('faultOf', () => {
     expect(faultCodes(refusals)).to.have.members([...envelopeErrorCodes, ...ours, ...found])
   })
 
-  it('treats errors that may disappear later as infrastructure', () => {
+  it('treats temporary errors as failures of the infrastructure', () => {
     const down = new SidecarError('write state', new Error('down'))
     const passing = [down, new OverloadError('full'), new HandlerError(down)]
     expect(passing.map(isInfrastructure)).to.deep.equal([true, true, true])

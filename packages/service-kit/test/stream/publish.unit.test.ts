@@ -23,7 +23,7 @@ describe('createPublisher and recordOf', () => {
     expect(headers).to.deep.equal({ traceparent: 'of a span' })
   })
 
-  it('adds the time of arrival of its cause to a reaction', () => {
+  it('adds the cause’s time of arrival to a reaction', () => {
     const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
     const headersAt = (arrivedAt: number | undefined) =>
       within({ document: {}, arrivedAt }, () => recordOf('a', 'k', envelope, unsigned)).headers

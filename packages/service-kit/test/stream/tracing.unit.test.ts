@@ -121,7 +121,7 @@ describe('traces of events', () => {
     }
   })
 
-  it('a trace begins with the consumer if the publisher sent no traceparent, with a given or derived TraceId', async () => {
+  it('the consumer begins a trace for an event without a traceparent, with the event’s own or derived TraceId', async () => {
     const traceId = newTraceId()
     const { envelope } = eventOf(traceId)
     const { AppId, AppName, Version, Name, CreationDate, Payload } = envelope
@@ -138,7 +138,7 @@ describe('traces of events', () => {
     ])
   })
 
-  it('the span of an event is in the trace of its TraceId, and links to the header’s span if that is in another trace', async () => {
+  it('the span of an event is in the trace of the event’s TraceId, and links to a publisher’s span in another trace', async () => {
     const traceId = newTraceId()
     const { entry } = eventOf(traceId, `00-${newTraceId()}-${spanId}-00`)
     await consume([entry])
@@ -147,7 +147,7 @@ describe('traces of events', () => {
     expect(span?.links).to.include(spanId)
   })
 
-  it('the spans of reads, writes and reactions are children of the event’s span, and a reaction’s header names its own span', async () => {
+  it('the spans of reads, writes and reactions are children of the event’s span, and a reaction’s traceparent names the reaction’s span', async () => {
     const traceId = newTraceId()
     const documents = createDocuments(sidecar, () => new Date())('')
     handle = async ({ TraceId, Payload }) => {
@@ -166,7 +166,7 @@ describe('traces of events', () => {
     expect(sent?.attributes).to.include({ 'orderflow.event.type': 'OrderCreated@1' })
   })
 
-  it('the span of an event names the reason of its dead letter, whose header continues the trace', async () => {
+  it('the span of a dead-lettered event names the reason, and the dead letter’s traceparent continues the trace', async () => {
     const traceId = newTraceId()
     const broken = { ...eventOf(traceId).envelope, Payload: { OrderId: personal } }
     await consume([entryOf(JSON.stringify(broken), `00-${traceId}-${spanId}-01`)])
@@ -202,7 +202,7 @@ describe('traces of events', () => {
     expect(log.records[0]).to.include({ traceId: envelope.TraceId, eventId: envelope.Id })
   })
 
-  it('unsampled events have no spans, and their reactions forward the publisher’s decision if there was one', async () => {
+  it('unsampled events have no spans, and their reactions forward the publisher’s traceparent, if any', async () => {
     handle = async ({ TraceId }) => {
       await publishAs(recorded.tracing)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
     }
@@ -216,7 +216,7 @@ describe('traces of events', () => {
     expect(headerOf(1)).to.equal(undefined)
   })
 
-  it('a published event of another trace begins that trace, and links to the span that is being handled', async () => {
+  it('the span of an event that is published in another trace begins this trace, and links to the handled event’s span', async () => {
     const traceId = newTraceId()
     handle = () => publishAs(recorded.tracing)('paymentevents', eventOf(traceId).envelope)
     await consume([eventOf(newTraceId()).entry])
@@ -258,7 +258,7 @@ describe('traces of events', () => {
     expect(log.records[0]?.detail).to.contain('must be a number').and.not.contain('***')
   })
 
-  it('each log line about an event contains its ids', async () => {
+  it('each log line about an event contains the event’s ids', async () => {
     handle = async () => {
       log.log.info('seen')
     }

@@ -42,7 +42,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 2)])
   })
 
-  it('counts events for a whole minute, however long ago the previous minute was', () => {
+  it('counts events for a whole minute, even if the previous minute ended earlier', () => {
     count('A@1')
     mock.timers.tick(30_000)
     count('A@1')
@@ -69,7 +69,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('(no plain name)', first)])
   })
 
-  it('logs the version of an event, whatever it is', () => {
+  it('logs the version of an event with all its digits', () => {
     count('A@12')
     expect(lines()).to.deep.equal([line('A@12', first)])
   })

@@ -1,6 +1,6 @@
 import { createLog } from '../../src/telemetry/log.ts'
 
-// Logs each message of its parent to standard output, and reports each one.
+// Logs each message of the parent process to standard output, and sends the message back.
 
 const log = createLog('test', 'info')
 process.on('message', (text: string) => {

@@ -25,14 +25,14 @@ export function virtualTime(): VirtualTime {
       now += perLook
       return now
     })
-    // Before this, imports by name from node:timers/promises are the real functions.
+    // Makes imports by name from node:timers/promises use the mocks, too.
     syncBuiltinESMExports()
   })
   afterEach(() => {
     mock.timers.reset()
     mock.restoreAll()
     syncBuiltinESMExports()
-    // A mock of a mock would be restored to the mock, and time would stop in the next file.
+    // If a mock were left here, time would stop in the next file.
     expect(performance.now).to.equal(real)
   })
   return {

@@ -19,7 +19,7 @@ const event = {
 }
 const bytes = Buffer.from(JSON.stringify(event))
 
-describe('withoutValues, during an event', () => {
+describe('withoutValues, while an event is handled', () => {
   const { CustomerName } = event.Payload
   const messages: Record<string, string> = {
     unchanged: `Cannot convert ${CustomerName} to a BigInt`,
@@ -60,7 +60,7 @@ describe('withoutValues, during an event', () => {
     )
   })
 
-  it('masks in a log line the values of the line’s own event, but not of other events', async () => {
+  it('masks the values of the handled event in its log lines, but not the values of other events', async () => {
     const { log, records } = capturedLog()
     const other = { Payload: { CustomerName: 'Grace' } }
     const tell = (document: object | Uint8Array) =>
@@ -80,7 +80,7 @@ describe('withoutValues, during an event', () => {
     expect(whileHandling(Buffer.from('{"CustomerName": Ada'), () => withoutValues('Ada failed'))).to.equal('*** failed')
   })
 
-  it('masks a value of a document that has as many fields as the largest record can have', () => {
+  it('masks values of a document with the largest possible number of fields', () => {
     const name = 'Lovelace'
     const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
     for (const wide of [Array(130_000).fill(1), keys, Array(60_000).fill({}), Array(60_000).fill([])]) {

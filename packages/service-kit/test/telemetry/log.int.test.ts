@@ -57,7 +57,7 @@ describe('a log on a full disk', () => {
       `${100 - whole} lines of this log are lost: ENOSPC: no space left on device, write`,
       'after',
     ])
-    // The two other lines are the incomplete line, and the empty text after the last line.
+    // At most two lines are not JSON: the incomplete line, and the empty text after the last line.
     expect(lines.length - read.length).to.be.at.most(2)
     expect(whole).to.be.below(100)
   })

@@ -60,7 +60,7 @@ describe('createLog', () => {
     })
   }
 
-  it('masks all fields of an event except those that the contract allows to show', () => {
+  it('masks all fields of an event except the fields that may be shown according to the contract', () => {
     const Payload = { OrderId: orderId, Total: 1, Note: secret, nested: { deep: [secret] }, CustomerName: secret }
     const event = { Name: 'OrderCreated', Headers: { CausationId: orderId, who: secret }, Payload }
     const { record, text } = logged({ event })
@@ -76,13 +76,13 @@ describe('createLog', () => {
     )
   })
 
-  it('masks bytes, which may be an event', () => {
+  it('masks bytes, because they may be an event', () => {
     for (const value of [Buffer.from(secret), new Uint8Array(Buffer.from(secret))]) {
       expect(logged({ value }).record.value).to.equal('*** (bytes)')
     }
   })
 
-  it('masks invalid JSON that the parser’s error quotes', () => {
+  it('masks invalid JSON in the message of the parser’s error', () => {
     const { err } = logged({ err: thrownBy(() => JSON.parse(`[${secret}]`)) }).record as { err: { message: string } }
     expect(err).to.deep.include({ type: 'SyntaxError', message: 'the text is not valid JSON' })
   })
@@ -105,7 +105,7 @@ describe('createLog', () => {
     expect(String(logged({ text: 'a '.repeat(100_000) }).record.text)).to.have.length.below(9_000)
   })
 
-  it('logs values that nest very deep', () => {
+  it('logs very deeply nested values', () => {
     const hostile = [
       'a',
       'a.',

@@ -30,7 +30,7 @@ describe('spans', () => {
       expect(named('next')).to.include({ traceId: parent.traceId, parent: parent.spanId })
     })
 
-    it('follows the caller’s decision about sampling, or derives it from the trace’s id', () => {
+    it('follows the caller’s sampling decision, or derives the decision from the trace’s id', () => {
       const of = (ratio: number, asksParent = true) => recordedSpans({ asksParent, ratio }).tracing
       const isSampled = { ...parent, isSampled: true }
       expect([of(0).isSampled(parent.traceId, isSampled), of(1).isSampled(parent.traceId, parent)]).to.deep.equal([
@@ -51,7 +51,7 @@ describe('spans', () => {
     expect(spans()).to.deep.equal([])
   })
 
-  it('spans of operations are children of their request’s span, and have an error’s code but not its message', async () => {
+  it('spans of operations are children of their request’s span, and contain an error’s code but no message', async () => {
     const outer = begin('outer')
     const failing = within({ document: {}, span: outer }, () =>
       asSpan('inner', internal, () =>

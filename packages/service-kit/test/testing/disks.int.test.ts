@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Disk, mountDisk, unmountBelow } from '../../src/testing/disks.ts'
 
-/** A program that writes one page of memory at a time, some thousand pages a second. */
+/** A program that writes some thousand pages of 4 KiB a second, one after the other. */
 const writing = `
   const { openSync, writeSync } = require('node:fs')
   const file = openSync(process.argv[1], 'w')

@@ -62,7 +62,7 @@ describe('readTrust', () => {
   const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
   const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
 
-  it('returns a function that returns the kind of publisher for each AppId', () => {
+  it('readListing returns a function that maps each AppId to its kind of publisher', () => {
     read({ unlisted: 'reject', publishers: { [legacy.toUpperCase()]: entry } })
     const listingOf = readListing(pathToFileURL(join(folder, 'a-service/')), settings)
     const other = '00000000-0000-4000-8000-000000000000'
@@ -78,7 +78,7 @@ describe('readTrust', () => {
     expect(() => none.requireTrusted('orderevents', claim, evidence)).to.throw('not listed')
   })
 
-  it('accepts another path of the file, absolute or relative to the service’s folder', () => {
+  it('accepts another path for the trust file, absolute or relative to the service’s folder', () => {
     const other = join(folder, 'other.json')
     writeFileSync(other, JSON.stringify({ unlisted: 'accept', publishers: {} }))
     for (const File of ['../other.json', other]) {

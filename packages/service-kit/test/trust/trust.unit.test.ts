@@ -87,7 +87,7 @@ describe('requireAdmitted', () => {
     }
   })
 
-  it('applies only the rules of the stream if there is no authentication', () => {
+  it('applies only the rules for Kafka if there is no authentication', () => {
     expect(whyKept(claims.stranger, undefined)).to.equal(undefined)
     expect(whyKept(said, undefined)).to.equal(undefined)
     expect(whyKept({ ...said, Name: 'Returned' }, undefined)).to.contain('does not publish Returned')
@@ -172,7 +172,7 @@ describe('requireTrusted', () => {
     expect(why).to.equal('only shop or bank publishes to payments')
   })
 
-  it('accepts an event outside of the contract from an unlisted application, if the file accepts unlisted applications', () => {
+  it('accepts any event from an unlisted application on an open topic, if the file accepts unlisted applications', () => {
     const generous = { file: { ...file, unlisted: 'accept' as const } }
     expect(whyNot('sales', { ...claims.stranger, Name: 'Rumour' }, generous)).to.equal(undefined)
   })
@@ -205,7 +205,7 @@ describe('requireTrusted', () => {
     expect(whyNot('sales', { AppId: legacy, AppName: 'legacy', Name: 'Sold' }, nowhere)).to.equal(undefined)
   })
 
-  it('does not quote text of the publisher in an error', () => {
+  it('quotes no text of the publisher in an error', () => {
     const secret = { ...claims.legacy, AppName: 'Mallory', TenantID: 'Malloryland' }
     expect(whyNot('sales', secret)).not.to.match(/mallory/i)
     expect(whyNot('sales', { ...claims.legacy, TenantID: 'Malloryland' })).not.to.match(/mallory/i)
@@ -237,7 +237,7 @@ describe('requireTrusted', () => {
       })
     }
 
-    it('requires no signature of records that the broker appended before the start of signing', () => {
+    it('accepts records without a signature if the broker appended them before the start of signing', () => {
       const since = { signedSince: 1_000 }
       expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt: 999 })).to.equal(undefined)
       for (const appendedAt of [1_000, Number.NaN]) {
@@ -257,7 +257,7 @@ describe('requireTrusted', () => {
       expect(createSigner([newer, older]).sign(value)).to.equal(createSigner([newer]).sign(value))
     })
 
-    it('a signature has a header whose name never changes, because logs are kept for ever', () => {
+    it('the header of a signature has the same name in all versions, because logs are kept for ever', () => {
       expect(signatureHeader).to.equal('signature')
     })
 
@@ -297,14 +297,14 @@ describe('requireTrusted', () => {
       }
     })
 
-    it('vouches only for events of our services', () => {
+    it('vouch returns signatures only for events of our services', () => {
       expect(trust().vouch(claims.shop, value)).to.equal(signature)
       expect(trust().vouch(claims.stranger, value)).to.equal(undefined)
       expect(silent.vouch(claims.shop, value)).to.equal(undefined)
     })
   })
 
-  it('requireGenuine ignores the rights in the trust file', () => {
+  it('requireGenuine ignores the trust file’s rights for outside applications', () => {
     const trust = createTrust({ publishers, file, signer, signedSince: 0 })
     const evidence = { value, signature: undefined, appendedAt: 1 }
     trust.requireGenuine('sales', claims.stranger, evidence)

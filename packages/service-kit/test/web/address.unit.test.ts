@@ -23,7 +23,7 @@ describe('networkOf', () => {
     it(`returns ${network} for ${address}`, () => expect(networkOf(address)).to.equal(network))
   }
 
-  it('uses the proxy’s own address if it reports an invalid one', () => {
+  it('uses the proxy’s own address if the proxy reports an invalid address', () => {
     const request = (ip: string) => ({ ip, socket: { remoteAddress: '192.0.2.9' } }) as Request
     expect(networkOfSender(request('198.51.100.1'))).to.equal('198.51.100.1')
     for (const ip of ['unknown', '198.51.100.1:5000', '', 'x'.repeat(9_000)]) {

@@ -9,7 +9,7 @@ import { thing, thingId, thingsApp } from './support/things.ts'
 const url = '/v1/things'
 
 describe('readBody for bytes', () => {
-  /** Returns an app that accepts a body of at most 4 bytes of text or JSON lines. All bodies at the same time may have 8 bytes. */
+  /** Returns an app that accepts a body of at most 4 bytes of text or JSON lines. All concurrent bodies together may have 8 bytes. */
   function bytesApp(handle: (bytes: Buffer | undefined) => Promise<void> = async () => {}) {
     const bytes: Input<Buffer | undefined> = {
       read: ({ body }) => body,
@@ -39,7 +39,7 @@ describe('readBody for bytes', () => {
     expect((await call(bytesApp(), url, { method: 'POST' })).json.orderId).to.equal('none')
   })
 
-  it('refuses other media types and names the allowed types, and refuses too many bytes even if their number is not announced', async () => {
+  it('refuses other media types and names the allowed types, and refuses too many bytes even in a stream of unknown length', async () => {
     const other = await post(bytesApp(), url, '{}', 'application/json')
     expect([other.status, other.json.detail]).to.deep.equal([
       415,
@@ -131,7 +131,7 @@ describe('readBody for JSON', () => {
     })
   }
 
-  it('applies the same rules to an operation with large JSON bodies, which has its own limit of bytes', async () => {
+  it('applies the rules for JSON also to an operation with a larger limit of bytes', async () => {
     const large: Input<unknown> = {
       read: ({ body }) => body,
       receives: { types: ['application/json'], isJson: true, maxBytes: 100_000, maxHeldBytes: 200_000 },
@@ -195,7 +195,7 @@ describe('readBody for JSON', () => {
     })
   }
 
-  it('reports the right problem for bodies that nest very deep', async () => {
+  it('reports the right problem for very deeply nested bodies', async () => {
     const depth = 32 * 1024 - 50
     const deep = '['.repeat(depth) + ']'.repeat(depth)
     expect(problemOf(await post(app, url, '['.repeat(64 * 1024)))).to.deep.equal([400, 'not-json'])

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { call } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
 
-/** The directives of a policy, by name. */
+/** Returns the sources of each directive of a policy. */
 const policyOf = (header: unknown) =>
   Object.fromEntries(
     String(header)
@@ -76,7 +76,7 @@ describe('security headers', () => {
       expect(text).not.to.match(/<script(?![^>]*\ssrc=)|\son\w+=/)
     })
 
-    it('the page and its files may use no other site if authentication is off', async () => {
+    it('the page and its files may send requests only to their own site if authentication is off', async () => {
       const own = thingsApp().app
       for (const file of ['', 'swagger-ui-init.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'oauth2-redirect.html']) {
         const { status, headers } = await call(own, `/docs/${file}`)
@@ -85,13 +85,13 @@ describe('security headers', () => {
       }
     })
 
-    it('the page of the sign-in may call the page that opened it', async () => {
+    it('the sign-in page may call the page that opened it', async () => {
       const opener = async (path: string) => (await call(app, path)).headers['cross-origin-opener-policy']
       expect(await opener('/docs/')).to.equal('same-origin-allow-popups')
       expect(await opener('/docs/oauth2-redirect.html')).to.equal('unsafe-none')
     })
 
-    it('the page does not send its document to another site for validation', async () => {
+    it('the page does not send the OpenAPI document to a site that validates such documents', async () => {
       expect((await call(app, '/docs/swagger-ui-init.js')).text).to.contain('"validatorUrl": null')
     })
   })
@@ -112,7 +112,7 @@ describe('security headers', () => {
       expect((await call(thingsApp().app, '/v1/things', { headers })).headers).not.to.include.keys(hsts)
     })
 
-    it('the header is left out for localhost, where other ports use http', async () => {
+    it('the header is left out for localhost, because other ports of localhost use http', async () => {
       for (const host of ['localhost', 'localhost:5001', 'LOCALHOST:5001', 'shop.localhost']) {
         expect(await over('https', host), host).to.equal(undefined)
       }

@@ -72,7 +72,7 @@ for (const isStripped of [true, false]) {
   })
 }
 
-describe('a service behind a proxy that strips a path prefix and does not send it', () => {
+describe('a service behind a proxy that strips a path prefix and sends no X-Forwarded-Prefix', () => {
   const { app } = thingsApp()
   const through = <T>(use: (url: string) => Promise<T>) => behindProxy(app, { isStripped: true, sent: {} }, use)
 
@@ -88,7 +88,7 @@ describe('a service behind a proxy that strips a path prefix and does not send i
       }))
   }
 
-  it('serves a page that reads the OpenAPI document, with its server, below the path prefix', () =>
+  it('serves a page that finds the OpenAPI document and the API below the path prefix', () =>
     through(async (url) => {
       const script = await (await fetch(`${url}${prefix}/docs/swagger-ui-init.js`)).text()
       const [, file = ''] = /"swaggerUrl": "([^"]+)"/.exec(script) ?? []
@@ -110,7 +110,7 @@ describe('X-Forwarded-Prefix', () => {
     expect(await instance(0, 'nonsense')).to.equal('/v1/things/***')
   })
 
-  it('the header has the prefixes of as many proxies as are configured, because each proxy adds its own', async () => {
+  it('the service uses only the prefixes that the configured number of proxies added to the header', async () => {
     expect(await instance(1, '/forged, /a')).to.equal('/a/v1/things/***')
     expect(await instance(2, '/forged, /a,/b/c/')).to.equal('/a/b/c/v1/things/***')
     expect(await instance(2, '/a, /')).to.equal('/a/v1/things/***')

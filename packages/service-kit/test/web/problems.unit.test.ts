@@ -5,7 +5,7 @@ import { notFound } from '../../src/web/problems.ts'
 import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 
-/** An error like those that a service's domain throws. */
+/** An error as a service's domain throws it. */
 class DomainError extends Error {
   readonly code: string
   readonly details: unknown
@@ -114,7 +114,7 @@ describe('problemHandler', () => {
     expect(text).not.to.match(/10000|at |\.ts/)
   })
 
-  it('answers a cursor of another list with 400, and names the parameter', async () => {
+  it('answers an invalid cursor with 400, and names the parameter', async () => {
     const { status, json } = await thrown(new DomainError('cursor', 'x'))
     expect([status, (json.errors as { pointer: string }[])[0]?.pointer]).to.deep.equal([400, 'cursor'])
   })

@@ -44,7 +44,7 @@ describe('site', () => {
     expect([status, headers.allow]).to.deep.equal([204, 'POST, GET, HEAD, OPTIONS'])
   })
 
-  it('serves files that browsers may keep, compressed if the browser accepts it', async () => {
+  it('serves files that browsers may cache, compressed if the browser accepts compression', async () => {
     await withServer(app, async (url) => {
       const { headers, body } = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': 'gzip, br' } })
       expect(headers.get('content-encoding')).to.equal('br')
@@ -61,7 +61,7 @@ describe('site', () => {
     expect([status, text]).to.deep.equal([304, ''])
   })
 
-  it('passes the proxy’s path prefix to the page, and compresses only files that have compressed bytes', async () => {
+  it('passes the proxy’s path prefix to the page, and serves a file without a compressed form uncompressed', async () => {
     const read = (path: string, prefix: string) => ({
       status: 200 as const,
       file: { ...file(`${prefix} ${path}`), br: undefined },
@@ -87,7 +87,7 @@ describe('site', () => {
     expect((await call(app, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
-  it('answers an unknown path with 404 and a page for people', async () => {
+  it('answers a browser’s request for an unknown path with 404 and a page', async () => {
     const { status, text } = await call(app, '/nothing', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([status, text]).to.deep.equal([404, 'a page'])
     expect((await call(app, '/nothing')).json.status).to.equal(404)

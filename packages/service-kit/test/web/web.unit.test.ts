@@ -99,7 +99,7 @@ describe('createWeb', () => {
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, redelivered })
   })
 
-  it('passes to a handler its inputs, its caller and the trace', async () => {
+  it('passes inputs and the trace id to a handler', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()
     const traced = {

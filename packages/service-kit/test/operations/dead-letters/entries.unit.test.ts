@@ -24,7 +24,7 @@ describe('readDeadLetters', () => {
     return attempt && positionText(attempt.position)
   }
 
-  it('returns one entry for each app and origin, even if an app wrote several dead letters about it', async () => {
+  it('returns one entry for each app and origin, even if the app wrote several dead letters about this origin', async () => {
     for (const app of ['order-service', 'payment-service', 'order-service', 'order-service']) fail(log, app, 7)
     fail(log, 'order-service', 8)
     const found = await entries()
@@ -65,7 +65,7 @@ describe('readDeadLetters', () => {
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('returns the entries of both apps that failed as open until the event is replayed', async () => {
+  it('keeps the entries of both failed apps open until the event is replayed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     expect((await entries()).map(openPosition)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
@@ -73,7 +73,7 @@ describe('readDeadLetters', () => {
     expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
   })
 
-  it('adds the failure of a replayed event to the event’s entry, and opens the entry of the app that failed', async () => {
+  it('adds the failure of a replayed event to the event’s entry, and opens this entry again', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -130,14 +130,14 @@ describe('readDeadLetters', () => {
       expect(found[0]).to.deep.equal(before)
     })
 
-    it('adds an open attempt for a dead letter without a record id, if the earlier one at its position was replayed', async () => {
+    it('adds an open attempt for a dead letter without a record id if an earlier dead letter at this position was replayed', async () => {
       failOld(log, 'order-service', 1, 'not-json')
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       failOld(log, 'order-service', 1, 'internal-error')
       expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
     })
 
-    it('makes a new entry for another record at the position of a replay’s record', async () => {
+    it('makes a new entry for a failed record at the position where a replay had published its record', async () => {
       fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
@@ -148,7 +148,7 @@ describe('readDeadLetters', () => {
     })
   })
 
-  it('returns the same entries for a mirrored log, which has the same times and other positions', async () => {
+  it('returns the same entries for a mirrored log, which has the same times but different positions', async () => {
     fail(log, 'order-service', 7, 'not-json', { arrivedAt: 1_000 })
     const [source] = await entries()
     fail(log, 'order-service', 2, 'not-json', { arrivedAt: 1_000 })
@@ -194,7 +194,7 @@ describe('readDeadLetters', () => {
         attempts.map(({ position }) => positionText(position)).join(),
       ])
 
-    it('returns a separate entry, and leaves the entry that the record claims unchanged', async () => {
+    it('returns a separate entry, and does not change the entry that the record claims', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -209,7 +209,7 @@ describe('readDeadLetters', () => {
       expect(story).to.contain('names a replay from orderevents/0/1, but there is no note of that replay')
     })
 
-    it('returns an open entry, even if the event of the claimed entry was replayed', async () => {
+    it('returns an open entry, even if the claimed event was already replayed', async () => {
       fail(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -217,7 +217,7 @@ describe('readDeadLetters', () => {
       expect([done && openAttempt(done), openPosition(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
     })
 
-    it('joins the attempts to one entry when notes report their replays', async () => {
+    it('joins the attempts to one entry when notes confirm the replays', async () => {
       fail(log, 'order-service', 1)
       fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
       fail(log, 'order-service', 12, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
@@ -263,7 +263,7 @@ describe('readDeadLetters', () => {
     expect(others).to.equal(1)
   })
 
-  it('ignores dead letters whose app name or reason is longer than our longest', async () => {
+  it('ignores dead letters with a longer app name or reason than our services write', async () => {
     fail(log, 'x'.repeat(201), 1)
     fail(log, 'order-service', 1, 'x'.repeat(101))
     expect(await readDeadLetters(log)).to.deep.equal({ entries: [], others: 2 })

@@ -16,7 +16,7 @@ const replay: ReplayRecord = {
   headers: [],
 }
 
-/** Returns a producer whose calls of `send` end with the given offsets or errors, one after the other. */
+/** Returns a producer. Its calls of `send` return the given offsets or throw the given errors, in this order. */
 function producer(...ends: (bigint | Error | undefined)[]) {
   const sent: { topic: string; headers: string[] }[] = []
   return {
@@ -30,7 +30,7 @@ function producer(...ends: (bigint | Error | undefined)[]) {
     },
   }
 }
-/** Returns a log that has the new record, with this time. */
+/** Returns a log that contains the new record, with this timestamp. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
   at: async ({ offset, ...rest }) => ({
     ...rest,
@@ -75,7 +75,7 @@ describe('publishReplay', () => {
     ])
   })
 
-  it('writes a note with positions only if it cannot read the new record', async () => {
+  it('writes a note with positions and no record ids if reading the new record fails', async () => {
     const kafka = producer(12n, 3n)
     const at = async () => {
       throw new Error('the broker is away')
@@ -85,14 +85,14 @@ describe('publishReplay', () => {
   })
 
   for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {
-    it(`refuses the record and does not end the command if the broker answers ${id}`, async () => {
+    it(`refuses the record and continues the command if the broker answers ${id}`, async () => {
       const kafka = producer(new ProtocolError(id))
       expect(await publish(kafka)).to.have.property('result', 'refused')
       expect(kafka.sent).to.deep.equal([])
     })
   }
 
-  it('throws, which ends the command, if the broker fails or the note cannot be written', async () => {
+  it('ends the command with an error if the broker fails or the note cannot be written', async () => {
     for (const ends of [[new ProtocolError('NOT_ENOUGH_REPLICAS')], [12n, new ProtocolError('MESSAGE_TOO_LARGE')]]) {
       expect(await publish(producer(...ends)).catch((error: unknown) => error)).to.be.instanceOf(ProtocolError)
     }

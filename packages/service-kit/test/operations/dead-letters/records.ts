@@ -18,7 +18,7 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
-  /** True if the topic refused the dead letter with its event, so that the dead letter lacks the event. */
+  /** True for a dead letter without its event, because the topic refused the dead letter with the event. */
   isCut?: boolean
   detail?: string
   /** The record's time of arrival. By default, it depends on the offset, so records differ. */
@@ -28,7 +28,7 @@ export interface Failed {
   replayedFrom?: string
 }
 
-/** Writes a service's dead letter about the record at an offset. Returns the dead letter's position. */
+/** Writes the dead letter of a service for the record at this offset. Returns the dead letter's position. */
 export function fail(
   log: FakeLog,
   app: string,
@@ -57,7 +57,7 @@ export function fail(
   return log.append(make(delivery, { code: reason, detail }, app, new Date()))
 }
 
-/** Writes the dead letter that version 0.1.0 wrote about the record at an offset (`deadLetterOf` of that version). */
+/** Writes a dead letter in the format of version 0.1.0. */
 export function failOld(
   log: FakeLog,
   app: string,

@@ -23,7 +23,7 @@ describe('replayDeadLetters', () => {
 
   const value = bytesOf(event)
 
-  /** Replays entries and returns the results by app. */
+  /** Replays entries. Returns the results of each app. */
   async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
     const outcomes: Outcome[] = []
     for await (const outcome of replayEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
@@ -37,7 +37,7 @@ describe('replayDeadLetters', () => {
   }
   const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
 
-  it('publishes one record if an event failed in two apps, even for more events than it publishes at once', async () => {
+  it('publishes one record for an event that failed in two apps, even if there are more events than one batch holds', async () => {
     for (const app of ['order-service', 'payment-service']) {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, app, offset, 'handler-error', { value })
     }
@@ -49,7 +49,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(60)
   })
 
-  it('refuses an event only for the app whose data it contradicts, whichever app is first', async () => {
+  it('refuses an event only for the app whose data contradicts the event, in any order of the apps', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     for (let offset = 2; offset <= 70; offset += 1) fail(log, 'order-service', offset)
     fail(log, 'payment-service', 1, 'conflicting-order', { value })
@@ -75,7 +75,7 @@ describe('replayDeadLetters', () => {
       })
   })
 
-  it('replays all entries except those of a missing partition, as the dry run before has reported', async () => {
+  it('replays all entries except those of a missing partition, as the earlier dry run reported', async () => {
     fail(log, 'order-service', 1, 'handler-error', { value })
     fail(log, 'order-service', 0, 'handler-error', { value, partition: 99 })
     fail(log, 'order-service', 2, 'handler-error', { value })
@@ -87,7 +87,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(2)
   })
 
-  it('reports the replayed entries before it throws the failure that prevents the other replays', async () => {
+  it('reports the replayed entries, and then throws the failure that ended the other replays', async () => {
     for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
     const told: string[] = []
     const failing = async (replay: ReplayRecord) => {
@@ -128,7 +128,7 @@ describe('replayDeadLetters', () => {
       ['an envelope', value],
       ['bytes that are not an envelope', Buffer.from('{')],
     ] as const) {
-      it(`an envelope without ids gets the failed event’s ids when it is edited from ${what}`, async () => {
+      it(`an envelope without ids gets the failed event’s ids when an operator edits ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
         await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
@@ -143,7 +143,7 @@ describe('replayDeadLetters', () => {
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('an envelope without ids keeps the ids from its position if it failed in version 0.1.0', async () => {
+    it('an envelope without ids keeps the ids that version 0.1.0 derived from its position', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
@@ -181,7 +181,7 @@ describe('replayDeadLetters', () => {
       return { key: replay.key?.toString(), Id }
     }
 
-    it('an edited event gets the key of the edited fields, and keeps its ids', async () => {
+    it('an edited event keeps its ids, and gets a new key if the fields of the key were edited', async () => {
       const key = event.Payload.OrderId
       const { Id } = completeEnvelope({} as ReceivedEnvelope, { value, key: Buffer.from(key) })
       expect(await replayed({ value, key })).to.deep.equal({ key: orderId, Id })
@@ -195,7 +195,7 @@ describe('replayDeadLetters', () => {
       )
     })
 
-    it('an edited event without a key gets a key only if the failed event lacked a field of the key', async () => {
+    it('an edited event gets a missing key only if the failed event lacked a field of the key', async () => {
       expect((await replayed({ value, key: '' })).key).to.equal(undefined)
       const { OrderId: _, ...Payload } = event.Payload
       expect((await replayed({ value: bytesOf({ ...event, Payload }), key: '' })).key).to.equal(orderId)
@@ -214,14 +214,14 @@ describe('replayDeadLetters', () => {
     expect(await replay(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
   })
 
-  it('keeps the origin that a record claims, with or without a note', async () => {
+  it('keeps the origin that a record claims, even if no note confirms it', async () => {
     fail(log, 'order-service', 9, 'handler-error', { value, replayedFrom: 'orderevents/0/1' })
     await replay(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
 
   describe('two processes that replay the same dead letters', () => {
-    it('publish an event only once if both have listed it before', async () => {
+    it('publish an event only once if both processes have listed it before', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
       await replay(listed)
@@ -235,7 +235,7 @@ describe('replayDeadLetters', () => {
       const listed = await entries()
       const outcomes: Outcome[] = []
       for await (const outcome of replayEntries(log, publish, listed, { trust })) {
-        // After the first fifty, the other process publishes the last one.
+        // After the first batch of 50 events, the other process replays the last event.
         if (outcomes.length === 0) await replay(listed.slice(-1))
         outcomes.push(outcome)
       }
@@ -243,7 +243,7 @@ describe('replayDeadLetters', () => {
       expect(outcomes.at(-1)).to.deep.include({ result: 'done', as: 'orderevents/0/50' })
     })
 
-    it('report the record that the other process published, even in a dry run or for a refused event', async () => {
+    it('report a record of the other process, even in a dry run or for an event that would be refused', async () => {
       fail(log, 'order-service', 1, 'conflicting-order', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -333,7 +333,7 @@ describe('replayDeadLetters', () => {
       const unsent = () => Promise.reject(new Error('killed'))
       await run(unsent).catch(() => {})
       const [intent] = intents.values()
-      // A record of another publisher that claims to be the replay.
+      // Another publisher's record claims to be the replay.
       log.append({ topic: 'orderevents', value: '{}', headers: { 'replayed-from': 'orderevents/0/1' } })
       expect((await run(noteOrPublish))[0]?.result).to.equal('replayed')
       expect(published()).to.have.length(2)
@@ -390,19 +390,19 @@ describe('replayDeadLetters', () => {
       }
     })
 
-    it('an edited event of our services gets the operator’s signature', async () => {
+    it('an edited event of our services is signed again', async () => {
       const signature = await replayed(ours, { edited, signature: signer.sign(ours) })
       expect(signature).to.equal(signer.sign(published().at(-1)?.value as Buffer))
     })
 
-    it('an unsigned event of our services gets a signature only if it is older than the start of signing', async () => {
+    it('an unsigned event of our services is signed only if it arrived before the start of signing', async () => {
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
       expect(await replayed(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain(
         'signature is missing or wrong',
       )
     })
 
-    it('an unsigned event of our services gets no signature if only its publisher dated it before the start of signing', async () => {
+    it('refuses an unsigned event of our services if only its publisher’s date is before the start of signing', async () => {
       const trust = trustWith({ signedSince: 1_001 })
       expect(await replayed(ours, { trust, appendedAt: Number.NaN })).to.contain('signature is missing or wrong')
     })
@@ -419,7 +419,7 @@ describe('replayDeadLetters', () => {
       expect(await replayed(value, {})).to.contain('is not listed in trust.json')
     })
 
-    it('an event keeps its signature, from the dead letter, if the log has deleted the record', async () => {
+    it('an event keeps the signature that its dead letter contains if the log has deleted the record', async () => {
       const deadLetter = { topic: 'orderevents.dead', value: ours }
       log.append({
         ...deadLetter,
@@ -474,7 +474,7 @@ describe('replayDeadLetters', () => {
       expect(published()[1]?.value).to.deep.equal(value)
     })
 
-    it('refuses a dead letter if the record at its position is newer, as in a topic that was created again', async () => {
+    it('refuses a dead letter if the topic was created again and has a newer record at its position', async () => {
       log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset: '0' }
       const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())

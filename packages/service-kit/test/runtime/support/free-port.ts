@@ -8,10 +8,7 @@ import { createServer } from 'node:net'
 const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)
 
-/**
- * Returns an unused port, and another port for each call. It avoids the ports from 32768 on: the system uses them for connections, so they could be
- * taken before a service listens.
- */
+/** Returns an unused port, different for each call. It is below 32768, because the system can use higher ports for connections at any moment. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = range.first + (next++ % range.size)

@@ -4,8 +4,8 @@ import { serve } from '../../../src/runtime/run.ts'
 import type { BaseSettings } from '../../../src/runtime/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
-// Runs a service with the settings in its first argument. It answers each request within 50 ms, except /slow, which it answers only after the stop
-// has begun. It prints a line when a request of /slow begins.
+// Runs a service with the settings in its first argument. It answers /slow after SIGTERM, and every other request within 50 ms. It prints “begun” when
+// a request for /slow arrives.
 
 const settings = JSON.parse(process.argv[2] ?? '') as BaseSettings
 const log = createLog('tiny', 'info')

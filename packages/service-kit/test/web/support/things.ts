@@ -28,7 +28,10 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
       path: '/v1/things',
       scope: 'things:write',
       summary: 'Make a thing',
-      input: { thing: newThing, key: idempotencyKey({ description: 'The same key is the same thing.', example: 'k' }) },
+      input: {
+        thing: newThing,
+        key: idempotencyKey({ description: 'The same key returns the same thing.', example: 'k' }),
+      },
       answers: { 201: 'It is made.', 202: 'It will be.' },
       body: thing,
       handle: async ({ thing }) => ({ status: 201, body: thing, location: `/v1/things/${thing.orderId}` }),
