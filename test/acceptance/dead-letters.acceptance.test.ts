@@ -42,7 +42,7 @@ describe('a dead letter', () => {
     expect(await make(commands.deadLetters)).to.contain(group)
   })
 
-  it('appears the same in the command line and in the monitor', async () => {
+  it('looks the same on the command line and in the monitor', async () => {
     const ids = printed.deadLetterIds(await make(commands.listDeadLetters(group)))
     expect(ids).to.include(shortOf(letter))
     const listed = (await readAll(urls.deadLetters)).flatMap(readDeadLetters)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The parsed JSON of the body, or its text if it is not JSON. */
+  /** The parsed JSON of the body, or the field `text` with a body that is not JSON. */
   body: Record<string, unknown>
 }
 
@@ -19,7 +19,7 @@ interface Request {
 
 /**
  * Sends each request on a new connection, because a restarted server breaks the connections that are open.
- * @throws {Error} with a `code` if no answer arrives
+ * @throws {Error} if no answer arrives; the error has a `code`
  */
 export async function send(url: string, { method, body, headers, ca }: Request = {}): Promise<Answer> {
   const content = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
@@ -58,7 +58,7 @@ function parsed(text: string): Answer['body'] {
 
 /**
  * Calls `probe` until it returns a result.
- * @throws {Error} after the timeout, with `what` and the last error of `probe`
+ * @throws {Error} after the timeout; the error contains `what` and the last error of `probe`
  */
 export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, seconds = 30): Promise<T> {
   const end = Date.now() + seconds * 1000

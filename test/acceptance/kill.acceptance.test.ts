@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Places orders and sends each again with the same key until it is accepted. */
+/** Places orders. Repeats each request with the same key until the order is accepted. */
 async function placeByHttp(ledger: Ledger, hasEnded: () => boolean): Promise<void> {
   for (let count = 0; !hasEnded(); count += 1) {
     const [key, total] = [randomUUID(), totals[count % totals.length] ?? 0]
@@ -107,7 +107,7 @@ async function placeByHttp(ledger: Ledger, hasEnded: () => boolean): Promise<voi
   }
 }
 
-/** Publishes events and sends each again with the same bytes until Kafka confirms it. */
+/** Publishes events. Repeats each event with the same bytes until Kafka confirms the event. */
 async function publishByKafka(ledger: Ledger, isFull: boolean, hasEnded: () => boolean): Promise<void> {
   let publisher: Publisher | undefined
   for (let count = 0; !hasEnded(); count += 1) {

@@ -12,7 +12,7 @@ export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
 
 /**
  * Runs a command of system.ts and returns its output.
- * @throws {Error} with the output if the command fails
+ * @throws {Error} if the command fails; the error contains the output
  */
 export const make = ([program = '', ...args]: string[], env?: NodeJS.ProcessEnv) => run(program, args, env)
 

@@ -3,11 +3,11 @@ import { commands, type Part, printed } from './system.ts'
 
 export interface RunningStack {
   runner: 'processes' | 'containers'
-  /** The columns of `make status` by the name of the part. */
+  /** Maps the name of each part to its columns in `make status`. */
   parts: Map<string, string[]>
 }
 
-/** @throws {Error} that suggests `make up` unless everything runs */
+/** @throws {Error} if order-service does not run; the error suggests `make up` */
 export async function readStack(): Promise<RunningStack> {
   const output = await make(commands.status).catch((error: Error) => error.message)
   const rows = output.split('\n').map((line) => line.trim().split(/\s{2,}/))

@@ -49,17 +49,17 @@ export const commands = {
 }
 
 export const printed = {
-  /** The columns are those after the name in `make status`. */
+  /** `columns` are the columns of `make status` after the name. */
   isRunning: (columns: string[]) => /^running(, healthy)?$/.test(columns[0] ?? ''),
   pid: (columns: string[]) => Number(columns[1]),
   processes: /^PROCESS /m,
   containers: /^CONTAINER /m,
   deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
-  /** A list names a dead letter by its first eight digits. */
+  /** A list shows the first eight digits of each dead letter's id. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
   replayedAs: /replayed as (\S+)\/(\d+)\/(\d+)/,
   rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) already applied, (\d+) not needed$/gm,
-  /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
+  /** Matches the numbers of a topic's skipped events by reason, such as `invalid-payload 1, not-json 2`. */
   rebuiltSkipped: (topic: string) =>
     new RegExp(`^${topic}: (?:skipped because of their dead letters|invalid, but not dead letters): (.+)$`, 'gm'),
 }
@@ -168,7 +168,7 @@ export const withExtraField = (envelope: object, extra: string) =>
 export const readiness = '/readyz'
 
 export const releasedApps = { order: 'my-order', payment: 'my-payment' }
-/** A setting whose effect shows which release of payment-service runs: the service rejects the payment of an order with a larger total. */
+/** A setting that shows which release of payment-service runs. The service rejects the payment of an order with a larger total. */
 export const releasedLimit = 'Policy__ApproveUpTo'
 export const rehearsal = {
   isReady: /The rehearsal is ready/,

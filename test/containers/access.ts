@@ -76,7 +76,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('lets a service report a missing right, which make up then restores', async () => {
+    it('a service reports a right that it lacks, and make up restores this right', async () => {
       const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
       const right = aclOf('order-service', 'orderevents', AclOperations.WRITE)
       await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
@@ -89,7 +89,7 @@ export function access(running: () => RunningContainers): void {
       await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
     })
 
-    it('lets an outside publisher write after ./orderflow publisher has created its user, until this user is removed', async () => {
+    it('accepts events of an outside publisher from the creation of its user until the user is removed', async () => {
       const printed = succeeded(await stack.orderflow(['publisher', 'legacy']))
       expect(printed).to.contain('legacy may write only orderevents')
       const legacy = clientOf(printed, stack)
@@ -113,7 +113,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('lets ./orderflow publish refuse payment events, and name the only topic of outside publishers', async () => {
+    it('./orderflow publish refuses payment events, and names the only topic that outside publishers may write to', async () => {
       const file = join(folder, `${randomUUID()}.json`)
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))

@@ -27,7 +27,7 @@ const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(
 /** Returns the consumer group of a sidecar, which is its app-id (components/kafka.yaml). */
 const groupOf = (name: ContainerName) => serviceOf(name).name
 
-/** Controls the containers of a project. A part is ready as in the local stack. */
+/** Controls the containers of a Compose project, with the same readiness checks as in the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
   async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
@@ -62,10 +62,10 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
     kill: async (name: ContainerName, signal: NodeJS.Signals = 'SIGKILL') =>
       (await openContainer(project, name)).kill(signal),
 
-    /** Starts a killed container again, except a pod. */
+    /** Starts a killed container again. It cannot start a pod. */
     async restart(name: ContainerName): Promise<void> {
       const container = await openContainer(project, name)
-      // Kafka keeps the members of a killed sidecar for a while. The new sidecar is ready only after they are gone.
+      // Kafka keeps the members of a killed sidecar for a while. The new sidecar is ready only after these members are gone.
       const stale = isSidecar(name) ? await withRetries('Kafka', () => groupMembers(kafka, [groupOf(name)])) : undefined
       await container.start()
       await untilReady(name, stale)

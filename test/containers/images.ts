@@ -17,10 +17,7 @@ import { reaperContract } from './contracts/reaper.ts'
 import { serviceContract } from './contracts/service.ts'
 import { describeImage } from './describe-image.ts'
 
-/**
- * Tests the required properties of images. The same tests run for published images and for images of the same names that were built
- * locally.
- */
+/** Tests the required properties of images. The same tests run for published and for locally built images. */
 export function images(): void {
   describeImage(nodeImage, nodeContract)
   describeImage(daprdImage, daprdContract)

@@ -52,8 +52,8 @@ export function replicas(running: () => RunningContainers): void {
     })
 
     it('divides the partitions again after two replicas were killed and all replicas were restarted', async () => {
-      // The partitions of the replica whose sidecar was killed wait until the session of this sidecar ends. The partitions of the other
-      // replica wait until its service runs again.
+      // One replica has lost its sidecar: its partitions wait until the sidecar’s session ends. The other replica has lost its service: its
+      // partitions wait until the service runs again.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
       const restarted = succeeded(await stack.orderflow(['restart', service]))

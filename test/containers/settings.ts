@@ -27,7 +27,7 @@ export interface ComposeSettings {
   storeUri: string
 }
 
-/** The container of the sidecars’ database server. `STORE` chooses it for the whole run. */
+/** The container of the sidecars’ database server. The variable `STORE` chooses the server for the whole run. */
 export const storeServer = process.env.STORE === 'postgresql' ? 'postgresql' : 'mongo'
 
 /** Returns the variables of docker-compose.yml for the published ports. */
@@ -53,7 +53,7 @@ const serverPorts = (ports: StackPorts) => ({
 /** In containers, Kafka’s controller needs no published port, so MongoDB gets that port number. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 
-/** @param envFile a file that `make up` wrote */
+/** @param envFile the `.env` file that `make up` wrote */
 export function composeSettings(envFile: string, ports: StackPorts): ComposeSettings {
   const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
   const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN|KEYS?)$/.test(name)

@@ -23,7 +23,7 @@ export function storedDocuments(running: () => RunningContainers): void {
 
     const publish = (value: string) => producer.send({ topic: 'orderevents', value })
 
-    /** Returns the stored document of an order’s OrderCreated: its text as Dapr stores it, and the event in it. */
+    /** Returns the document of an order’s OrderCreated: the stored text, and the event in this text. */
     async function storedOrder(orderId: string) {
       await orderWith(orderUrl(stack), orderId, 'Paid')
       const [document] = await stack.stores.read('order-service', `order/${orderId}/OrderCreated`)

@@ -1,9 +1,8 @@
 import type { Stores } from '../support/stores.ts'
 
 /**
- * Returns the documents of a service that its list will never show, and the holes in the list. A document is stored after its slot
- * (packages/service-kit/src/state/arrival-list.ts). So a kill may leave a slot whose document is missing, but each document has its slot.
- * Reads the store directly instead of through Dapr.
+ * Returns the documents of a service that are missing in its list, and the missing chunks of the list. After a kill, a slot may lack its
+ * document, but each document must have its slot. Reads the store directly, without Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {
   const stored = new Map((await stores.read(service)).map(([key, json]) => [key, JSON.parse(json)]))

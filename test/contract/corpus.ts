@@ -101,7 +101,7 @@ export function* corpus(seed: number, count: number): Generator<Buffer> {
     const what = random()
     if (what < 0.03) document.Version = pick(numbers)
     else if (what < 0.2) delete place[key]
-    // Never copies an inherited value, because a later change of it would change all objects.
+    // Copies no inherited value, because a later change of this value would affect all objects.
     else if (what < 0.3) put(place, pick(names), Object.hasOwn(place, key) ? place[key] : null)
     else put(place, key, structuredClone(pick(values)))
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import type { EnvelopeErrorCode } from '@orderflow/envelope-schema'
 
-// A fixture in the form of envelope-schema/fixtures/README.md.
+// A fixture in the format that envelope-schema/fixtures/README.md describes.
 
 export interface Fixture {
   file: string

@@ -36,14 +36,14 @@ describe('the page of the AsyncAPI document', () => {
   const anchor = 'orderevents-OrderCreated.1.full'
   const message = () => page.locator(`[id="${anchor}"]`)
 
-  it('opens the message that the address names, and loads no other file', async () => {
+  it('opens the message that the URL’s fragment names, and loads no other file', async () => {
     await openPage(page, `${url}#${anchor}`, message().getByText('Payload.CustomerTaxId'))
     expect(await page.locator('details[open]').count()).to.equal(1)
     // Chromium requests an icon automatically.
     expect(new Set(asked.filter((each) => !each.endsWith('/favicon.ico')))).to.deep.equal(new Set([url]))
   })
 
-  it('copies an example with mouse or keyboard, and confirms it', async () => {
+  it('copies an example by mouse or keyboard, and confirms the copy', async () => {
     await message()
       .getByRole('button', { name: /^Copy the example/ })
       .focus()

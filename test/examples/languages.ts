@@ -59,7 +59,7 @@ const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 
 /**
  * Returns all examples. The first call builds them.
- * @throws {CliError} `tools-missing` with the way to install a toolchain
+ * @throws {CliError} `tools-missing` with instructions to install the missing toolchain
  */
 export async function examples(): Promise<Example[]> {
   await provisionTools([python, golang, jvm], { onProgress: console.error })

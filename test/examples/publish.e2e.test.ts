@@ -70,7 +70,7 @@ describe('each example of a publisher', () => {
     const byCurl = (file: string) =>
       run(join(repository, 'docs/examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
 
-    it('publishes a single event, a list and lines, and all orders are paid: curl', async () => {
+    it('publishes a single event, a JSON list and JSON lines, and all orders are paid: curl', async () => {
       const [one, two, three] = [full(), full(), full()]
       const lines = join(folder, 'events.ndjson')
       writeFileSync(lines, `${JSON.stringify(three)}\n`)

@@ -23,7 +23,7 @@ describe('the commands make and packages/cli/node in unusual environments', () =
         .join(delimiter),
       HOME,
     }
-    // A folder for CDPATH to find, and a script that must never run.
+    // A folder that CDPATH would find, and a script that must never run.
     mkdirSync(join(copy.folder, 'decoy/stack'), { recursive: true })
     mkdirSync(join(copy.folder, 'a folder'))
     writeFileSync(join(copy.folder, 'decoy/script'), 'echo noise; cd /; set -f; trap "exit 3" EXIT\n')

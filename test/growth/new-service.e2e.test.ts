@@ -5,7 +5,7 @@ import { changesIn } from '../support/checkouts/checkout.ts'
 import { followDocument, succeeded } from '../support/documents/follow-document.ts'
 
 const name = 'shipping-service'
-/** The largest number of lines of a new service, with settings and package.json but without schema and tests. */
+/** The maximum number of lines of a new service. They include settings and package.json, but no schema or tests. */
 const mostLines = 225
 
 describe('docs/new-service.md', () => {
@@ -31,7 +31,7 @@ describe('docs/new-service.md', () => {
     expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)
   })
 
-  it('keeps all tests that need no stack passing', async () => {
+  it('results in a repository that passes all tests without a stack', async () => {
     // Only these tests depend on the list of services or events.
     const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
     const files = [

@@ -14,7 +14,7 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes ten files and adds new ones, none of which git ignores', async () => {
+  it('changes ten files, and adds new files that git does not ignore', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout

@@ -44,7 +44,7 @@ describe('an application without the example, which was removed as docs/own-doma
     }
   })
 
-  it('passes make check without a release to compare with', async () => {
+  it('passes make check although it has no earlier release', async () => {
     const { code, stdout, stderr } = await make('check')
     expect(code, stdout + stderr).to.equal(0)
     expect(stdout).to.contain('nothing to compare')

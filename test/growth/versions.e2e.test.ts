@@ -119,14 +119,14 @@ describe('a second version of OrderCreated', () => {
   }
   const replay = () => operate('order-service', ['dead-letters', 'replay', 'all'])
 
-  it('follows orders of version 1, which are paid whether order-service or an outside publisher published them', async () => {
+  it('orders of version 1 from order-service and from an outside publisher are paid before the release', async () => {
     first = await place(1, { 'idempotency-key': key })
     await publishOrders(version1(2), version1(3))
     await allArePaid()
     expect(await published(first.id)).to.deep.equal([1])
   })
 
-  it('becomes a dead letter of both services if it is published before their release', async () => {
+  it('becomes a dead letter of both services if it is published before the services are released', async () => {
     await isPutAside(early[0])
     const { code, stdout } = await replay()
     expect(code, stdout).to.equal(1)
@@ -187,7 +187,7 @@ describe('a second version of OrderCreated', () => {
       expect((await send<{ note?: string }>(`${placeUrl()}/${idOf(event)}`)).body.note).to.equal(note)
   })
 
-  it('repeats an order of version 1 if it has no note, and contradicts this order if it has one', async () => {
+  it('repeats an order of version 1 if the event has no note, and conflicts with this order if the event has a note', async () => {
     const id = randomUUID()
     await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
     await allArePaid()
@@ -212,6 +212,6 @@ describe('a second version of OrderCreated', () => {
   })
 })
 
-/** Facts that were stored before the release have the older Version, and otherwise the same fields. */
+/** Facts from before the release have an older Version. All other fields are the same. */
 const withoutVersions = (documents: unknown) =>
   JSON.parse(JSON.stringify(documents), (key, value) => (key === 'Version' ? undefined : value))

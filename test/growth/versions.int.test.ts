@@ -30,7 +30,7 @@ describe('a second version of OrderCreated with one optional field', () => {
     expect(stdout).to.contain('events/OrderCreated.2.json: is a new Version: forward to OrderCreated.1.json')
   })
 
-  it('keeps the tests of the contract, the services and the kit passing', async () => {
+  it('does not break the tests of the contract, the services and the kit', async () => {
     const tests = [
       '{order-service,payment-service,envelope-schema,packages/envelope}/test',
       'packages/service-kit/test/{operations,stream,web}',

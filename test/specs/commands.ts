@@ -13,7 +13,7 @@ import type { Ended } from '../support/operators/operate.ts'
 export interface OperatedStack extends RunningStack {
   make: (...args: string[]) => Promise<Ended>
   orderflow: (args: string[], env?: Record<string, string>) => Promise<Ended>
-  /** Returns the running parts by name, each with a text that changes when it is restarted. */
+  /** Returns the running parts by name, each with a text that changes when the part is restarted. */
   parts: () => Promise<Record<string, string>>
 }
 
@@ -46,7 +46,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await orderWith(orderUrl(operated()), id, 'Paid')).customerName).to.equal('Ada Lovelace')
     })
 
-    it('./orderflow publish publishes an event, and make dead-letters shows one that services cannot handle', async () => {
+    it('./orderflow publish publishes an event, and make dead-letters shows an event that services cannot handle', async () => {
       const event = reduced()
       const fileOf = (content: object) => {
         const file = join(folder, `${randomUUID()}.json`)
@@ -90,7 +90,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(await operated().parts()).to.deep.equal(before)
     })
 
-    it('make status names killed parts and fails, and make up starts only these parts; an order that was placed before they started is paid once', async () => {
+    it('make status names killed parts, make up starts only these parts, and an order that was placed in between is paid once', async () => {
       const before = await operated().parts()
       const dead = ['payment-service', 'payment-sidecar']
       for (const name of dead) await operated().kill(name)

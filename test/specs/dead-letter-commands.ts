@@ -117,7 +117,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect(dry.code, dry.stdout).to.equal(0)
     })
 
-    it('keeps the event unpublished if the editor fails, changes nothing or leaves it invalid', async () => {
+    it('publishes the event only if the editor succeeds, changes the event and leaves it valid', async () => {
       const edit = (script: string) =>
         run(['replay', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       const [events] = await counts()
@@ -189,7 +189,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 replayed, 0 refused, 3 replayed before']])
     })
 
-    it('refuses impossible commands with a reason, and publishes nothing', async () => {
+    it('refuses invalid commands with a reason, and publishes nothing', async () => {
       const before = await counts()
       const cases = [
         [['replay', 'all', '--edit'], 'not for a group'],

@@ -89,7 +89,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
 
       const order = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
-      // The replay writes the ids of the failed event into the edited one.
+      // The replay writes the ids of the failed event into the edited event.
       expect(order.correlationId).to.equal(idsOf(bytesOf(event)).CorrelationId)
       expect(await paymentsOf(paymentUrl(stack), order.id)).to.have.length(1)
       const now = await entriesOf(offset)
@@ -127,7 +127,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(payment?.policy).to.equal('by-hand@1')
     })
 
-    it('replays an event unchanged, with its bytes, binary key, headers and partition, and marks the record', async () => {
+    it('replays an event unchanged, with its bytes, binary key, headers and partition, and marks the new record as a replay', async () => {
       const event = reduced()
       const record: Published = {
         key: Buffer.from([0x00, 0xff, 0x25, 0x2b, 0x20]),
@@ -192,7 +192,7 @@ export function deadLetters(running: () => RunningStack): void {
       return entriesOf(origin.offset, origin.partition)
     }
 
-    it('refuses events that would fail again, and a dry run publishes nothing', async () => {
+    it('refuses events that would fail again, and publishes nothing in a dry run', async () => {
       const poison = await failing({ value: Buffer.from([0xff, 0xfe]), key: Buffer.from([0xff]) })
       const tombstone = await failing({ value: null as unknown as Buffer })
       const before = await ends()

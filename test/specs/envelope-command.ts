@@ -50,7 +50,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       }
     })
 
-    it('reports a wrong password, and a topic that its user may not write to', async () => {
+    it('reports a wrong password, and a topic that the user may not write to', async () => {
       const refused = await publish('orderevents', { ENVELOPE_PASSWORD: 'guessed' })
       expect(refused).to.include({ code: 1, out: 'published 0 to orderevents\n' })
       expect(refused.error)

@@ -30,7 +30,7 @@ export function killedProcesses(running: () => RunningStack): void {
       expect(listed).to.have.members(ids)
     }
 
-    /** Places an order. A broken connection results in undefined. */
+    /** Places an order. Returns undefined if the connection breaks. */
     const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key }).catch(() => undefined)
     const placeAll = (keys: string[]) => Promise.all(keys.map(place))
     const idsOf = (answers: Awaited<ReturnType<typeof place>>[]) => answers.map((answer) => answer?.body.id ?? '')
@@ -41,7 +41,7 @@ export function killedProcesses(running: () => RunningStack): void {
     const isReady = () =>
       eventually(async () => (await readyz()).status === 200 || undefined, 'the service to be ready')
 
-    it('makes one order and one payment of each request that order-service was handling when it was killed and that the client then repeats', async () => {
+    it('a repeated request results in one order and one payment if order-service was killed during the first attempt', async () => {
       const clients = 20
       const answers = new Map<string, Awaited<ReturnType<typeof place>>>()
       /** Places orders one after the other until one gets no answer. So each client has a request under way when the service is killed. */

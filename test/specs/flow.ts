@@ -49,7 +49,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(byId.body).to.deep.equal(payment)
     })
 
-    it('writes full envelopes to Kafka that are keyed by OrderId and have the same CorrelationId and TraceId', async () => {
+    it('writes full envelopes with the OrderId as key, and with the same CorrelationId and TraceId, to Kafka', async () => {
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
       const { body } = await post<Order>(orders, anOrder, { traceparent })
       const created = await eventNamed(body.id, 'OrderCreated')
@@ -88,7 +88,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(eventsOf(body.id).filter(({ envelope }) => envelope.Name === 'OrderCancelled')).to.have.length(1)
     })
 
-    it('creates one order for requests with the same Idempotency-Key, even at the same time', async () => {
+    it('creates one order for requests with the same Idempotency-Key, even if they are simultaneous', async () => {
       const headers = { 'idempotency-key': `key-${crypto.randomUUID()}` }
       const answers = await Promise.all(Array.from({ length: 8 }, () => post<Order>(orders, anOrder, headers)))
       expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).to.equal(1)
@@ -102,7 +102,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
     })
 
-    it('rejects an Idempotency-Key of another order', async () => {
+    it('rejects an Idempotency-Key that was used for another order', async () => {
       const headers = { 'idempotency-key': `key-${crypto.randomUUID()}` }
       const first = await post<Order>(orders, anOrder, headers)
       const other = await post<ProblemBody>(orders, { ...anOrder, total: 43 }, headers)
@@ -110,7 +110,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(other.body.orderId).to.equal(first.body.id)
     })
 
-    it('accepts one manual payment for an unknown order, and rejects a second one', async () => {
+    it('accepts one manual payment for an unknown order, and rejects a second payment', async () => {
       const orderId = crypto.randomUUID()
       const made = await post<Payment>(`${paymentUrl(stack)}/v1/payments`, {
         orderId: orderId.toUpperCase(),

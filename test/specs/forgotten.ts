@@ -65,7 +65,7 @@ export function forgottenCustomers(running: () => RunningStack, operator: () => 
       return found
     }
 
-    /** Returns the customer’s markers that can still be found anywhere. */
+    /** Returns the customer’s marked values that topics or stores still contain. */
     async function told(): Promise<string[]> {
       const stored = await Promise.all(['order', 'payment'].map((role) => operator().documents(role)))
       return markers.in([...(await records()), JSON.stringify(stored)].join('\n'))

@@ -58,7 +58,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       })
     }
 
-    it('makes one order and one payment of a repeated envelope without Id but with the same Idempotency-Key', async () => {
+    it('makes one order and one payment if an envelope without Id is repeated with the same Idempotency-Key', async () => {
       const envelope = reduced()
       const headers = { 'idempotency-key': crypto.randomUUID() }
       const ids = []
@@ -72,7 +72,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       expect(await paymentsOf(paymentUrl(running()), order.id)).to.have.length(1)
     })
 
-    it('accepts an envelope of the largest size, and rejects a larger one', async () => {
+    it('accepts an envelope of the largest size, and rejects a larger envelope', async () => {
       const event = full()
       const sized = (bytes: number) => {
         const text = JSON.stringify({ ...event, Headers: { note: '' } })
@@ -90,7 +90,7 @@ export function killedGateway(running: () => RunningStack): void {
     const publish = publisherTo(running)
 
     for (const part of ['event-gateway', 'event-gateway-sidecar']) {
-      it(`loses no accepted envelope when ${part} is killed during requests with many envelopes, and accepts the rest after a retry`, async () => {
+      it(`loses no accepted envelope when ${part} is killed during requests with many envelopes, and accepts the other envelopes after a retry`, async () => {
         const stream = startStream(publish)
         await eventually(() => stream.accepted.size > 2 * clients * bodySize, 'some of the stream to be accepted')
         await running().kill(part)
@@ -118,7 +118,7 @@ export function killedGateway(running: () => RunningStack): void {
 
 const orderIdsIn = (body: string) => (JSON.parse(body) as Envelope[]).map(({ Payload }) => Payload.OrderId)
 
-/** Starts clients that publish lists of envelopes. They stop when `end` is called and each of them has had a failed request. */
+/** Starts clients that publish lists of envelopes. Each client stops after a failed request when `end` has been called. */
 function startStream(publish: (body: string) => Promise<{ status: number; body: Told }>) {
   const accepted = new Set<string>()
   const failed: string[] = []
@@ -128,7 +128,7 @@ function startStream(publish: (body: string) => Promise<{ status: number; body: 
       const body = JSON.stringify(Array.from({ length: bodySize }, () => full()))
       const ids = orderIdsIn(body)
       const answer = await publish(body).catch(() => undefined)
-      // A part of the envelopes in a body may be accepted.
+      // The gateway may accept only some envelopes of a body.
       for (const [index, { outcome }] of (answer?.body.items ?? []).entries()) {
         if (outcome === 'accepted') accepted.add(ids[index] ?? '')
       }

@@ -44,7 +44,7 @@ export function servicesOverHttp(running: () => RunningStack): void {
       }
     })
 
-    it('offers the operations for events only on the port for the sidecar, and requires a token for them there', async () => {
+    it('accepts events from a sidecar only on a separate port and with a token', async () => {
       const event = { method: 'POST', headers: json, body: '{"entries":[]}' }
       const path = '/subscriptions/orderevents'
       expect((await send(orderUrl(stack) + path, event)).status).to.equal(404)

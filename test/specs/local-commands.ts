@@ -37,7 +37,7 @@ export function withoutStack(found: () => LocalCheckout): void {
 
 export function localCommands(running: () => StartedCheckout): void {
   describe('the commands for a stack of processes', () => {
-    it('make up prints the address of each service, and all are ready', async () => {
+    it('make up prints the address of each service, and all services are ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')
       expect(Object.keys(await running().parts())).to.have.members(processNamesWith(storeOf(running().folder)))

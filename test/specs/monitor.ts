@@ -31,7 +31,7 @@ export function monitorPage(running: () => RunningStack): void {
       return { id: envelope.Payload.OrderId, correlationId: envelope.CorrelationId }
     }
 
-    it('shows new events as their receivers see them, with personal data masked', async () => {
+    it('shows new events as receivers see the events, but masks personal data', async () => {
       await open('/')
       await page.getByText('index up to date').waitFor()
       const { id, correlationId } = await publishOrder('lively-shop', { Total: 12 })

@@ -63,7 +63,7 @@ export function personalData(
     async function send(url: string, init: RequestInit): Promise<void> {
       const response = await fetch(url, init)
       const type = response.headers.get('content-type') ?? ''
-      // A live view never ends.
+      // A live view of the monitor never ends, so this test closes it.
       if (type.startsWith('text/event-stream')) return await response.body?.cancel()
       const text = await response.text()
       const isProblem = type.startsWith('application/problem+json')

@@ -35,7 +35,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
   describe('a store that is lost and rebuilt', () => {
     let stack: RunningStack
     let live: Record<string, Documents>
-    /** The state of the stores. Each test prepares its own, so it can also run alone. */
+    /** The state of the stores. Each test prepares the stores, so it can also run alone. */
     let stores: 'as they were' | 'lost' | 'rebuilt in part' | 'rebuilt' = 'as they were'
     let effects: () => Promise<unknown[]>
     let liveEffects: unknown[]
@@ -91,7 +91,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       await orderWith(orderUrl(stack), refunded.body.id, 'Refunded')
       await post(`${paymentUrl(stack)}/v1/payments`, { orderId: randomUUID(), amount: 7 })
       await publishOutside()
-      // Kafka’s times have milliseconds, and a container shares the clock of this machine.
+      // The pauses separate the earlier and later records, because Kafka’s timestamps have a precision of one millisecond.
       await delay(5)
       halfTime = new Date()
       await delay(5)
@@ -134,7 +134,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal(Object.fromEntries(none))
     })
 
-    it('contains the events since a given time after a rebuild from there', async () => {
+    it('contains only the events since a given time after a rebuild from this time', async () => {
       await lose()
       stores = 'rebuilt in part'
       await operator().rebuild('order', '--from', halfTime.toISOString())
@@ -167,7 +167,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal(live)
     })
 
-    it('contains the order of an Idempotency-Key, and detects another body for it', async () => {
+    it('keeps the order of an Idempotency-Key, and rejects this key with another body', async () => {
       await rebuilt()
       const before = await ends()
       const again = await post<Order>(orders(), anOrder, { 'idempotency-key': key })

@@ -29,7 +29,7 @@ import { publishInTransaction } from '../support/kafka-transaction.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
-/** The rights of each user. They are not read from services.json, so that a change of rights also changes this test. */
+/** The rights of each user. This list repeats services.json, so that a change of rights requires a change of this test. */
 const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {
   'order-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
@@ -125,7 +125,7 @@ export function streamRights(running: () => SecuredKafka): void {
 
     const as = (user: string) => kafka.as(user, stackUsers.includes(user) ? undefined : `of ${user}`)
 
-    /** Returns the allowed names. All others must fail with an authorization error. */
+    /** Returns the allowed names. All other names must fail with an authorization error. */
     async function allowed(names: string[], attempt: (name: string) => Promise<unknown>): Promise<string[]> {
       const found: string[] = []
       for (const name of names) {
@@ -147,7 +147,7 @@ export function streamRights(running: () => SecuredKafka): void {
       expect((await scrape(streamMetrics(as('stranger')))).get('orderflow_kafka_up')).to.equal(0)
     })
 
-    it('lets the monitor read the settings of topics, but no service', async () => {
+    it('lets the monitor read the settings of topics, and denies this to services', async () => {
       expect(await topicDifferences(as('event-monitor'), topics.processes)).to.deep.equal([])
       expect(await topicDifferences(as('order-service'), topics.processes)).to.deep.equal([
         'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',

@@ -29,7 +29,7 @@ export function streamUsers(running: () => SecuredKafka): void {
   })
 
   describe('authentication at Kafka', () => {
-    it('accepts the right password over TLS 1.2 or 1.3 only', async () => {
+    it('accepts the right password only over TLS 1.2 or 1.3', async () => {
       const { bootstrapBrokers } = kafka.operator
       expect(await refusalOf(listTopics(kafka.operator))).to.equal(undefined)
       const open = await refusalOf(listTopics({ bootstrapBrokers }))
@@ -120,12 +120,12 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
     })
 
-    it('warns operator and application if the denial is removed, until ensureAccess restores it', async () => {
+    it('warns operator and application if the denial is removed, until ensureAccess restores the denial', async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
       await eventually(mayBegin, 'the application to be allowed')
       expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
-      // This user may not read rules, so the check asks only about this user.
+      // This user may not read all rules, so the check asks Kafka only about this user’s rights.
       expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
       await eventually(async () => (await mayBegin()) === false, 'the application to be denied')
@@ -134,7 +134,7 @@ export function streamUsers(running: () => SecuredKafka): void {
   })
 
   describe('the user of an outside publisher', () => {
-    it('accepts one password at a time, and loses access as soon as it is removed', async () => {
+    it('owns one valid password at a time, and loses access as soon as the user is removed', async () => {
       await setPublisher(kafka.operator, 'till', 'the first')
       await eventually(() => listTopics(kafka.as('till', 'the first')).catch(() => undefined), 'the first password')
       await setPublisher(kafka.operator, 'till', 'the second')

@@ -73,7 +73,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
     const replay = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'replay', id, ...options], keys)
 
-    it('causes dead letters until the trust file lists it, and then their replay succeeds', async () => {
+    it('causes dead letters until the trust file lists the application, and then their replay succeeds', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
       const { 'order-service': id } = await rejectedIds(orderEvents, envelope)
@@ -85,7 +85,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
 
-    it('publishes successfully only the events and tenants that the trust file lists for it', async () => {
+    it('publishes successfully only the events and tenants that the trust file lists for the application', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await rejectedIds(orderEvents, {
@@ -117,7 +117,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
     })
 
-    it('fails to cancel an order as order-service, which signs its events; an operator’s edit is signed again', async () => {
+    it('fails to cancel an order in the name of order-service, because the signature is missing; an operator’s edit is signed', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
       await log.caughtUp()
@@ -136,7 +136,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
-    it('leaves no trace in a rebuilt store: unsigned events are accepted from the time before signing, and rejected from later times', async () => {
+    it('changes nothing in a rebuild, because unsigned events are rejected if they arrived since the start of signing', async () => {
       /** Returns the number of records that payment-service rejects as untrusted. */
       async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
         const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
@@ -149,7 +149,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(await untrusted({ Trust__SigningKeys })).to.be.greaterThan(await untrusted(keys))
     })
 
-    it('keeps a service from starting if the trust file lists it with an invalid AppId', async () => {
+    it('prevents the start of services if the trust file lists the application with an invalid AppId', async () => {
       writeFileSync(file, JSON.stringify({ unlisted: 'accept', publishers: { legacy: {} } }))
       const message = await stack.restart('payment-service').catch((error: Error) => error.message)
       expect(message).to.contain('/publishers/legacy: is not an AppId')

@@ -87,7 +87,7 @@ export function kafkaContract(image: string): void {
     }
   })
 
-  it('reads its configuration from KAFKA_ variables, so that a client needs the right password to write and read', async () => {
+  it('reads its configuration from KAFKA_ variables, and requires the configured password', async () => {
     const producer = createProducer(kafka)
     await producer.send({ topic: 'events', key: 'k', value: 'v' })
     await producer.close()

@@ -83,7 +83,7 @@ export function mongoContract(image: string): void {
     await untilPrimary(client)
   })
 
-  it('reports to drivers the name and address with which it was initiated', async () => {
+  it('reports to drivers the name and address of the initiated replica set', async () => {
     const script = 'print(db.hello().setName, db.hello().me, rs.status().members.length)'
     expect(await shell(script, '?replicaSet=rs0')).to.equal('rs0 localhost:27017 1')
   })

@@ -42,7 +42,7 @@ export function postgresqlContract(image: string): void {
     expect(refusal).to.equal('28P01')
   })
 
-  it('accepts the options of its command, stores text as UTF-8, and keeps its data in its volume', async () => {
+  it('applies the options of its start command, stores text as UTF-8, and keeps its data in its volume', async () => {
     const client = await connect()
     const shown = async (name: string) => Object.values((await client.query(`SHOW ${name}`)).rows[0]).join()
     expect(await shown('max_connections')).to.equal('123')
@@ -50,7 +50,7 @@ export function postgresqlContract(image: string): void {
     expect(await shown('data_directory')).to.equal('/var/lib/postgresql/data')
   })
 
-  it('answers pg_isready over TCP, and runs as its own user', async () => {
+  it('answers pg_isready over TCP, and runs as the user postgres', async () => {
     const { exitCode } = await server.exec(['pg_isready', '--quiet', '--host=127.0.0.1'])
     expect(exitCode).to.equal(0)
     const { output } = await server.exec(['stat', '-c', '%U', '/proc/1'])

@@ -5,12 +5,12 @@ import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 
 export function reaperContract(image: string): void {
-  it('removes exactly the objects of a test run that has ended without removing them', async () => {
+  it('removes only the objects that an ended test run has left', async () => {
     const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
     // If this process is killed, the reaper of this run removes everything.
     const { sessionId } = await getReaper(await getContainerRuntimeClient())
     const session = `org.testcontainers.session-id=${sessionId}`
-    // This reaper ends without a signal. Its container is then removed.
+    // This reaper ends after the test run, and its container is then removed.
     const reaper = await new GenericContainer(image)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })

@@ -8,10 +8,10 @@ import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer,
 const port = 8080
 /** The grace period of a service in docker-compose.yml (stop_grace_period). */
 const graceMs = 12_000
-/** The limit in MB, as `docker images` counts them. */
+/** The maximum size of an image in MB (1,000,000 bytes). */
 const largest = 250
 
-/** Runs a container without rights and with a read-only file system. */
+/** Runs a container without capabilities and with a read-only file system. */
 class Hardened extends GenericContainer {
   constructor(image: string, dataFolder?: string) {
     super(image)
@@ -24,7 +24,7 @@ class Hardened extends GenericContainer {
 
 /**
  * Tests the image of a service.
- * @param dataFolder the folder of its volume, or undefined if the service keeps no files
+ * @param dataFolder the folder of the service's volume; undefined if the service stores no files
  */
 export function serviceContract(image: string, dataFolder?: string): void {
   let started: StartedTestContainer
@@ -43,7 +43,7 @@ export function serviceContract(image: string, dataFolder?: string): void {
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 
-  it('contains only packages for production, and none of its tests', async () => {
+  it('contains only packages for production, and no tests', async () => {
     const script = `const found = fs.globSync(['/app/node_modules/{*,@*/*}/package.json', '/app/*/test', '/app/**/.env*'])
       console.log(JSON.stringify(found))`
     const { stdout } = await started.exec(['node', '-e', script])

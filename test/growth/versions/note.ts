@@ -13,7 +13,7 @@ import { createMetrics } from '@orderflow/service-kit/metrics'
 import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 
-// Runs in a copy of this repository with version 2 of OrderCreated (release.ts), so its types are unavailable.
+// This test runs in a copy of the repository with version 2 of OrderCreated (release.ts). The types of version 2 are unavailable here.
 
 const Note = 'Leave it at the door.'
 const customer = { CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }
@@ -112,7 +112,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(handled).to.deep.equal([{ ...older, Version: 2 }, newer])
   })
 
-  it('ignores a field named Note in version 1, because no schema checks it there', async () => {
+  it('ignores a field named Note in version 1, because the schema of version 1 does not check this field', async () => {
     const event = created(1, randomUUID(), { Note: 5 })
     await deliver(orders(), event)
     expect((await get(event.Payload.OrderId)).body)
@@ -152,7 +152,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(sidecar.documents).to.deep.equal(stored)
   })
 
-  it('rejects a note that contradicts the stored order, and the dead letter contains the event as it was received', async () => {
+  it('rejects a note that contradicts the stored order, and the dead letter contains the event unchanged', async () => {
     const id = randomUUID()
     const [first, second] = [created(1, id), created(2, id, { Note })]
     const service = orders()

@@ -4,7 +4,7 @@ import type { RepositoryCopy } from '../../support/checkouts/repository-copy.ts'
 const schema = 'envelope-schema/schemas/events/OrderCreated.2.json'
 const fixture = 'envelope-schema/fixtures/invalid/unknown-version.json'
 
-/** The files to edit by hand. All others are generated. */
+/** The files to edit by hand. All other changed files are generated. */
 export const editedFiles = [schema, fixture]
 
 /** Adds version 2 of OrderCreated with an optional Note. Returns the paths of changed generated files. */
