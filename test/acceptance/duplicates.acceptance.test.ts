@@ -23,7 +23,7 @@ describe('an event that is published many times', () => {
           partition: partitions[index % partitions.length] ?? 0,
         })),
       )
-      // In each partition an order follows the copies. When it is paid, the services have handled all copies before it.
+      // In each partition an order follows the copies. When this order is paid, the services have handled all copies.
       const behind = partitions.map((partition) => ({ partition, orderId: randomUUID() }))
       await publish(
         ...behind.map(({ partition, orderId }) => ({ partition, value: JSON.stringify(reducedEnvelope(orderId)) })),

@@ -45,7 +45,7 @@ describe('the flow of an order', () => {
     expect(await paymentsOf(first.id)).to.have.length(1)
   })
 
-  it('lists new orders before older ones, page by page, and returns each by its id', async () => {
+  it('lists orders page by page, newest first, and returns each order by its id', async () => {
     const placed = [await placeOrder(1), await placeOrder(2), await placeOrder(3)].map(({ id }) => id)
     await Promise.all(placed.map((id) => orderIsPaid(id)))
     const listed = await eventually('the list has the new orders', async () => {

@@ -10,7 +10,7 @@ const secondsToWait = 20
 
 /**
  * Publishes the records into one partition, then an order, and later a second order. Both orders must be paid. The second order is needed
- * because a sidecar may deliver the first one in the same batch as the hostile records.
+ * because a sidecar may deliver the first order in the same batch as the hostile records.
  */
 async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Promise<Position[]> {
   const behind = randomUUID()

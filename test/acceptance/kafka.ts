@@ -61,7 +61,7 @@ export async function publish(...records: OutgoingRecord[]): Promise<Position[]>
   }
 }
 
-/** Returns the connection settings of a user, which a command prints. Only Kafka in containers requires a user. */
+/** Returns the connection settings that a command prints for a user. Only Kafka in containers requires a user. */
 async function readSettings(): Promise<object> {
   const { runner } = await readStack()
   if (runner === 'processes') return {}

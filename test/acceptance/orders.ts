@@ -68,7 +68,6 @@ export async function readAll(url: string): Promise<Record<string, unknown>[]> {
   return all
 }
 
-/** Returns the events of an order from the monitor. */
 export const eventsOf = async (orderId: string): Promise<StoredEvent[]> =>
   (await readAll(eventsAbout(orderId))).map(readEvent)
 

@@ -61,7 +61,7 @@ export function survival(running: () => RunningContainers): void {
       }
     })
 
-    it('leaves every order of the load paid once and listed', async function () {
+    it('leaves every order of the load listed, and paid once', async function () {
       const { orders, retried } = await load.endsPaidOnce()
       for (const { name } of storedServices) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`

@@ -58,7 +58,7 @@ const jvm: Provisioned = {
 const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 
 /**
- * Returns all examples. The first call builds them.
+ * Returns all examples. The first call builds the examples.
  * @throws {CliError} `tools-missing` with instructions to install the missing toolchain
  */
 export async function examples(): Promise<Example[]> {

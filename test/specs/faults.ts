@@ -44,7 +44,7 @@ export function killedProcesses(running: () => RunningStack): void {
     it('a repeated request results in one order and one payment if order-service was killed during the first attempt', async () => {
       const clients = 20
       const answers = new Map<string, Awaited<ReturnType<typeof place>>>()
-      /** Places orders one after the other until one gets no answer. So each client has a request under way when the service is killed. */
+      /** Places orders one after the other until an order gets no answer. So each client has a request under way when the service is killed. */
       async function placeUntilDead(): Promise<void> {
         const key = newKey()
         const answer = await place(key)

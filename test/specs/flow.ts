@@ -49,7 +49,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(byId.body).to.deep.equal(payment)
     })
 
-    it('writes full envelopes with the OrderId as key, and with the same CorrelationId and TraceId, to Kafka', async () => {
+    it('writes full envelopes to Kafka, with the OrderId as key and a common CorrelationId and TraceId', async () => {
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
       const { body } = await post<Order>(orders, anOrder, { traceparent })
       const created = await eventNamed(body.id, 'OrderCreated')

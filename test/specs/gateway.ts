@@ -51,7 +51,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
         const { Id, CorrelationId, TraceId, ...rest } = JSON.parse(record?.value.toString() ?? '')
         const ids = 'Id' in first ? { Id, CorrelationId, TraceId } : {}
         expect({ ...ids, ...rest }).to.deep.equal(first)
-        // The gateway adds the ids that a reduced envelope lacks, and reports them.
+        // The gateway adds the missing ids of a reduced envelope, and reports these ids.
         expect(Id).to.equal(body.items[0]?.id)
         if (!('TraceId' in first)) expect(record?.headers).to.include({ traceparent })
         await log.close()

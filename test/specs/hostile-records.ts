@@ -99,7 +99,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     }
 
     it('handles each valid envelope of 256 KiB as expected, and the monitor can show and edit it', async () => {
-      // Each run uses another quarter of the combinations.
+      // Each run tests a different quarter of all combinations.
       const records = combinations
         .flatMap((combination) => largestRecords(combination, seed).filter(isSeenHere))
         .filter((_, index) => index % 4 === seed % 4)

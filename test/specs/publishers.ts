@@ -33,7 +33,7 @@ export function outsidePublishers(running: () => RunningStack): void {
           expect(order).to.include({ customerName: 'Grace Hopper', total: 10, createdAt: '2026-11-21T09:30:00+01:00' })
           if ('CorrelationId' in envelope) expect(order.correlationId).to.equal(envelope.CorrelationId)
           const [payment] = await paymentsOf(paymentUrl(stack), order.id)
-          // Both services derive the ids that a reduced envelope lacks from the record’s value and key.
+          // Both services derive the missing ids of a reduced envelope from the record’s value and key.
           expect(payment).to.include({ correlationId: order.correlationId, traceId: order.traceId, amount: 10 })
         })
       }
@@ -79,7 +79,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       })
     }
 
-    it('causes dead letters only of the services that listen to paymentevents if it publishes an invalid record there', async () => {
+    it('causes dead letters only of the consumers of paymentevents if it publishes an invalid record to this topic', async () => {
       const key = `poison ${randomUUID()}`
       const listeners = services.filter(({ consumes }) => paymentEvents in consumes).map(({ name }) => name)
       await producer.send({ topic: paymentEvents, key, value: '{' })

@@ -30,7 +30,7 @@ import { settled } from '../support/settled.ts'
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
 
-/** Loses and rebuilds the stores, with the data of all earlier specs. */
+/** Deletes and rebuilds the stores, which contain the data of all earlier specs. */
 export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {
   describe('a store that is lost and rebuilt', () => {
     let stack: RunningStack
@@ -62,7 +62,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       if (stores !== 'lost') await operator().loseStores()
       stores = 'lost'
     }
-    /** Rebuilds all stores, after losing them if necessary. Returns the output of each rebuild. */
+    /** Rebuilds all stores. Deletes them first if no test has done this. Returns the output of each rebuild. */
     async function rebuild(): Promise<string[]> {
       if (stores === 'as they were') await lose()
       const printed = await Promise.all(storedServices.map(({ role }) => operator().rebuild(role)))

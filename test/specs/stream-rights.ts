@@ -117,9 +117,9 @@ export function streamRights(running: () => SecuredKafka): void {
       await takeRights(kafka.operator, 'stranger')
       const others = { topics: ['others'], partitions: 1, replicas: 1 }
       await withAdmin(kafka.operator, (admin) => admin.createTopics(others))
-      // A topic needs a record, so that reading it can succeed.
+      // A read can succeed only if the topic has a record.
       for (const topic of everyTopic) await write(kafka.operator, topic)
-      // The first group makes the broker create its topic for groups, which takes a moment.
+      // For the first group, the broker creates its topic for groups. This takes a moment.
       for (const group of everyGroup) await withRetries('groups', () => join(kafka.operator, group), 50)
     })
 
@@ -180,7 +180,7 @@ export function streamRights(running: () => SecuredKafka): void {
           expect(await allowed(everyTopic, (topic) => write(as(user), topic))).to.have.members(may.write)
         })
 
-        it(`lets the user write with an idempotent producer, the default of Java, only ${told(may.write)}`, async () => {
+        it(`lets the user write with an idempotent producer (the default in Java) only ${told(may.write)}`, async () => {
           const attempt = (topic: string) => write(as(user), topic, { idempotent: true })
           expect(await allowed(everyTopic, attempt)).to.have.members(may.write)
         })

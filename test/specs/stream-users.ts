@@ -165,7 +165,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       check = createStreamCheck(settingsOf(kafka.as(name)), use)
       member = new Consumer({ clientId: 'test', groupId: name, ...kafka.as(name) })
       const stream = await member.consume({ topics: ['orderevents'] })
-      // This consumer ignores errors, because the check must report missing rights and the end of the broker.
+      // This consumer ignores errors, because the check must report missing rights and a stopped broker.
       stream.on('data', () => {}).on('error', () => {})
     })
     after(() => member.close(true))

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 
-/** A program that loads the modules in its arguments. It prints which of the large packages they load, and the number of loaded files. */
+/** A program that loads the modules in its arguments. It prints the large packages that these modules load, and the number of loaded files. */
 const program = `
 import { registerHooks } from 'node:module'
 const loaded = []

@@ -15,7 +15,7 @@ const problems = (auth: Partial<AuthSettings['Auth']>, Host = '127.0.0.1') =>
 const named = (...args: Parameters<typeof problems>) => problems(...args).map((problem) => problem.split(':')[0])
 
 describe('authProblems', () => {
-  it('accepts the mode loopback only for a listener on loopback', () => {
+  it('accepts the mode loopback only for a listener on a loopback address', () => {
     for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
       expect(problems({}, host), host).to.deep.equal([])
     for (const host of ['0.0.0.0', '::', '10.0.0.1', 'shop.example.com', '127.evil.example']) {

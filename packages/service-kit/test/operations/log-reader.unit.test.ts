@@ -8,7 +8,7 @@ interface Item {
   timestamp: number
 }
 
-/** Merges lists of timestamps. Each read returns only some of them, and sometimes none, as for a transaction's marker. */
+/** Merges lists of timestamps. Each read returns only some timestamps, or none, as for a transaction's marker. */
 async function merged(sources: number[][], sizes: Iterator<number>): Promise<Item[]> {
   const cursors = sources.map((times, source) => ({ source, start: 0n, end: BigInt(times.length * 2) }))
   const items: Item[] = []
@@ -49,7 +49,7 @@ describe('mergeByTime', () => {
     await fc.assert(property)
   })
 
-  it('returns records in the order of time if each partition has its records in the order of time', async () => {
+  it('returns records in the order of time if each partition is sorted by time', async () => {
     const sorted = times.map((some) => some.toSorted((a, b) => a - b))
     const property = fc.asyncProperty(
       fc.array(sorted, { maxLength: 4 }),

@@ -4,7 +4,7 @@ import { OperationError } from '../../src/operations/terminal.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 describe('rebuildCommand', () => {
-  /** The tests never connect to this broker, because the command checks its arguments first. */
+  /** The tests never connect to this address, because the command checks its arguments first. */
   const options = {
     ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
     ...{ positionIdsBefore: Number.NEGATIVE_INFINITY, refusals: new Set<string>(), rebuild: {} },

@@ -176,7 +176,7 @@ describe('rebuildTopic', () => {
     })
   })
 
-  it('derives the missing ids of newer events from their content, and those of events from version 0.1.0 from their positions', async () => {
+  it('keeps the ids of events from version 0.1.0, and derives the missing ids of newer events from their content', async () => {
     const reduced = created(1)
     for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
     log.append({

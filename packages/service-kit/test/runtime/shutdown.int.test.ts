@@ -34,7 +34,7 @@ describe('a service that receives SIGTERM', () => {
   beforeEach(async () => {
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
     const Host = 'localhost'
-    // With 0, the system chooses a free port for the service.
+    // With port 0, the system chooses a free port.
     const settings = {
       Web: { Host, HttpPort: 0, HttpsPort: 0, CertificateFile, KeyFile },
       Auth: { Mode: 'loopback' },

@@ -28,7 +28,6 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         }),
       )
 
-    /** Reads all entries, page by page. */
     async function all(limit: number): Promise<string[]> {
       const seen: string[] = []
       let next: string | null | undefined
@@ -112,7 +111,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, first.next ?? '')).items).to.deep.equal(['b', 'a'])
     })
 
-    it('lists an id that two writers added only once, at the slot in its document', async () => {
+    it('lists an id only once if two writers added it, at the slot that its document names', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'a')
       await add(other, 'b')
@@ -149,7 +148,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
     })
 
-    it('gives each concurrent writer its own shard, and lets writers share shards if there are too many', async () => {
+    it('gives each concurrent writer its own shard, and lets writers share shards if there are more writers than shards', async () => {
       const writers = Array.from({ length: 24 }, writer)
       const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
       for (let round = 0; round < 200; round += 1) {

@@ -55,7 +55,7 @@ describe('createIndependent', () => {
     expect(sidecar.documents.get('b')?.value).to.equal(1)
   })
 
-  it('keeps the writes of a batch that succeeded before a failure, and repeats the other writes', async () => {
+  it('keeps the successful writes of a failed batch, and repeats the other writes', async () => {
     nextSave(async (save, writes) => {
       await save(writes.slice(0, 1))
       throw lost()
@@ -107,7 +107,7 @@ describe('createIndependent', () => {
     expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
-  describe('for an operation that has read another operation’s change before this change lost a race', () => {
+  describe('for an operation that has read another operation’s change that could not be saved', () => {
     beforeEach(() => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}

@@ -7,7 +7,7 @@ import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/un
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 /** Each test repeats a counterexample that a model in tools/docs/model finds after one guard was removed. No other test covers it. */
-describe('the unit of work and the list, in interleavings from the models', () => {
+describe('the unit of work and the list, with concurrent steps from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
   beforeEach(() => {
@@ -57,7 +57,7 @@ describe('the unit of work and the list, in interleavings from the models', () =
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('a process creates its chunk again if an error leaves open whether the chunk was stored (KnowBegun)', async () => {
+  it('a process creates its chunk again if the first write may have failed (KnowBegun)', async () => {
     await leaveIdleShard()
     const save = sidecar.save.bind(sidecar)
     sidecar.save = async () => {

@@ -19,7 +19,7 @@ for (const [type, call] of [
       sidecar = new FakeSidecar(type)
       change = createUnitOfWork(sidecar, list())
     })
-    /** The number of reads with which the first batch finds a shard for the list. */
+    /** The number of reads that the first batch needs to find a shard for the list. */
     const readsToBegin = 2
 
     const increment = (key: string) =>

@@ -122,7 +122,7 @@ describe('createConsumer', () => {
     }
   })
 
-  it('derives ids from positions for events that reached the log during version 0.1.0', async () => {
+  it('derives ids from positions for events that arrived while version 0.1.0 ran', async () => {
     const consumer = createConsumer('orderevents', handlers, { ...options(), positionIdsBefore: start + 2 })
     await consumer.deliver([timedEntry(envelope), timedEntry(envelope)])
     const [old, later] = handled
@@ -537,7 +537,7 @@ describe('createConsumer', () => {
     expect(lines).to.have.length(1)
   })
 
-  it('publishes a smaller dead letter if the dead-letter topic refuses the complete one', async () => {
+  it('publishes a smaller dead letter if the dead-letter topic refuses the complete dead letter', async () => {
     sidecar.failures.publish.push(new SidecarError('publish', new Error('message was too large'), 'refused'))
     expect(await consume(entry('{'))).to.deep.equal(['SUCCESS'])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])

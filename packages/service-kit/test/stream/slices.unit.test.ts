@@ -3,7 +3,6 @@ import { slices } from '../../src/stream/record.ts'
 
 const mebibyte = 1024 * 1024
 const ofBytes = (...sizes: number[]) => sizes.map((size) => ({ value: new Uint8Array(size) }))
-/** Returns the number of items in each slice. */
 const lengths = (...args: Parameters<typeof slices>) => slices(...args).map(({ length }) => length)
 
 describe('slices', () => {

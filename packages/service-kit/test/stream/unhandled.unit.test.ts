@@ -42,7 +42,7 @@ describe('createUnhandledCounter', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 2)])
   })
 
-  it('counts events for a whole minute, even if the previous minute ended earlier', () => {
+  it('begins a new minute with the first event after the previous minute', () => {
     count('A@1')
     mock.timers.tick(30_000)
     count('A@1')

@@ -37,7 +37,7 @@ describe('trace settings', () => {
     [{ OTEL_TRACES_SAMPLER_ARG: '10' }, /^OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1/],
   ]
   for (const [variables, problem] of wrong) {
-    it(`traceProblems refuses ${JSON.stringify(variables)}, and names the variable that fixes it`, () => {
+    it(`traceProblems refuses ${JSON.stringify(variables)}, and names the variable to correct`, () => {
       const problems = traceProblems({ ...endpoint, ...variables })
       expect(problems).to.have.lengthOf(1)
       expect(problems[0]).to.match(problem)

@@ -56,7 +56,7 @@ describe('createStreams', () => {
     })
   })
 
-  it('calls the function that open returned when the client has disconnected', async () => {
+  it('calls the function returned by open when the client disconnects', async () => {
     await withServer(app().web, async (url) => {
       const leave = new AbortController()
       await fetch(`${url}/v1/live`, { signal: leave.signal })

@@ -26,7 +26,7 @@ describe('openapiOf', () => {
   })
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
-  it('links to the page with traces, if a setting names it', async () => {
+  it('links to the page with traces if a setting has its address', async () => {
     const documentOf = async (tracePage: string) =>
       (await call(thingsApp(undefined, undefined, { tracePage }).app, '/openapi.json')).json
     const traces = { description: 'Traces', url: 'http://127.0.0.1:6686/' }
@@ -34,7 +34,7 @@ describe('openapiOf', () => {
     expect(await documentOf('')).not.to.have.property('externalDocs')
   })
 
-  it('links to the page with events, if a setting names it', async () => {
+  it('links to the page with events if a setting has its address', async () => {
     const descriptionIn = async (monitorPage: string) =>
       (await call(thingsApp(undefined, undefined, { monitorPage }).app, '/openapi.json')).json.info as {
         description: string
@@ -75,7 +75,7 @@ describe('openapiOf', () => {
     expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')
   })
 
-  it('describes all refusals that share a status in one answer', () => {
+  it('describes all refusals with the same status in one answer', () => {
     const refusals = {
       'too-heavy': { status: 409, title: 'It is too heavy' },
       gone: { status: 409, title: 'It is gone' },

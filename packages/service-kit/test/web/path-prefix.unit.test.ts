@@ -135,7 +135,7 @@ describe('X-Forwarded-Prefix', () => {
     })
   }
 
-  it('health probes ignore the header', async () => {
+  it('the service ignores the header in health probes', async () => {
     expect(
       (await call(webWith({ proxies: 1 }), '/healthz', { headers: { 'x-forwarded-prefix': 'a' } })).status,
     ).to.equal(200)

@@ -90,7 +90,7 @@ describe('problemHandler', () => {
     })
   }
 
-  it('answers a step with an unknown outcome with 503, and names the object of the step', async () => {
+  it('answers 503 if the outcome of a step is unknown, and names the step’s object', async () => {
     const cause = new SidecarError('publish', new Error('deadline exceeded at 10.0.0.1'))
     const error = new UncertainError('It is not known whether it is made. Try again with the same key.', {
       details: { thingId },

@@ -60,7 +60,7 @@ describe('createRate', () => {
   })
 
   describe('with a memory of ten keys', () => {
-    it('forgets a silent key after many other keys came, and gives it a full quota', () => {
+    it('forgets a silent key after many other keys came, and gives this key a full quota', () => {
       const rate = rateOf(1, 10)
       taken(rate, 1)
       for (let other = 0; other < 20; other += 1) rate(`other ${other}`)

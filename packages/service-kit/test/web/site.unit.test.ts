@@ -32,7 +32,7 @@ describe('site', () => {
     },
   })
 
-  it('serves the page with its content security policy, and makes browsers revalidate it', async () => {
+  it('serves the page with its content security policy, and makes browsers revalidate the page', async () => {
     const { status, headers, text } = await call(app, '/')
     expect([status, text, headers['content-type']]).to.deep.equal([200, 'a page', 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).to.equal("default-src 'none'; script-src 'self'")

@@ -187,7 +187,7 @@ describe('readDeadLetters', () => {
     ])
   })
 
-  describe('for a record that claims a replay without a note', () => {
+  describe('for a record that claims to be a replay without a note', () => {
     const positionsOf = async () =>
       (await entries()).map(({ origin, attempts }) => [
         positionText(origin),

@@ -21,7 +21,7 @@ export interface Failed {
   /** True for a dead letter without its event, because the topic refused the dead letter with the event. */
   isCut?: boolean
   detail?: string
-  /** The record's time of arrival. By default, it depends on the offset, so records differ. */
+  /** The record's time of arrival. By default, it depends on the offset, so that records have different times. */
   arrivedAt?: number
   key?: string
   /** The header with the position of the event's first record. */

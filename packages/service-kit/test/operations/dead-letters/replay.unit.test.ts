@@ -64,7 +64,7 @@ describe('replayDeadLetters', () => {
     expect(published()).to.have.length(1)
   })
 
-  it('refuses an entry with the detail of its dead letter, and masks personal data in this detail', async () => {
+  it('gives the dead letter’s detail as the reason for a refusal, and masks personal data', async () => {
     fail(log, 'order-service', 1, 'room-taken', { value, detail: 'Ada Lovelace has this room' })
     for await (const outcome of replayEntries(log, publish, await entries(), { trust }))
       expect(outcome).to.deep.include({
@@ -128,7 +128,7 @@ describe('replayDeadLetters', () => {
       ['an envelope', value],
       ['bytes that are not an envelope', Buffer.from('{')],
     ] as const) {
-      it(`an envelope without ids gets the failed event’s ids when an operator edits ${what}`, async () => {
+      it(`an envelope without ids gets the failed event’s ids if it replaces ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
         await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
@@ -143,7 +143,7 @@ describe('replayDeadLetters', () => {
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('an envelope without ids keeps the ids that version 0.1.0 derived from its position', async () => {
+    it('an envelope without ids keeps the ids that version 0.1.0 derived from the record’s position', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
@@ -474,7 +474,7 @@ describe('replayDeadLetters', () => {
       expect(published()[1]?.value).to.deep.equal(value)
     })
 
-    it('refuses a dead letter if the topic was created again and has a newer record at its position', async () => {
+    it('refuses a dead letter if the topic was created again and has a newer record at the same position', async () => {
       log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000_000 })
       const position = { topic: 'orderevents', partition: 0, offset: '0' }
       const deadLetter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())

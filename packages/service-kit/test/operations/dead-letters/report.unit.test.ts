@@ -28,7 +28,7 @@ describe('entryLines', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
   })
 
-  it('shows the ids that an event has in traces and logs, whether they are in its envelope or derived', async () => {
+  it('shows the ids that traces and logs use for an event, even if the ids are derived', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -63,7 +63,7 @@ describe('entryLines', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('TypeError: no SECRET-TAX-ID')
   })
 
-  it('shows the event from the log if the dead letter lacks it, and reports an event that the log has deleted', async () => {
+  it('shows the event from the log if the dead letter does not contain it, and reports a deleted event', async () => {
     const log = new FakeLog()
     for (const isThere of [false, true]) {
       fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })
@@ -138,7 +138,7 @@ describe('shownValue', () => {
     expect(shown).to.contain('"customer_tax_id"').and.to.contain('"Total": 3').and.not.to.contain('masked')
   })
 
-  it('keeps all digits of numbers and repeated keys if values are shown', () => {
+  it('keeps repeated keys and all digits of numbers if values are shown', () => {
     const exact = '{"Total":12345678901234567890,"Total":1}'
     expect(shownValue(Buffer.from(exact), true)).to.equal(exact)
     expect(shownValue(Buffer.from('{"a":[1]}'), true)).to.equal('{\n  "a": [\n    1\n  ]\n}')

@@ -3,7 +3,6 @@ import * as https from 'node:https'
 
 /** A client that sends one request after the other on the same connection. */
 export interface BusyClient {
-  /** The number of answered requests. */
   answered: number
   /** The code of the error that ended the client. */
   end: Promise<string>
