@@ -45,7 +45,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       await publish(envelope, orderId)
       await orderWith(orderUrl(stack), orderId, 'Paid')
       for (const key of [orderId, undefined, 'another key']) await publish(envelope, key)
-      // With eight different keys, at least one of these orders follows the copies in each partition.
+      // With eight different keys, at least one of the orders follows the copies in each partition.
       const behind = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => ({ key, marker: full() }))
       for (const { key, marker } of behind) await publish(marker, key)
       for (const { marker } of behind) await orderWith(orderUrl(stack), marker.Payload.OrderId, 'Paid')

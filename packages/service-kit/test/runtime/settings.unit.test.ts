@@ -72,7 +72,7 @@ describe('readSettings', () => {
     expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
   })
 
-  it('uses the hosting platform’s PORT, unless our own variable is set', () => {
+  it('uses the hosting platform’s PORT if our own variable is missing', () => {
     expect(load({ ...tokens, PORT: '8080' }).Web.HttpPort).to.equal(8080)
     expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
     expect(load({ ...tokens, PORT: 'eighty', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)

@@ -82,7 +82,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
-  it('runs several flushes at the same time, but only one from a failure until the next success', async () => {
+  it('runs several flushes at the same time, and one at a time between a failure and the next success', async () => {
     const ends: (() => void)[] = []
     let failing = false
     const add = batcherOf({
@@ -114,7 +114,7 @@ describe('createBatcher', () => {
     expect(statuses).to.deep.equal(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
-  it('waits before the next flush, unless a full batch is waiting or the batcher was idle', async () => {
+  it('waits before the next flush, but not if a full batch is waiting or the batcher was idle', async () => {
     const batches: number[][] = []
     const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })
     await add(1)

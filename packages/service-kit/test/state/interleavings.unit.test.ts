@@ -44,7 +44,7 @@ describe('the unit of work and the list, with concurrent steps from the models',
     const save = sidecar.save.bind(sidecar)
     const begun: (() => void)[] = []
     sidecar.save = async (writes) => {
-      // Both processes decide before one of them writes.
+      // Both processes decide before either process writes.
       if (chunks.push(writes[0]?.key ?? '') <= 2) {
         await new Promise<void>((resolve) => {
           if (begun.push(resolve) === 2) for (const go of begun) go()

@@ -456,7 +456,7 @@ describe('replayDeadLetters', () => {
       expect([again?.key?.toString(), again?.value, again && headerOf(again, 'x-own')]).to.deep.equal(['k', value, '1'])
     })
 
-    it('refuses a dead letter whose event is missing in the log, unless the operator provides the event', async () => {
+    it('refuses a dead letter whose event is missing in the log, but accepts an event from the operator', async () => {
       log.append({ topic: 'orderevents', value: '{}' })
       cut(0)
       cut(7)
