@@ -38,7 +38,7 @@ function storeProblems({ State__ConnectionString: uri, State__Store: store }: Va
   const name = 'State__ConnectionString'
   if (!uri) return [`${name}: is missing; set this variable`]
   if (!/^mongodb(\+srv)?:\/\/[^/]+/.test(uri)) return [`${name}: must be a MongoDB URI (mongodb:// or mongodb+srv://)`]
-  // The DNS record of a +srv name has the replica set.
+  // With mongodb+srv://, the DNS record of the host names the replica set.
   const lacksSet = uri.startsWith('mongodb://') && !/[?&]replicaSet=[^&]/.test(uri)
   return lacksSet ? [`${name}: needs replicaSet= (MongoDB has transactions only on replica sets)`] : []
 }

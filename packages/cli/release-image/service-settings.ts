@@ -4,10 +4,10 @@ import { readSettings, readTrust, type ServiceDefinition } from '@orderflow/serv
 
 type Variables = Record<string, string | undefined>
 
-/** An image creates its tokens at every start. */
+/** Stand-ins for the tokens, which an image creates at every start. */
 const madeLater = { APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' }
 
-/** Returns a line for each missing or invalid variable, which begins with its name, by the service's own rules. */
+/** Checks the variables by the service's own rules. Returns a line for each missing or invalid variable, beginning with its name. */
 export async function serviceProblems(folder: string, variables: Variables): Promise<string[]> {
   try {
     await readServiceSettings(folder, { ...variables, ...madeLater })
@@ -18,7 +18,7 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
   }
 }
 
-/** Reads settings and trusted publishers like the service at its start. */
+/** Reads settings and trusted publishers as the service does at its start. */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
     service: ServiceDefinition

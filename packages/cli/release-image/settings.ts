@@ -4,8 +4,8 @@ import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { hostedProblems } from './hosted-settings.ts'
 import { serviceProblems } from './service-settings.ts'
 
-// `start` runs this first, in the service's folder. It reports all problems of the environment. Without problems it prints the sidecar's missing
-// variables, as lines of NAME=value.
+// `start` runs this program first, in the service's folder. The program reports all problems of the environment variables. If all are valid, it
+// prints defaults for the sidecar's missing variables, as lines of NAME=value.
 
 type Variables = Record<string, string | undefined>
 
@@ -22,7 +22,7 @@ if (problems.length > 0) {
 const told = { ...missing, ...sidecarTraceVariables(process.env) }
 for (const [name, value] of Object.entries(told)) process.stdout.write(`${name}=${value}\n`)
 
-/** Leaves out the brokers, which are those of a local stack. */
+/** Returns the sidecar's missing variables from appsettings.json. Leaves out the brokers, because they are those of a local stack. */
 function sidecarDefaults(env: Variables): Variables {
   const file = readFileSync(join(folder, 'appsettings.json'), 'utf8')
   const sections = JSON.parse(file) as Record<string, Record<string, unknown>>

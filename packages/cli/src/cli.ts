@@ -12,7 +12,7 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/** The next step for invalid files, by error code. Does not import the error's class, because that would load the schemas, which may be invalid. */
+/** The next step for invalid files, by error code. Importing the error's class would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
   'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
   contract: 'correct the schemas (docs/own-domain.md shows one)',

@@ -14,7 +14,7 @@ const stackOptions: Record<string, Option> = {
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
-/** Returns the environment. The options of the command replace its variables STACK and STORE. */
+/** Returns the environment variables. The options of the command replace STACK and STORE. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   const [stack, store] = [text('stack'), text('store')]
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
@@ -47,7 +47,7 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 
 const maintenance = 'Maintain this project'
 
-/** The groups that the help leaves out. The repository of another application has no folder tools/ (docs/own-domain.md). */
+/** Hides the commands for maintainers in the repository of another application, which has no folder tools/ (docs/own-domain.md). */
 export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
 
 export const commandGroups: CommandGroups = {
@@ -84,12 +84,12 @@ export const commandGroups: CommandGroups = {
   },
   'Prepare this machine': {
     doctor: {
-      summary: 'Show missing tools of this machine by use, and how to install them',
+      summary: 'Show the tools that this machine lacks for each task, and how to install them',
       options: { install: { summary: 'install the tools of tests, as root on Debian or Ubuntu' } },
       run: async ({ flag, signal }) => (await ofPreparation()).doctor({ install: flag('install') ?? false }, signal()),
     },
     provision: {
-      summary: 'Build or download daprd and Kafka into the cache, and tools of tests',
+      summary: 'Build or download daprd, Kafka and tools of tests into the cache',
       parameters: '[TOOL...]',
       more: 'TOOL is browser, testssl, jaeger or prometheus.',
       run: async ({ args, signal }) => {
@@ -150,7 +150,7 @@ export const commandGroups: CommandGroups = {
       run: async ({ args: [service = '', count = ''], signal }) => (await ofStack()).scale(service, count, signal()),
     },
     partitions: {
-      summary: 'Add missing partitions of services.json to topics, while everything runs',
+      summary: 'Add the partitions that topics lack according to services.json, while everything runs',
       run: async () => (await import('./commands/topics.ts')).partitions(process.env),
     },
     retention: {
@@ -192,7 +192,7 @@ export const commandGroups: CommandGroups = {
     acls: {
       summary: 'Print the commands that grant each service its rights at your own Kafka',
       parameters: '[NAME]',
-      more: 'NAME is an outside publisher, such as legacy. With it only the rights of this publisher are printed.',
+      more: 'NAME is an outside publisher, such as legacy. Then only the rights of this publisher are printed.',
       run: async ({ args: [name] }) => (await import('./commands/publisher.ts')).acls(name),
     },
     'api-key': {
@@ -221,7 +221,7 @@ export const commandGroups: CommandGroups = {
       options: {
         event: {
           value: 'NAME',
-          summary: 'the event that the service reacts to (default: the first answer of the first reaction)',
+          summary: 'the event that the service reacts to (default: the first answer in services.json)',
         },
       },
       run: async ({ args: [name = ''], text }) =>

@@ -9,11 +9,11 @@ import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
 
 interface ApiKeyRequest {
-  /** `list` by default. */
+  /** The default is `list`. */
   action: string | undefined
   /** A new key's name, or the prefix of a key to revoke. */
   subject: string | undefined
-  /** Separated by spaces or commas. */
+  /** The scopes, separated by spaces or commas. */
   scopes: string | undefined
   tenant: string | undefined
 }
@@ -36,7 +36,7 @@ export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKey
   else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
-/** Creates a missing file, because services watch it. */
+/** Creates the file of keys if it is missing, because services watch it. */
 export function ensureApiKeys(): ApiKeyRecord[] {
   if (!existsSync(apiKeysFile)) write([])
   return readApiKeys(apiKeysFile)
@@ -86,7 +86,7 @@ function readScopes(text = ''): string[] {
   })
 }
 
-/** Writes the file. Other users may read it, for example the users of containers. */
+/** Writes the file of keys. Other users may read it, for example the users of containers. */
 function write(records: ApiKeyRecord[]): void {
   replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }

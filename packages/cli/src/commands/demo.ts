@@ -20,7 +20,10 @@ interface Thing {
 
 const timeoutMs = 15_000
 
-/** Runs `make demo`, which services.json declares, until the declared status. If services require a key, it must be in `API_KEY`. */
+/**
+ * Runs `make demo`: sends the request that services.json declares and waits for the declared status. If services require a key, `API_KEY`
+ * must contain it.
+ */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
   if (!plan) throw new CliError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })
@@ -149,7 +152,8 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Finds the ends of the topics now. Mode `latest` would find them after `consume` has returned, and miss events that are published before.
+  // Finds the ends of the topics now. Mode `latest` would find them only after `consume` has returned, and would miss events from the time
+  // between.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),

@@ -38,7 +38,7 @@ interface Use {
   tools: Tool[]
 }
 
-/** The required GB of disk, for downloads and builds of `make up` and `make test`, and of memory, for building daprd. */
+/** The required GB: disk space for downloads and builds of `make up` and `make test`, and memory for building daprd. */
 const needed = { disk: 8, memory: 4 }
 
 /** Runs `./orderflow doctor`. With `install` it first installs the tools that tests use, except Docker and Go. Returns 1 if `make up` cannot run. */
@@ -96,7 +96,7 @@ const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), 
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** Includes the commands that install missing tools. */
+/** Returns the missing tools of a use, with the commands that install them. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -124,7 +124,7 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Shows free disk and memory always, because errors of a build may not name them. */
+/** Always shows the free disk space and the memory, because the error of a failed build may not mention them. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))

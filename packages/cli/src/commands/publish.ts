@@ -34,7 +34,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   )
 }
 
-/** Reports that Kafka denied the topic. */
+/** Throws an error that explains Kafka's refusal of the topic. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
   throw new CliError('denied', `outside publishers may not write ${topic}, only ${outsideTopics.join()}`, {
@@ -44,8 +44,8 @@ function refused(error: Error, { topic }: EventRecord): never {
 }
 
 /**
- * Returns the commands or the address that show the event's effect. If the event has the demo's id, these are requests for the paths of the demo.
- * For other events it is the event's page in the monitor, or without a monitor the log of a consumer.
+ * Returns the commands or the address that show the event's effect. For an event with the demo's id, these are requests to the demo's
+ * paths. For another event, it is its page in the monitor. Without a monitor it is the log of a consumer.
  */
 export function nextStep(
   { topic, value }: EventRecord,
@@ -70,7 +70,7 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the demo's id in the event. This is the topic's key, if the key is one field with a GUID and is named after the demo's thing. */
+/** Returns the id of the demo's thing in the event. This is the topic's key, if it is a single GUID field with the thing's name. */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []

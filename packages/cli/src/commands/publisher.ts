@@ -15,8 +15,8 @@ import { requireRunning } from './runners.ts'
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * Runs `./orderflow publisher`. Lists all users unless it gets a name.
- * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running`
+ * Runs `./orderflow publisher`. Without a name it lists all users.
+ * @throws {CliError} `usage` for an invalid, used or unknown name; `not-running` if Kafka is stopped
  */
 export async function publisher(
   name: string | undefined,

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The runners; the preferred one is the last. Processes are checked first, because these checks need no Docker engine. */
+/** The runners, the preferred one last. Processes are checked first, because these checks need no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
@@ -19,7 +19,7 @@ export async function currentRunner(): Promise<Runner> {
   return processRunner
 }
 
-/** Returns false if nothing ran. */
+/** Stops the stacks of all runners. Returns false if nothing ran. */
 export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
   let isAny = false
   for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
@@ -92,7 +92,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 
 /**
  * Returns the store that `STORE` names, by default the store of the last start. Reports the location of another store's data.
- * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another one
+ * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another store
  */
 export async function chooseStore(
   runner: Runner,
@@ -115,7 +115,7 @@ export async function chooseStore(
   return store
 }
 
-/** @throws {CliError} `usage` for an unsupported store of the runner, or of all runners */
+/** @throws {CliError} `usage` for an unsupported store */
 export function requireStore(asked: string, runner?: Runner): Store {
   const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)
   if (store) return store

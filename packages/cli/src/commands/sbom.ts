@@ -133,12 +133,12 @@ interface LockEntry {
 }
 
 export interface LockedPackage {
-  /** Relative to the repository. */
+  /** The path, relative to the repository. */
   path: string
   name: string
   version: string
   license: string | undefined
-  /** `sha512-` and base64. */
+  /** The hash: `sha512-` and base64. */
   integrity: string
 }
 
@@ -149,7 +149,7 @@ export function readLock(): Lock {
   return (JSON.parse(text) as { packages: Lock }).packages
 }
 
-/** Includes packages that only tests need. */
+/** Returns all packages of package-lock.json, including those that only tests need. */
 export function lockedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
 }

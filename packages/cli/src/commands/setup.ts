@@ -10,8 +10,8 @@ import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
 
-// docker-compose.yml runs this before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are the store's settings of
-// a sidecar, Kafka's settings with the broker's own user, and the passwords of all other users.
+// docker-compose.yml runs this program before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are a
+// sidecar's settings of the store, the Kafka settings of the user `broker`, and the passwords of all other users.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {

@@ -91,7 +91,7 @@ export async function status(): Promise<number> {
   return 1
 }
 
-/** Returns a line for each missing part of a service, and for records that it cannot handle. */
+/** Returns a line for each missing part of a service, and for each record that the service cannot handle. */
 export async function troublesOf(running: readonly ServiceProbe[]): Promise<string[]> {
   const all = await Promise.all(
     running.map(async ({ name, ask }) => {
@@ -123,7 +123,7 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 
 /**
  * Runs `make logs`. On a terminal it follows the logs of a running stack.
- * @param shouldFollow replaces this default if it is set
+ * @param shouldFollow true to follow even without a terminal, false to show only the end
  * @throws {CliError} `usage` for an unknown name
  */
 export async function logs(
@@ -154,7 +154,7 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
   await runner.restart(service, { onProgress: timed(), signal })
 }
 
-/** @throws {CliError} `usage` for an unknown service or another number, `not-running` unless the stack runs in containers */
+/** @throws {CliError} `usage` for an unknown service or an invalid number, `not-running` unless the stack runs in containers */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {

@@ -32,7 +32,7 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
 const maxDays = 36_500
 
 /**
- * Runs `./orderflow retention`, like `partitions`. Shows the retention, and first changes it if `days` is set.
+ * Runs `./orderflow retention`, like `./orderflow partitions`. If `days` is set, first changes the retention. Then shows it.
  * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {

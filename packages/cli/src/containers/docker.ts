@@ -16,7 +16,7 @@ export interface Container {
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }
 
-/** Includes stopped containers. */
+/** Returns the containers of a Compose project, including stopped ones. */
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []
@@ -24,13 +24,13 @@ export async function containersOf(project: string): Promise<Container[]> {
   return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
 }
 
-/** Returns the name in docker-compose.yml. */
+/** Returns the container's name in docker-compose.yml. */
 export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
   return Config.Labels['com.docker.compose.service'] ?? ''
 }
 
 /**
- * Shows progress only on a terminal.
+ * Runs Docker Compose, which shows progress only on a terminal.
  * @throws {CliError} `compose-failed` with Compose's exit code, after Compose has printed the reason; `interrupted`
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {

@@ -51,7 +51,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (!dockerd() || missing === notInstalled) {
     onProgress('docker: installing with apt-get')
     await aptGetInstall(['docker.io'], signal)
-    // Some distributions have Docker's command line in a separate package, which is only recommended.
+    // Some distributions have Docker's command line in a separate package, which apt-get installs only by name.
     if ((await engineMissing()) === notInstalled) await aptGetInstall(['docker-cli'], signal)
   }
   if (!(await engineMissing())) return
@@ -66,7 +66,7 @@ async function start(missing: string, { onProgress, signal }: ProvisionOptions):
   if (left) throw noEngine(left)
 }
 
-/** Works without systemd. The daemon continues after this process. */
+/** Starts the Docker daemon without systemd. The daemon continues after this process. */
 async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
   mkdirSync('/var/log', { recursive: true })
   const log = openSync(logFile, 'a')
@@ -146,7 +146,7 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Replaces only a link whose target is missing. */
+/** Links the plugin. Replaces an existing link only if its target is missing. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {

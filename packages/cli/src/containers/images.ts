@@ -17,7 +17,7 @@ const lockTimeoutMs = 60 * 60 * 1000
 
 interface PresentImage {
   name: string
-  /** `recipe` if it was built here from packages/cli/src/offline/images. */
+  /** `recipe` if this machine built the image from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'
   /** The substitute for the real program, if any. */
   standIn: string | undefined
@@ -30,13 +30,13 @@ interface FailedPull {
 
 interface InspectedImage extends PresentImage {
   id: string
-  /** False if it was built from an older recipe. */
+  /** False if the image was built from an older recipe. */
   isCurrent: boolean
 }
 
 /**
  * Pulls missing images, or builds them here. An image of an older recipe is treated as missing.
- * @throws {CliError} `no-images` if pulling failed and this machine cannot build them, `tools-missing`, `provision-failed`
+ * @throws {CliError} `no-images` if pulling failed and this machine cannot build the images, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
   if ((await missingOf(names)).length > 0) {
@@ -87,7 +87,7 @@ async function missingOf(names: string[]): Promise<string[]> {
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Returns the failed images in the same order. */
+/** Pulls images in parallel. Returns the failed ones, in the same order. */
 async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
   const failures = await Promise.all(names.map((name) => pull(name, options)))
   return names.flatMap((name, index) => {
@@ -105,7 +105,7 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
     const [before] = (await inspect([name])).values()
     const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
     await buildImage(name, recipe, labels, options)
-    // The previous image now only uses disk space. Docker keeps it if a container uses it.
+    // Removes the previous image, which now only uses disk space. Docker keeps it if a container uses it.
     if (before?.origin === 'recipe') await docker('image', 'rm', before.id).catch(() => {})
   }
 }
@@ -172,7 +172,7 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   }
 }
 
-/** Pulls by digest if one is known, and adds the tag. */
+/** Pulls an image, by its digest if one is known, and adds the tag. */
 async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
   const digest = imageDigests[image]
   const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
@@ -189,7 +189,7 @@ export const imageDigests = JSON.parse(
 ) as Record<string, string>
 
 /**
- * Takes a lock, because all checkouts share the image names.
+ * Builds the images of the services. Takes a lock, because all checkouts share the image names.
  * @throws {CliError} `provision-failed` with the last lines of output
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
@@ -201,7 +201,7 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-/** Returns a value for each required variable, because Compose needs them to read its file. Images contain no secrets. */
+/** Returns a placeholder for each required variable, because Compose needs them to read its file. Images contain no secrets. */
 function placeholders(): Record<string, string> {
   const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
   return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))

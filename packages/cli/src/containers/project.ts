@@ -39,7 +39,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // A volume keeps the passwords with which it was created. A random name therefore keeps the volumes of checkouts separate.
+  // A volume keeps the passwords with which it was created, so each checkout needs its own volumes. The random name separates them.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
@@ -76,7 +76,7 @@ async function withCertificate(text: string): Promise<string> {
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-/** Replaces variables of the same names. */
+/** Adds variables to the text, and replaces those with the same names. */
 function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
@@ -87,7 +87,7 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
-/** Compose also reads this file for PostgreSQL. */
+/** The additional Compose file for PostgreSQL. */
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
 /** Writes the store's Compose files into `.env`, for plain `docker compose`. */
@@ -119,7 +119,7 @@ export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }
 
-/** Undefined without `.env`, before the first start. */
+/** Returns undefined without `.env`, which the first start writes. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }

@@ -9,7 +9,7 @@ import { postgresqlFile, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
 
-/** The Compose file for settings of this machine and of `./orderflow scale`. */
+/** The additional Compose file of this machine: the replicas of `./orderflow scale` and the ports on ::1. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
@@ -63,7 +63,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Writes `additionsFile`. It contains the same variables as docker-compose.yml. */
+/** Writes `additionsFile`, with references to the variables of `.env`. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)

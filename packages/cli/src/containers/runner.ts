@@ -77,16 +77,16 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Includes stopped containers. The list is empty without a Docker engine. */
+/** Returns the containers of this checkout, including stopped ones. The list is empty without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-/** Volumes stay, with all data. */
+/** Removes all containers. The volumes and their data stay. */
 async function down(): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
-  // An earlier version's file may lack variables that Compose requires.
+  // The `.env` of an earlier version may lack variables that Compose requires.
   await ensureEnvFile()
   await compose(composeFiles(), ['down', '--remove-orphans'])
   recordObservers([])
@@ -154,7 +154,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
   const containers = await containersOf(name)
   const health = containerNamed(own, containers).State.Health?.Status
   if (health !== 'healthy') return `${own} is ${health}`
-  // Expects members only of sidecars that run, because sidecars of other replicas may have failed.
+  // Counts the members only of running sidecars, because the sidecars of other replicas may have failed.
   const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
   const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
   return membersMissing(kafka, service.name, running.length * membersOf(service))
@@ -191,7 +191,7 @@ async function operate(service: Service, args: string[]): Promise<number> {
 
 /** Returns the signing keys of services in containers. */
 async function trustVariables(): Promise<Record<string, string>> {
-  // All services with a store have these variables.
+  // All services with a store have the same keys.
   const { Config } = requireRunningContainer(await containersOfCheckout(), storedServices[0]?.name ?? '')
   const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
   return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Trust__')))

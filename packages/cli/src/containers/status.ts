@@ -47,7 +47,7 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** Includes missing containers of `expected`. */
+/** Returns a row for each container, also for missing containers of `expected`. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
@@ -73,7 +73,7 @@ function rowOf(container: Container): Row {
 }
 
 function isWell({ State, ...container }: Container): boolean {
-  // This container exits after its work.
+  // The container `setup` exits after its work.
   if (serviceOf(container) === 'setup') return State.Status !== 'exited' || State.ExitCode === 0
   return State.Status === 'running' && (State.Health?.Status ?? 'healthy') === 'healthy'
 }

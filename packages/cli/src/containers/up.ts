@@ -18,7 +18,7 @@ interface DockerUpOptions extends ProgressOptions {
 }
 
 /**
- * Waits until all services consume.
+ * Starts the stack and waits until all services consume.
  * @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
@@ -27,7 +27,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
-  // The Compose files may have changed.
+  // The replicas and ports depend on the other Compose files, which may have changed.
   await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
@@ -41,7 +41,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // setup prints its own warnings.
+  // The container `setup` prints its own warnings.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)
@@ -70,7 +70,8 @@ const isHere = (image: string) =>
   )
 
 /**
- * Kills and restarts containers that started before their pod, and returns their names. They are in the old pod's network, which has no connections.
+ * Kills and restarts containers that started before their pod, and returns their names. They still use the network of the old pod, which
+ * has no connections.
  */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)

@@ -59,7 +59,7 @@ function panelsOf(objective: Objective): OwnPanels {
       8: { title: `${capital(things)} and requests` },
       9: {
         title: `From the ${thing} to ${status}`,
-        description: `The time from the cause of ${name} reaching the log until ${service} stored the status ${status.toLowerCase()}.`,
+        description: `The time from the moment when the cause of ${name} reached the log until ${service} stored the status ${status.toLowerCase()}.`,
         queries: queries.latency,
       },
     },
@@ -101,7 +101,8 @@ const panelsOfAll: OwnPanels = {
     8: { title: 'Reactions and requests' },
     9: {
       title: 'From the cause to the reaction',
-      description: 'The time from an event reaching the log until a service handled the event that it caused.',
+      description:
+        'The time from the moment when an event reached the log until a service handled the event that it caused.',
       queries: queriesOf('').latency,
     },
   },
@@ -118,15 +119,15 @@ function rules(objective: Objective): string {
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
   const budget = Number((1 - share).toFixed(6))
-  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. The records have the
-  # share of late ones.
+  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. Each record is the share
+  # of late ${things} in a window of time.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
 ${windows.map(ratio).join('\n')}
-      # The error budget of 30 days is ${percent(1 - share)} % of the ${things}. Each alert compares the used share in two windows, so it starts and ends soon
+      # The error budget of 30 days is ${percent(1 - share)} % of the ${things}. Each alert checks a long and a short window, so it starts and ends soon
       # (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
       - alert: ${alert}
-        # 2 % of the budget within an hour.
+        # Fires when an hour uses 2 % of the budget.
         expr: |
           orderflow:${record}:ratio_1h > 14.4 * ${budget}
             and orderflow:${record}:ratio_5m > 14.4 * ${budget}
@@ -136,7 +137,7 @@ ${windows.map(ratio).join('\n')}
           runbook: docs/observability.md#objectivemissed
 
       - alert: ${alert}
-        # 5 % of the budget within six hours.
+        # Fires when six hours use 5 % of the budget.
         expr: |
           orderflow:${record}:ratio_6h > 6 * ${budget}
             and orderflow:${record}:ratio_30m > 6 * ${budget}
@@ -146,7 +147,7 @@ ${windows.map(ratio).join('\n')}
           runbook: docs/observability.md#objectivemissed
 
       - alert: ${alert}
-        # 10 % of the budget within three days.
+        # Fires when three days use 10 % of the budget.
         expr: |
           orderflow:${record}:ratio_3d > ${budget}
             and orderflow:${record}:ratio_6h > ${budget}

@@ -55,7 +55,7 @@ describe('the generated parts of alerts and dashboard', () => {
       'From the booking to Confirmed',
     ])
     expect(panel(9).description).to.equal(
-      'The time from the cause of RoomConfirmed reaching the log until booking-service stored the status confirmed.',
+      'The time from the moment when the cause of RoomConfirmed reached the log until booking-service stored the status confirmed.',
     )
     expect(panel(2).targets[0].expr).to.equal('1 - orderflow:bookings_confirmed_late:ratio_1h')
     expect(panel(2).fieldConfig.defaults.thresholds.steps.at(-1)).to.deep.equal({ color: 'green', value: 0.99 })
