@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** Each component has two clients, which send one small request at each interval. */
+/** The interval at which the two clients of each component refresh their metadata, with one small request each. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {

@@ -22,7 +22,7 @@ export function composeFile(text: string): string {
   )
 }
 
-/** The broker's listeners: for containers, this machine, and its own loopback. */
+/** The broker's listeners: for containers, for this machine, and for the broker itself on its loopback. */
 const listeners = {
   clients: { INSIDE: ':19092', HOST: ':9092' },
   broker: 'localhost:9094',
@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // Other containers, which use these two as well, already require them.
+    // The containers that also use these two variables already require them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),

@@ -65,7 +65,7 @@ function publisherOf(event: string): { AppId: string; AppName: string } {
     : { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 }
 
-/** Returns the bundled schemas by path. Undefined for a removed schema. */
+/** Returns the bundled schemas by path. The value is undefined for a removed schema. */
 export function bundledSchemas(): [string, string | undefined][] {
   const folder = 'envelope-schema/bundled'
   const wanted = [...schemaDocuments()].filter(([path]) => path.startsWith('bundled/'))
@@ -75,5 +75,5 @@ export function bundledSchemas(): [string, string | undefined][] {
   ]
 }
 
-/** A new application has no folder yet. */
+/** Returns an empty list for a new application, which has no folder yet. */
 const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])

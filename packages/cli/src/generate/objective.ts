@@ -33,7 +33,7 @@ export function dashboardFile(text: string, objective: Objective | undefined): s
   return `${JSON.stringify(dashboard, null, 2)}\n`
 }
 
-/** Generated fields of panels by id, and the share from which the first panel is green. */
+/** Maps the ids of panels to their generated fields. The first panel is green from `share` on. */
 interface OwnPanels {
   share: number
   panels: Record<number, { title: string; description?: string; queries?: string[] }>
@@ -82,7 +82,7 @@ function queriesOf(labels: string) {
   }
 }
 
-/** Panels of all services' reactions, without an objective. */
+/** Panels without an objective, about the reactions of all services. */
 const panelsOfAll: OwnPanels = {
   share: 0,
   panels: {

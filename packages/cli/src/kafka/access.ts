@@ -84,7 +84,7 @@ async function credentialOf(name: string, password: string) {
   return { name, mechanism: scramSha512, iterations, salt, saltedPassword }
 }
 
-/** Adds missing rights before it removes other rights, so that a user never lacks a right that stays. */
+/** Adds missing rights before it removes other rights, so that users keep the rights that they need. */
 async function replaceAcls(admin: Admin, { wanted, found }: Record<'wanted' | 'found', Acl[]>): Promise<AccessChanges> {
   const [wantedKeys, foundKeys] = [wanted, found].map((acls) => new Set(acls.map(keyOf)))
   const missing = wanted.filter((acl) => !foundKeys?.has(keyOf(acl)))
@@ -141,7 +141,7 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
 
 // Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions (docs/adr/0033-refuse-kafka-transactions.md).
 
-/** Returns the denial of transactions for every user except super users. It precedes all other rules. */
+/** Returns the denial of transactions for every user except super users. Kafka applies it before all other rules. */
 export async function transactionDenial(): Promise<Acl> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   return {
@@ -156,10 +156,10 @@ export async function transactionDenial(): Promise<Acl> {
   }
 }
 
-/** The same rule as options of kafka-acls.sh. */
+/** The denial of transactions, as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Denies transactions to all users. Can be repeated. */
+/** Denies transactions to all users. Can be called repeatedly. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
@@ -188,7 +188,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/** Returns the rules for transactions. `none` is a Kafka without authorizer. `unreadable` means that Kafka hides them from this user. */
+/** Returns the rules for transactions: `none` if Kafka has no authorizer, `unreadable` if this user may not read the rules. */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {

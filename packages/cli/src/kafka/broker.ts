@@ -20,19 +20,19 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/** The settings of rights. A broker without authentication allows everything except transactions, which the rule of kafka/access.ts denies. */
+/** The settings for access rules. A broker without authentication allows everything except transactions, which the rule of kafka/access.ts denies. */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** The broker's heap, according to a measurement. Kafka's default is 1 GB. */
+/** The broker's heap, chosen by a measurement. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
 /** Options that switch off Java's second compiler and parallel garbage collector. They would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
-/** Returns the variable for Kafka's image. Three underscores replace a dash. */
+/** Returns the variable of a setting for Kafka's image. Three underscores replace a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
@@ -40,14 +40,14 @@ export function brokerVariable(setting: string): string {
 interface BrokerListeners {
   /** Listeners with TLS and passwords, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
-  /** The loopback listener for the broker and setup, without TLS. */
+  /** The listener on loopback without TLS, for the broker and setup. */
   broker: string
   controller: string
 }
 
 interface BrokerSecrets {
   password: string
-  /** Base64 without line breaks. */
+  /** In base64 without line breaks. */
   certificate: string
   key: string
 }

@@ -6,7 +6,7 @@ interface Partition {
   partition: number
 }
 
-/** The offsets of the first stored record and of the next new record. Offsets between them may be empty. */
+/** The offsets of the first stored record and of the next new record. Not every offset between them has a record. */
 export interface Extent extends Partition {
   first: bigint
   end: bigint
@@ -14,7 +14,7 @@ export interface Extent extends Partition {
 
 export interface Position extends Partition {
   group: string
-  /** The offset at which the group continues. It may be empty. */
+  /** The offset at which the group continues. It may have no record. */
   next: bigint
   end: bigint
   /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
@@ -29,7 +29,7 @@ const latest = -1n
 
 const keyOf = ({ topic, partition }: Partition) => `${topic}/${partition}`
 
-/** Requires the right to describe the topics. */
+/** Returns the first and the last offset of each partition. Requires the right to describe the topics. */
 export async function extentsOf(admin: Admin, topics: readonly string[]): Promise<Extent[]> {
   const { topics: found } = await admin.metadata({ topics: [...topics], forceUpdate: true })
   const partitions = [...found].flatMap(([topic, { partitionsCount }]) =>
@@ -53,7 +53,7 @@ export async function extentsOf(admin: Admin, topics: readonly string[]): Promis
  */
 export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, readonly string[]>): Promise<Position[]> {
   const groups = await admin.listConsumerGroupOffsets({ groups: [...consumed.keys()] })
-  // Reads the ends last, to include the effects of events that are handled meanwhile.
+  // Reads the ends last, so that they include events that services publish during this call.
   const extents = await extentsOf(admin, [...new Set([...consumed.values()].flat())])
   const stretches = [...consumed].flatMap(([group, topics]) => {
     const committed = groups.find(({ groupId }) => groupId === group)?.topics ?? []

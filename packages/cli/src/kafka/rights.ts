@@ -5,7 +5,7 @@ import { doesConsume, outsideTopics, type Service, services } from '../lib/servi
 
 /** The broker, which creates the other users over loopback. */
 export const brokerUser = 'broker'
-/** Has all rights. */
+/** The operator, who has all rights. */
 export const operatorUser = 'operator'
 /** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
@@ -19,12 +19,12 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The ending of service users. The name of an outside publisher cannot have it. */
+/** The last part of the names of service users. The name of an outside publisher must not end with it. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Includes removed services. */
+/** Returns true also for the user of a removed service. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -73,8 +73,8 @@ export function publisherRights(user: string): Right[] {
 }
 
 /**
- * Returns the rights to describe all topics and groups, and to read consumed topics. The exporter counts unhandled records by reading them
- * (packages/service-kit/src/operations/unread.ts).
+ * Returns the exporter's rights to describe all topics and groups, and to read consumed topics. The exporter counts unhandled records by
+ * reading them (packages/service-kit/src/operations/unread.ts).
  */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))

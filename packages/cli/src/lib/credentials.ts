@@ -15,7 +15,7 @@ interface Certificate {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Apple accepts at most 825 days for certificates that users trust by hand. */
+/** Apple accepts a certificate that users trust manually for at most 825 days. */
 const validDays = 820
 
 /** Returns the certificate for localhost, 127.0.0.1 and ::1. Renews it in its last week. */
@@ -78,7 +78,7 @@ export function pemLine(label: Label, body: string): string {
   return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
 }
 
-/** Returns 32 letters, digits, - and _, which need no escape in a URI or a shell. */
+/** Returns a random text of 32 letters, digits, - and _, which need no escape in a URI or a shell. */
 export function newSecret(): string {
   return randomBytes(24).toString('base64url')
 }

@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path'
 import { CliError } from './error.ts'
 
 /**
- * Writes a file atomically. A private file gets a private folder, and is safe even if the machine fails. Removes temporary files of killed processes.
- * @param mode such as 0o600
+ * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine. Removes temporary files of killed
+ * processes.
+ * @param mode the permissions, such as 0o600; a file with these is private
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
@@ -36,7 +37,7 @@ export function replaceFile(file: string, text: string, mode?: number): void {
 /** The age in milliseconds from which a temporary file is treated as abandoned. */
 const longestWriteMs = 60_000
 
-/** Temporary files of killed processes may have secrets. */
+/** Removes temporary files of killed processes, because they may contain secrets. */
 export function removeUnfinished(folder: string): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
@@ -46,7 +47,7 @@ export function removeUnfinished(folder: string): void {
   }
 }
 
-/** Checks the age, too, because in containers a process often has the pid of a killed one. */
+/** Checks the age, too, because in containers a new process often gets the pid of a killed process. */
 function isBeingWritten(file: string, pid: number): boolean {
   const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return pid !== process.pid && age < longestWriteMs && isProcess(pid)
@@ -57,7 +58,7 @@ function isProcess(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // The process of another user.
+    // The process exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
@@ -77,7 +78,7 @@ export function diskFullError(path: string, cause: unknown): CliError {
 /** The smallest free space in bytes. Kafka and SQLite write more than this at a time. */
 const leastBytes = 256 * 1024
 
-/** Returns false for a missing path. */
+/** Returns true if the disk of a path is full. Returns false for a missing path. */
 export function hasNoSpace(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)

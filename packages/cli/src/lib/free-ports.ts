@@ -6,7 +6,7 @@ import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
 import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
-/** Reserves unused ports for a test's stack until this process ends. It can run next to `make up`. */
+/** Reserves unused ports for a test's stack until this process ends. Such a stack can run next to `make up`. */
 export async function freePorts(): Promise<StackPorts> {
   const stack = {
     kafka: await freePort(),
@@ -67,7 +67,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Returns undefined after a failure. */
+/** Returns undefined if this process cannot listen. */
 function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -133,11 +133,11 @@ export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { c
 
 interface PortOwner {
   pid: number
-  /** False for the local port of an outgoing connection. */
+  /** False if the port is the local port of an outgoing connection. */
   listens: boolean
 }
 
-/** Returns undefined if the system does not show the process. */
+/** Returns the process that uses a port, or undefined if the system does not show it. */
 function portOwner(port: number): PortOwner | undefined {
   for (const listens of [true, false]) {
     const pid = process.platform === 'linux' ? fromProc(port, listens) : fromLsof(port, listens)
@@ -178,7 +178,7 @@ function socketInodes(pid: number): string[] {
   }
 }
 
-/** Returns an empty string for other or closed descriptors. */
+/** Returns an empty string for a closed descriptor, or for one without a socket. */
 function socketInode(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''

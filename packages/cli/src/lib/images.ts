@@ -13,7 +13,7 @@ export const prometheusImage = `prom/prometheus:v${versions.prometheus.replace(/
 export const grafanaImage = `grafana/grafana:${versions.grafana}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
-/** Returns the name of a service's image, or with `stack` of the image for setup. The registry in the name does not exist, which prevents pulls. */
+/** Returns the name of the image of a service or of setup. Its registry does not exist, so Docker cannot pull it. */
 export function serviceImage(name: string): string {
   return `localhost/orderflow-${name}`
 }
@@ -34,5 +34,5 @@ export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 /** Grafana's image cannot be built here. */
 export const observerImages = [jaegerImage, prometheusImage, grafanaImage]
 
-/** Includes Testcontainers' reaper. */
+/** The images of a stack and Testcontainers' reaper. */
 export const testImages = [...everyStackImage, reaperImage]

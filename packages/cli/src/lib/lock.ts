@@ -23,13 +23,14 @@ export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
 
-/** Compares the start id, because a pid may be reused. */
+/** Returns true if the owner still runs. Compares the start id, because a new process may have the same pid. */
 export function isAlive(owner: Owner): boolean {
   return readProcessTable().get(owner.pid)?.startId === owner.startId
 }
 
 /**
- * Holds a lock file with the pid of its owner. Breaks the lock of a dead owner, and waits for a live one after calling `onWait`.
+ * Runs `work` while this process holds a lock file with its pid. Removes the lock of a dead owner. Before it waits for a live owner, it
+ * calls `onWait`.
  * @throws {CliError} `busy` if the owner still runs after `timeoutMs`
  */
 export async function withLock<Result>(
@@ -70,7 +71,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // A full disk has space for a symbolic link. make down and ./orderflow clean must run even then.
+      // Even a full disk has space for a symbolic link. make down and ./orderflow clean must work with a full disk.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })
@@ -94,7 +95,7 @@ function readOwner(file: string): Owner | undefined {
     try {
       return JSON.parse(read()) as Owner
     } catch {
-      // The lock is a link instead of a file, or a file instead of a link, or it was removed.
+      // The lock is of the other kind (file or link), or it was removed.
     }
   }
   return undefined

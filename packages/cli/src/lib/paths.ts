@@ -3,10 +3,10 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Has no trailing slash. */
+/** The folder of the repository, without a trailing slash. */
 export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 
-/** The state of `make up`. Git ignores it. */
+/** The folder for the state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
 
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
@@ -43,7 +43,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
 
-/** Node's compiled code. `packages/cli/node` uses this folder, too. */
+/** The folder of Node's compiled code. `packages/cli/node` uses it, too. */
 export const compileCacheFolder = join(localFolder, 'compile-cache')
 
 export function daprdFile(): string {

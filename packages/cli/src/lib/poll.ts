@@ -10,7 +10,7 @@ interface PollOptions {
 
 const startTimeoutMs = 60_000
 
-/** The milliseconds for which it waits for an answer at least, even near the end of the timeout. */
+/** The least time for an answer, in milliseconds, even if the timeout is shorter. */
 const leastAnswerMs = 1_000
 
 /**
@@ -50,7 +50,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** Throws an error with `what` after `timeoutMs`. */
+/** Calls `poll`, and throws an error with `what` if there is no answer. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,
@@ -62,7 +62,7 @@ export async function eventually<Answer>(
 }
 
 /**
- * Repeats a request to a starting server.
+ * Repeats a request to a server that is starting.
  * @throws {CliError} `not-ready` with the last error after a minute; any CliError of `work` immediately
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {

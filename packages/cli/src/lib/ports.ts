@@ -18,7 +18,7 @@ export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
-  /** Receives traces of `make observe`. */
+  /** The port that receives traces of `make observe`. */
   otlp: number
   jaeger: number
   prometheus: number
@@ -38,8 +38,8 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 }
 
 /**
- * The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every system. They
- * differ from the default ports of other programs, and are low enough to add an offset.
+ * The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every
+ * system. They differ from the default ports of other programs, and are low enough for `PORT_OFFSET`.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
@@ -69,7 +69,7 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env
   return moved(defaultPorts, offset)
 }
 
-/** Includes nested records. */
+/** Adds an offset to all ports, including those in nested records. */
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   const pairs = Object.entries(ports).map(([name, port]) => [
     name,

@@ -31,7 +31,6 @@ export async function ensureDatabases(uri: string, names: readonly string[]): Pr
   }
 }
 
-/** Adds a database to a server's URI. */
 export function inDatabase(uri: string, name: string): string {
   return Object.assign(new URL(uri), { pathname: `/${name}` }).href
 }

@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface ProcessEntry {
   pid: number
   group: number
-  /** Distinguishes processes with the same pid. On Linux it has the id of the boot and the start in clock ticks, elsewhere the start time. */
+  /**
+   * Distinguishes processes with the same pid. On Linux it contains the id of the boot and the start in clock ticks. On other systems it is
+   * the start time.
+   */
   startId: string
 }
 

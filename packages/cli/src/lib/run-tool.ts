@@ -13,7 +13,7 @@ export interface RunToolOptions {
 }
 
 /**
- * Returns standard output.
+ * Runs a program and returns its standard output.
  * @throws {CliError} `provision-failed` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
@@ -65,13 +65,13 @@ export async function withHeartbeat<Result>(
   }
 }
 
-/** Prefers JAVA_HOME, which Maven also uses, to PATH. */
+/** Returns the Java of JAVA_HOME, which Maven also uses, otherwise the one in PATH. */
 export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }
 
-/** Returns the exit code. */
+/** Runs a program on this terminal and returns its exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
   // A signal ended the program, usually Ctrl-C.

@@ -8,7 +8,7 @@ export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 /** A service of `services.json`. Its name is also its App.Name, its Dapr app-id and its consumer group. */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
-  /** The path in the repository: the service's name, or the package of services.json. */
+  /** The path in the repository: the service's name, or the package that services.json names. */
   folder: string
   /** The name without `-service`, for sidecar, pod, variables and database file. */
   role: string
@@ -40,7 +40,7 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
-/** `consumersPerReplica` Kafka components share the partitions of a replica. */
+/** Each replica has `consumersPerReplica` Kafka components, which share its partitions. */
 export const { partitions, consumersPerReplica } = application
 
 /** The topics that outside publishers may write (components/trust/trust.json). */
@@ -53,7 +53,7 @@ export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
 
-/** Returns the first topic of outside publishers for an unknown event. */
+/** Returns the topic of an event. For an unknown event it is the first topic that outside publishers may write. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)
@@ -80,7 +80,7 @@ export function ofServices<Entry>(make: (service: Service, index: number) => Ent
   return Object.fromEntries(services.map((service, index) => [service.name, make(service, index)]))
 }
 
-/** The Kafka component that normally publishes, and delivers background topics (components/kafka.yaml). */
+/** The Kafka component that publishes unless it fails, and that delivers background topics (components/kafka.yaml). */
 export const publishingComponent = 'pubsub'
 
 /** The Kafka components that deliver prompt topics and share a replica's partitions (docs/adr/0018). */
@@ -89,7 +89,7 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns one member for each component with a subscription. */
+/** Returns the number of members in the consumer group: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)

@@ -57,7 +57,7 @@ export function formatDuration(ms: number): string {
 export const logLines = 40
 
 export interface LogOptions {
-  /** True to show new lines. */
+  /** True to continue with new lines. */
   follow: boolean
   signal: AbortSignal
 }

@@ -11,12 +11,14 @@ import { application } from '../lib/services.ts'
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
- * The folder of the template: a complete service of spare parts, words with no other meaning here. Types are checked only in services made from it.
+ * The folder of the template: a complete service of spare parts. Nothing else here uses these words. TypeScript checks the template only
+ * through services that are made from it.
  */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
- * Returns a new service's files by path. They must be formatted, because the name's length changes line breaks and the order of imports.
+ * Returns a new service's files by path. They must be formatted afterwards, because the length of the name changes line breaks and the
+ * order of imports.
  * @throws {CliError} `usage` for an invalid name
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
@@ -47,14 +49,14 @@ function settled(path: string, text: string, ports: NewPorts): string {
     .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }
 
-/** The forms of a service's name in code, by the forms of the template's name. */
+/** Maps each form of the template's name, such as `SparePart`, to the same form of the new name. */
 type Names = ReadonlyMap<string, string>
 
 const maxLength = 40
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 
 /**
- * @param code the content of the template's files; a service cannot have a name that they use for something else
+ * @param code the code of the template, which must not use a form of the new name for another purpose
  * @throws {CliError} `usage` with the rules for names
  */
 export function namesOf(name: string, code: string): Names {
@@ -106,7 +108,8 @@ export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 's
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event of a new service. The key is that of the topic if it is one GUID, otherwise the first GUID of the Payload.
+ * Returns the event that a new service consumes. Its key is the topic's key if that is a single GUID, otherwise the first GUID of the
+ * Payload.
  * @param name by default the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {CliError} `usage` for an event without a schema, a topic or a GUID
  */
@@ -139,7 +142,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** Checks both, because the field that is a topic's key may exist only in other events of the topic. */
+/** Also checks that the event has the field, because the topic's key may exist only in other events. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {

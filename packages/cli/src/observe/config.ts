@@ -42,7 +42,7 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** Only the port of the page is published. An image that was built here sets the variable to our page. The official image has its own page. */
+/** Only the port of the page is published. An image that was built here sets TRACE_PAGE to our page. The official image has its own page. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -50,9 +50,7 @@ type Job = (typeof jobs)[number]
 
 type Discovery = Record<Job, string>
 
-/**
- * The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. An interval of 5 s cost 0.8 % in a measurement.
- */
+/** The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. */
 const usualInterval = 10
 
 /** The metrics of sidecars that Prometheus keeps: those of the dashboard and of the process. A sidecar has several times as many metrics. */
@@ -98,7 +96,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
 
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
-/** A service has one pod for each replica. */
+/** Returns Prometheus' configuration for containers, where each replica has its own pod. */
 export function containersConfig(): string {
   const names = ofEach((service) => {
     return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`

@@ -28,20 +28,20 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** The recipe by which this machine builds an image that it cannot pull. The built image has the same name and works in the same way. */
+/** The recipe by which this machine builds an image that it cannot pull. The result has the image's name and works in the same way. */
 export interface Recipe {
   /** The folder with a Dockerfile or a script `build NAME LABEL...`. */
   folder: string
   from: string[]
   args: Record<string, string>
-  /** Other content that the image depends on. */
+  /** Other content on which the image depends. */
   content: string[]
   /** The substitute for the real program, for messages. */
   standIn?: string
   needs: Tool[]
   /** Tools that the Dockerfile copies. */
   parts: Provisioned[]
-  /** Adds copied files to the build context. */
+  /** Adds the programs that the Dockerfile copies to the build context. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 
@@ -113,7 +113,7 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
 }
 
 /**
- * Returns 16 hex digits, from all sources of an image and its base images.
+ * Returns a hash of all sources of an image and its base images, as 16 hex digits.
  * @param recipeOf returns the recipe of a base image
  */
 export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe): string {

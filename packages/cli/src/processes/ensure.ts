@@ -21,7 +21,7 @@ interface EnsureOptions {
 const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
 
-/** @throws {CliError} `port-in-use` before the first start; `process-died`, `not-ready` or `interrupted` while it waits */
+/** @throws {CliError} `port-in-use` before the first process starts; `process-died`, `not-ready` or `interrupted` during the wait */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
@@ -71,7 +71,7 @@ async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): 
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/** Returns members of killed sidecars. They keep their partitions for a while, and new sidecars must wait for the end of this time. */
+/** Returns the consumer group's members of killed sidecars. They keep their partitions for a while, and new sidecars must wait. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()

@@ -38,7 +38,7 @@ function propertiesFile(folder: string): string {
   return join(dataFolder(folder), 'kafka.properties')
 }
 
-/** Writes the properties, and formats the log folder once. Uses a temporary folder, so an interrupted run leaves nothing. */
+/** Writes the broker's properties, and formats its log folder once. An interrupted run leaves nothing, because the work is in a temporary folder. */
 export async function prepareKafka(plan: Plan): Promise<void> {
   const logs = join(dataFolder(plan.folder), 'kafka')
   mkdirSync(dataFolder(plan.folder), { recursive: true })
@@ -54,8 +54,8 @@ export async function prepareKafka(plan: Plan): Promise<void> {
 }
 
 /**
- * Starts the broker once to archive its loaded and verified classes. With the archive, a start takes 2.6 seconds of processor time instead of 4.7
- * (2026-11-22).
+ * Starts the broker once to archive its loaded and verified classes. With the archive, a start takes 2.6 seconds of processor time instead
+ * of 4.7.
  */
 async function archiveClasses(plan: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`

@@ -6,10 +6,10 @@ import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { dataFolder, logFile } from './plan.ts'
 
-/** The bytes that are read from the end of a log. They contain enough lines for every caller. */
+/** The number of bytes that are read from the end of a log. */
 const tailBytes = 64 * 1024
 
-/** Returns a note for a missing log. */
+/** Returns the last lines of a log, or a note if the log is missing. */
 export function logTail(folder: string, name: string, lines: number): string {
   try {
     const file = openSync(logFile(folder, name), 'r')
@@ -67,10 +67,10 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   await once(tail, 'close')
 }
 
-/** The number of last lines in which it searches for the reason, because a server prints stack traces after the reason. */
+/** The number of lines that are searched for the reason, because a server prints stack traces after the reason. */
 const lastLines = 60
 
-/** Returns a path on the full disk that ended a process. Searches the log and checks the disks, because a full disk may cut the log. */
+/** Returns a path on the disk if a full disk ended the process. Checks the log and the disks, because a full disk may cut the log. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

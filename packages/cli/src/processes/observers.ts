@@ -33,7 +33,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** Replaces the default seconds between scrapes and the rule files. */
+/** `seconds` and `rules` replace the default time between scrapes and the default rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string
@@ -93,8 +93,8 @@ function prometheusSpec({ prometheus }: StackPorts, config: string, data: string
 const timeoutMs = 60_000
 
 /**
- * Starts programs with a stack, and waits until all answer. `stopStack` stops them; data stays.
- * @param observers each with an address that answers after the start
+ * Starts programs next to a stack, and waits until all answer. `stopStack` stops them; data stays.
+ * @param observers programs, each with an address that answers after the start
  * @throws {CliError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
  */
 async function startBeside(
@@ -115,7 +115,7 @@ async function startBeside(
   await Promise.all(ready)
 }
 
-/** Returns the reason if a server does not answer. A status of 500 or above is no answer. */
+/** Returns the reason why a server does not answer. A status of 500 or above is no answer. */
 async function silence(url: string): Promise<string | undefined> {
   const answer = await fetch(url).catch((error: Error) => error)
   return answer instanceof Error || answer.status >= 500 ? `${url} does not answer yet` : undefined

@@ -8,7 +8,7 @@ import { type Service, services, sidecarOf } from '../lib/services.ts'
 /** `kafka`, `postgresql`, a service or its sidecar. */
 export type ProcessName = string
 
-/** Receives traces. It is not part of the stack. */
+/** The process that receives traces. It is not part of the stack. */
 export const jaeger = 'jaeger'
 
 export type LocalStore = 'sqlite' | 'postgresql'

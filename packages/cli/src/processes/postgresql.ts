@@ -33,7 +33,7 @@ const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
-  // Lets the server's user enter the checkout, even if it is in a folder that only root can enter.
+  // Lets the server's user read the checkout, even if it is in a folder that only root can enter.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
@@ -45,7 +45,7 @@ function isClosed(path: string): boolean {
 }
 
 /**
- * Creates databases once, and waits until a killed server has released them.
+ * Creates the database files at the first start. Later it waits until a killed server has released them.
  * @throws {CliError} `process-died` with the output of initdb
  */
 export async function preparePostgresql(folder: string): Promise<void> {
@@ -54,10 +54,10 @@ export async function preparePostgresql(folder: string): Promise<void> {
   else await makeDatabases(folder, data)
 }
 
-/** The longest time until pid 1 of a machine reaps a dead process. */
+/** The longest time until pid 1 reaps a dead process. */
 const dyingTimeoutMs = 30_000
 
-/** Returns true for a dead server whose pid is still listed. The next server would treat it as alive. */
+/** Returns true if the last server is dead but its pid is still listed. The next server would treat it as alive. */
 function isDying(data: string): boolean {
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return false
@@ -65,7 +65,7 @@ function isDying(data: string): boolean {
   return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
-/** Works in a temporary folder, so an interrupted run leaves nothing. */
+/** Creates the database files in a temporary folder, so an interrupted run leaves nothing. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
   rmSync(temporary, { recursive: true, force: true })
@@ -78,13 +78,14 @@ async function makeDatabases(folder: string, data: string): Promise<void> {
 async function initialize(data: string, secret: string): Promise<void> {
   const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin']
   const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
-  // The server's user may not open our pipe, so cat copies the secret.
+  // The server's user cannot open our pipe, so cat copies the secret.
   const piped: [string, ...string[]] = ['sh', '-c', 'cat | "$@"', 'sh', program('initdb'), ...options]
   const [command, ...args] = asServerUser(data, piped)
   try {
-    // A folder that the server's user may enter.
+    // The server's user may enter this folder.
     const running = promisify(execFile)(command, args, { cwd: '/' })
-    // Uses a pipe, because a file with the secret would stay if this process is killed. Ignores its errors, because initdb prints its own.
+    // Passes the secret through a pipe, because a file would stay if this process is killed. Ignores errors of the pipe, because initdb
+    // prints its own.
     running.child.stdin?.on('error', () => {}).end(secret)
     await running
   } catch (cause) {
@@ -104,9 +105,9 @@ function letServerUserIn(folder: string, path: string): void {
 }
 
 export interface PostgresqlServer {
-  /** Has user and password, but no database, as `State__ConnectionString`. */
+  /** The server's URI with user and password, but without a database, as in `State__ConnectionString`. */
   uri: string
-  /** Data stays for the next start. */
+  /** Stops the server. The data stays for the next start. */
   stop: () => Promise<void>
 }
 

@@ -52,7 +52,7 @@ export function recordedNames(folder: string): string[] {
   return records.map((file) => file.slice(0, -'.json'.length))
 }
 
-/** Compares the start id, because a pid may be reused. */
+/** Compares the start id, because a new process may have the same pid. */
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
@@ -66,8 +66,8 @@ export function processState(folder: string, name: string, table = readProcessTa
 }
 
 /**
- * Returns the group's live members. A leader with another start id is a new process. A missing leader is fine, because the id of a group with members
- * is not reused.
+ * Returns the group's live members. If the leader has another start id, the group has ended. A missing leader is no problem, because the id
+ * of a group with members is not reused.
  */
 function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
   const leader = table.get(group)
@@ -120,11 +120,11 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   return child.pid
 }
 
-/** The signals other than SIGTERM. At SIGTERM, PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
+/** Replacements of SIGTERM. At SIGTERM, PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
-/** Stops a process and waits until its group has ended. Sends SIGKILL after `graceMs`. Returns false if it does not run. */
+/** Stops a process and waits until its group has ended. Sends SIGKILL after `graceMs`. Returns false if the process does not run. */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
   const state = processState(folder, name)
   if (state.state === 'running') {
@@ -147,12 +147,12 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns false after `timeoutMs`. */
+/** Waits until a process group has ended. Returns false after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
-/** The variables that processes inherit. Others could change a program by accident. For example, `PORT` would change the port of a service. */
+/** The variables that processes inherit. Other variables could change a program by accident: `PORT` would change the port of a service. */
 const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
@@ -173,7 +173,7 @@ const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
 const servers = ['kafka', 'postgresql', jaeger]
 
-/** Allows only one command to start or stop the stack. */
+/** Runs `work` while no other command starts or stops the stack. */
 export function withStackLock<Result>(
   folder: string,
   onProgress: (line: string) => void,

@@ -35,16 +35,16 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 }
 
 /**
- * The heap limits of services, in MiB. Without the first option, a service keeps 300 MB of dead young objects on a large machine (make -C tools bench
- * PART=latency). Without the second option, it collects old objects several times a second. The third option allows three bulk deliveries of the
- * largest size (packages/service-kit/src/stream/app-channel.ts).
+ * The heap limits of services, in MiB. Without the first option, a service keeps 300 MB of dead young objects on a large machine. Without
+ * the second option, it collects old objects several times a second. The third option allows three bulk deliveries of the largest size
+ * (packages/service-kit/src/stream/app-channel.ts).
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
 /** The heap limits of a monitor, in MiB. Its data is mostly in threads with their own limits (packages/event-monitor/src/index/monitor-index.ts). */
 export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
-/** The size in bytes above which freed buffers return to the system. The default of glibc is 32 MiB (docs/performance.md). */
+/** The size in bytes from which freed buffers return to the system. The default of glibc is 32 MiB (docs/performance.md). */
 export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
 
 function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): ProcessSpec {
@@ -54,7 +54,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
     command: process.execPath,
     args: [...(watches ? watcherLimits : heapLimits), join(repository, folder, 'src/main.ts')],
     env: {
-      // Without this limit glibc wastes 15 MB for each service, in one arena for each thread.
+      // By default glibc has an arena for each thread, which wastes 15 MB in each service.
       MALLOC_ARENA_MAX: '2',
       // Stripping types takes 20 MB and a third of the start's time.
       NODE_COMPILE_CACHE: compileCacheFolder,
@@ -78,7 +78,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Returns the monitor's address for links. The environment may replace it. */
+/** Returns the variable with the monitor's address for links, unless the environment has one. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
@@ -98,7 +98,7 @@ function watchVariables({ folder, ports, tokens }: Plan): Record<string, string>
   }
 }
 
-/** Returns the settings for callers. With authentication, the keys of `./orderflow api-key` are valid, too. */
+/** Returns the settings for the callers of services. With authentication, the keys of `./orderflow api-key` are valid, too. */
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,
@@ -172,9 +172,9 @@ export function resourcesOf(
 }
 
 /**
- * A test compares these flags with packages/cli/release-image/start. Without listen addresses daprd would open metrics and internal gRPC on every
- * interface.
- * @param addresses `api` may have several addresses, separated by commas; `metrics` is for Prometheus
+ * Returns the flags of a sidecar. A test compares them with packages/cli/release-image/start. Without listen addresses daprd would open
+ * metrics and internal gRPC on every interface.
+ * @param addresses `api` may have several addresses, separated by commas; Prometheus reads `metrics`
  */
 export function daprdFlags(
   appId: string,
@@ -218,7 +218,7 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
   return variables
 }
 
-/** Returns the variables for traces. By default all traces go to the Jaeger of the stack. */
+/** Returns the variables for traces. By default traces go to the stack's Jaeger, if it runs. */
 function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env
   if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(env) }

@@ -76,7 +76,7 @@ export const processRunner: Runner = {
 
 function reach(): Reached {
   const ports = localPorts()
-  // This Kafka does not authenticate its clients.
+  // Kafka as a process does not authenticate its clients.
   const kafka = localKafka(ports.kafka)
   return {
     services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
@@ -100,7 +100,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
   onProgress('Grafana has no package for processes: import packages/cli/observe/dashboard.json into your own Grafana')
 }
 
-/** Events wait meanwhile, because there is only one replica. */
+/** Restarts the only replica of a service. Events wait meanwhile. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
   requireUp(localFolder, ['kafka'])
   const own = [service.name, sidecarOf(service)]
@@ -149,7 +149,7 @@ async function fetchReadiness(url: string): Promise<Readiness> {
 
 /**
  * Runs an operator's command with the settings of a local service. Returns the exit code.
- * @param settings variables that replace those settings
+ * @param settings variables that replace the settings of the service
  */
 export async function operateHere(
   { name, folder }: Service,

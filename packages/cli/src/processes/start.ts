@@ -29,21 +29,22 @@ import {
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
-  /** The default is the folder of `make up`. A stack that is not detached empties the folder before it starts. */
+  /** The default is the folder of `make up`. A stack of a test empties its folder before it starts. */
   folder?: string
   /** The default is the ports of `make up`. Use `await freePorts()` for a second stack. */
   ports?: StackPorts
   /** The default is the store of the folder's last start, or SQLite. */
   store?: LocalStore | undefined
-  /** True if the processes continue after this one (`make up`). False if they end with it (tests). */
+  /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** If it aborts, the started processes are stopped. */
+  /** Stops the started processes if it aborts. */
   signal?: AbortSignal
 }
 
 /**
- * Waits until all services are ready and all consumer groups consume. After a failure it stops the started processes; logs stay.
+ * Starts a stack, and waits until all services are ready and all consumer groups consume. After a failure it stops the started processes;
+ * logs stay.
  * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
@@ -82,7 +83,7 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
   }
 }
 
-/** The private listeners: the service's channel for its sidecar, and the sidecar's API. */
+/** The private listeners of a service: its channel for the sidecar, and the sidecar's API. */
 type InnerListener = 'channel' | 'sidecar'
 
 /** The default method is GET. */
@@ -96,7 +97,7 @@ export interface RunningStack extends Addresses {
   /** The certificate of https addresses, as PEM. */
   certificate: string
   tokens: StackTokens
-  /** The keys with which services sign events. Empty without signatures. */
+  /** The keys with which services sign events. Empty if services do not sign events. */
   signingKeys: string
   /** Sends a request from inside the stack. */
   askInside: (
@@ -105,7 +106,7 @@ export interface RunningStack extends Addresses {
     path: string,
     request?: InnerRequest,
   ) => Promise<{ status: number; body: string }>
-  /** Waits for the end of the part after SIGKILL or SIGTERM. */
+  /** Ends a part with SIGKILL or another signal, and waits for its end. */
   kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
   restart: (name: string) => Promise<void>
   stop: () => Promise<void>
@@ -154,7 +155,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /**
- * Bundles pages whose sources are newer than the bundle.
+ * Bundles the pages of services again if a source is newer than the bundle.
  * @throws {CliError} with the output of the bundler
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {

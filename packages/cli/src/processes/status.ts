@@ -11,9 +11,9 @@ import { processState } from './process-control.ts'
 interface StatusRow {
   name: ProcessName
   state: 'running' | 'stopped' | 'crashed'
-  /** The reason of a crash. */
+  /** The reason why the process crashed. */
   detail: string
-  /** Undefined for an observer. */
+  /** The main port. Undefined for an observer. */
   port: number | undefined
   pid?: number
   residentBytes?: number
@@ -32,7 +32,7 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
 }
 
-/** Returns the state of the processes of `make up` by default. */
+/** Returns the state of processes, by default of all processes of `make up`. */
 export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())

@@ -5,13 +5,14 @@ import { isAlive, self, withLock } from '../lib/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
-/** The longest time to stop an earlier run. */
+/** The longest wait for the end of an earlier run. */
 const claimTimeoutMs = 60_000
 const owned = new Set<string>()
 let hooked = false
 
 /**
- * Claims a folder for a stack that ends with this process. Stops processes of killed runs in this folder and its siblings, and empties the folder.
+ * Claims a folder for a stack that ends with this process. Stops the stacks of killed runs in this folder and its siblings, and empties the
+ * folder.
  * @throws {CliError} `busy` if another live process owns the folder
  */
 export async function claimFolder(folder: string): Promise<void> {
@@ -34,7 +35,7 @@ async function claim(folder: string): Promise<void> {
   owned.add(folder)
 }
 
-/** Logs stay until the next claim. */
+/** Stops the stack of a claimed folder. Its logs stay until the next claim. */
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -46,7 +47,7 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** Returns true if the owner ended without releasing the folder. */
+/** Returns true if the owner of a folder ended without releasing the folder. */
 export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
@@ -55,7 +56,10 @@ export function hasDeadOwner(folder: string): boolean {
   }
 }
 
-/** Kills claimed stacks when this process ends. Ctrl-C reaches only this process. Handles `exit`, too, because Mocha's handler may end it first. */
+/**
+ * Kills claimed stacks when this process ends, because Ctrl-C reaches only this process. Handles `exit`, too, because Mocha's handler may
+ * end this process first.
+ */
 function installHooks(): void {
   hooked = true
   process.on('exit', killOwned)

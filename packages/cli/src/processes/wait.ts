@@ -7,7 +7,7 @@ import { processState } from './process-control.ts'
 
 interface WaitOptions {
   folder: string
-  /** The processes that must run during the wait. The wait fails if one of them ends. */
+  /** The processes that must run during the wait. The wait fails if one of these processes ends. */
   processes: readonly string[]
   timeoutMs: number
   everyMs?: number
@@ -18,7 +18,7 @@ interface WaitOptions {
 const lookEveryMs = 200
 
 /**
- * Calls `probe` until it returns undefined. A string is the condition that is not met yet.
+ * Calls `probe` until it returns undefined. A returned string is the condition that is not met yet.
  * @throws {CliError} `process-died` with the exit status and last log lines; `not-ready` with the last condition after `timeoutMs`; `interrupted`
  */
 export async function waitUntil(

@@ -15,7 +15,7 @@ export interface ProvisionOptions {
 export interface Provisioned {
   /** The folder of the tool. It exists only if the tool is complete. */
   folder: string
-  /** A progress line with tool, method and time. */
+  /** A progress line about the tool: how it is installed, and how long this takes. */
   about: string
   needs: Tool[]
   /** Creates the tool in an empty folder, which is renamed afterwards. */
@@ -25,8 +25,8 @@ export interface Provisioned {
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * The hashes of downloads, by name. `h1:` of a Go module covers its dependencies through go.sum. Files of npm and Maven have `sha512-` and base64.
- * `make -C tools hashes` writes them.
+ * The hashes of downloads, by name. The `h1:` hash of a Go module covers its dependencies through go.sum. Files of npm and Maven have
+ * `sha512-` and base64. `make -C tools hashes` writes this file.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
@@ -57,7 +57,7 @@ interface GoProgram {
   /** The folder of the main package. */
   package: string
   flags: string[]
-  /** Variables that have the version, with their values. */
+  /** Go variables that contain the version, with their values. */
   variables: Record<string, string>
 }
 
@@ -84,7 +84,7 @@ export function buildTime(processorMinutes: number): string {
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
 }
 
-/** Allows Go to download the version of Go that a module requires. Ignores go.work, because its other modules are not in the download. */
+/** Lets Go download the Go version that a module requires. Ignores go.work, which names modules outside the download. */
 const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
@@ -121,7 +121,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
 /**
  * Installs PyPI packages into a folder of the cache. Programs in `bin` need it as `PYTHONPATH`.
  * @param requirements the file that lists the packages with their hashes
- * @param about the line about the download and its size
+ * @param about a progress line about the download and its size
  */
 export function pythonPackages(name: string, requirements: string, about: string): Provisioned {
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)

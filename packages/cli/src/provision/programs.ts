@@ -17,7 +17,7 @@ import { go, java, maven, npm } from './tools.ts'
 const daprdName = `daprd ${versions.dapr}`
 const aboutDaprd = `${daprdName}: building from source, because no package registry has it: ${buildTime(10)}`
 
-/** Returns the Dapr sidecar, from its Go module. No registry has the program. */
+/** Returns the Dapr sidecar, from its Go module, because no registry has the program. */
 export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
 }
@@ -25,7 +25,7 @@ export function daprdTool(): Provisioned {
 export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
 
 async function buildDaprd(folder: string, options: ProvisionOptions): Promise<void> {
-  // Follows Dapr's Makefile, with stable components only.
+  // Builds daprd as Dapr's Makefile does, with stable components only.
   const program = {
     name: daprdName,
     module: daprdModule,
@@ -47,7 +47,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
   for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
 }
 
-/** Copies the jars to `libs` and returns their paths. Does not check hashes. */
+/** Copies Kafka's jars to `libs` and returns their paths. Does not check hashes. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const libs = join(folder, 'libs')
@@ -68,7 +68,7 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
 /** Jaeger 2. The module's versions continue those of Jaeger 1, whose last one is v1.76.0. */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
-/** Returns Jaeger. Its module lacks the page, so packages/cli/traces has our own. */
+/** Returns Jaeger, built from a Go module without Jaeger's page. The page in packages/cli/traces replaces it. */
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
@@ -76,7 +76,7 @@ export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
 /** Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The builder of Prometheus' pages. The module has its lock file. */
+/** The package manager that builds Prometheus' pages, whose lock file is in the module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
@@ -122,7 +122,7 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   const env = { PATH: [join(work, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter) }
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: work, env, signal })
   await runTool('cp', ['-R', join(source, 'web/ui'), work], { cwd: folder, signal })
-  // Go's copies of sources are read-only.
+  // Go's copies of the sources are read-only.
   await run('chmod', '-R', 'u+w', '.')
   const archive = (await run('npm', 'pack', '--silent', pnpmPackage)).trim()
   checkHash(pnpmPackage, hashOf(join(work, archive)))

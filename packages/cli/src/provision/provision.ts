@@ -7,10 +7,10 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** Another process may build daprd for minutes. */
+/** The longest wait for another process, which may build daprd for minutes. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** Returns the tools that processes need. If the cache already has daprd and Kafka, it leaves out the tools that build them. */
+/** Returns the tools that the stack as processes needs. Leaves out the tools that build daprd and Kafka if the cache already has both. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }
@@ -71,7 +71,7 @@ export async function requireTools(tools: Tool[]): Promise<void> {
   throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
-/** Installs tools in parallel. A failure stops the others, so that it is reported at once. The next run continues. */
+/** Installs tools in parallel. A failure stops the other installations, so that the user sees it at once. The next run continues. */
 async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])

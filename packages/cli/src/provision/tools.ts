@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand, runTool } from '../lib/run-tool.ts'
 
-/** Debian and Homebrew have a folder for each version, which is not on PATH. */
+/** Debian and Homebrew have a folder with programs for each version, which is not on PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
 
 /** Returns the folder of PostgreSQL's programs: from PATH, or of the newest version. */
@@ -78,7 +78,7 @@ export const npm: Tool = {
   otherwise: 'install Node.js from https://nodejs.org/',
 }
 
-/** Go 1.21 or newer downloads the version that a module requires. Debian 12 has 1.19. */
+/** Go 1.21 or newer downloads the version that a module requires. Debian 12 has Go 1.19. */
 export const go: Tool = {
   label: 'Go',
   command: 'go',
@@ -147,7 +147,7 @@ export const git: Tool = {
   otherwise: 'install git from https://git-scm.com/',
 }
 
-/** Documentation has commands with curl, and tests run them. */
+/** Tests run commands of the documentation, which use curl. */
 export const curl: Tool = {
   label: 'curl',
   command: 'curl',
@@ -186,7 +186,7 @@ export const engine: Tool = {
   ...bringDocker,
 }
 
-/** This version has `!reset`, which docker-compose.postgresql.yml needs. */
+/** From this version on, Docker Compose has `!reset`, which docker-compose.postgresql.yml needs. */
 export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',

@@ -15,7 +15,7 @@ describe('spare-part-service', () => {
     app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: () => crypto.randomUUID() })
   })
 
-  /** Delivers an event like the sidecar, and returns the status of the response. */
+  /** Delivers an event as the sidecar does, and returns the status of the response. */
   const deliver = ({ topic, key, envelope }: ReturnType<typeof subject.event>) =>
     withServer(app.channel, async (url) => {
       const event = Buffer.from(JSON.stringify(envelope)).toString('base64')

@@ -18,7 +18,7 @@ LIFETIME = "transactionLifetimeLimitSeconds"
 
 
 class Server(SecantusDBServer):
-    """SecantusDB that reports the address of its replica set to drivers instead of the address it listens on."""
+    """SecantusDB that reports its address in the replica set to drivers. By default it reports the address on which it listens."""
 
     replica_set: ReplicaSet | None = None
 
@@ -75,7 +75,7 @@ def check_key_file(file: str) -> None:
 
 
 def root_user() -> tuple[str, str] | None:
-    """Returns MONGO_INITDB_ROOT_USERNAME and _PASSWORD, or the content of the files in these variables with _FILE. Removes the variables."""
+    """Removes MONGO_INITDB_ROOT_USERNAME and _PASSWORD from the environment, and returns both. With _FILE, they name files with the values."""
     name, password = (secret(f"MONGO_INITDB_ROOT_{part}") for part in ("USERNAME", "PASSWORD"))
     if bool(name) != bool(password):
         fail("MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD must both be set, or neither")

@@ -14,7 +14,7 @@ from secantus.stepdown import StepDownState
 
 
 class ReplicaSet(StepDownState):
-    """The set's configuration in `file`. Without it the node refuses writes, like a node that has stepped down."""
+    """The set's configuration in `file`. Without a configuration the node refuses writes, like a node that has stepped down."""
 
     def __init__(self, name: str, port: int, file: str) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class ReplicaSet(StepDownState):
             os.fsync(stream.fileno())
         os.rename(partial, self._file)
         self.config = config
-        self.step_down_for(0)  # increases the topology's counter, because drivers ignore changes with an old counter
+        self.step_down_for(0)  # increases the topology's counter, because drivers ignore a change without a higher counter
 
     def get_config(self, _request: dict, _context) -> dict:
         return NOT_YET if self.config is None else {"config": self.config, "ok": 1.0}
