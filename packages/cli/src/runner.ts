@@ -7,7 +7,7 @@ export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
 export interface Reached extends Addresses {
   publisher: KafkaConnection
-  /** The ports of the pages. Undefined if Grafana does not run. */
+  /** The ports of the pages. The port of Grafana is undefined if it does not run. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
 }
 
@@ -54,12 +54,12 @@ export interface Runner {
   /** Selects the number of partitions and replicas of topics. */
   surroundings: Surroundings
 
-  /** Returns the reason why this machine cannot use the runner. May download images. */
+  /** May download images. Returns the reason why this machine cannot use the runner. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
   /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   lastStore: () => Store
-  /** Returns the location of the data of the last start. */
+  /** Returns the location of the store's data from the last start. */
   dataOf: (store: Store) => Promise<string | undefined>
 
   /** Starts all stopped parts and waits until all services consume. */
@@ -85,6 +85,6 @@ export interface Runner {
   requireRunning: (parts?: readonly string[]) => Promise<void>
   /** Uses a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /** Returns additional variables for `operate`'s commands on this machine. */
+  /** Returns additional variables for commands that `operate` runs on this machine. */
   streamVariables: () => Promise<Record<string, string>>
 }

@@ -188,7 +188,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/** Returns the rules for transactions: `none` if Kafka has no authorizer, `unreadable` if this user may not read the rules. */
+/** Returns the rules for transactions: `none` without an authorizer, `unreadable` if only other users may read the rules. */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {

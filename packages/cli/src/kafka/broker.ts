@@ -47,7 +47,7 @@ interface BrokerListeners {
 
 interface BrokerSecrets {
   password: string
-  /** In base64 without line breaks. */
+  /** Base64 without line breaks. */
   certificate: string
   key: string
 }

@@ -66,8 +66,8 @@ export function processState(folder: string, name: string, table = readProcessTa
 }
 
 /**
- * Returns the group's live members. If the leader has another start id, the group has ended. A missing leader is no problem, because the id
- * of a group with members is not reused.
+ * Returns the group's live members. If the leader has another start id, the group has ended. Its leader may be missing, because the
+ * system reuses an id only after the end of its group.
  */
 function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
   const leader = table.get(group)

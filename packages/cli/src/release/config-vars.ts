@@ -15,9 +15,9 @@ export function secretsOf(vars: Record<string, string | null>): string[] {
   return [...new Set(secrets)]
 }
 
-/** Returns the secrets of keys, of `header=secret` pairs or of `service=url token` pairs. */
+/** Returns the secrets in a list: keys, `header=secret` pairs or `service=url token` pairs. */
 function listedSecrets(value: string): string[] {
-  // Skips a URI or JSON.
+  // A URI or JSON is not a list.
   if (/^([\w+.-]+:\/\/|[[{])/.test(value)) return []
   return value.split(',').map((item) => {
     const [, secret = item] = / (\S+)$/.exec(item) ?? /^[\w-]+=([^=].*)$/.exec(item) ?? []
@@ -32,7 +32,10 @@ function hasCredentials(value: string): boolean {
 /** The listeners inside the container, which the image sets. The platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
-/** A hosted service is public. Its broker is remote, requires authentication, and usually refuses sessions shorter than 6 s. */
+/**
+ * The settings that differ for a hosted service. It is public. Its broker is remote, requires authentication, and usually refuses sessions
+ * shorter than 6 s.
+ */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
   Stream__AuthType: 'password',
@@ -55,8 +58,9 @@ export interface Resolved {
 }
 
 /**
- * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, else from `earlier` (the
- * config-vars.json of an export), else from the file. Adds the environment's variables for traces, and all other variables of `earlier`.
+ * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, otherwise from
+ * `earlier` (the config-vars.json of an export) or from the file. Adds the environment's variables for traces, and all other variables of
+ * `earlier`.
  */
 export async function resolveConfigVars(
   service: Service,
@@ -102,7 +106,7 @@ const isSetting = (name: string, sections: Set<string>) => name.includes('__') &
 
 /** Applies the rules of the service and of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
-  // Loading a service takes a while.
+  // Loads the service only here, because this takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
   // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
@@ -121,7 +125,7 @@ export interface Change {
   after: string | undefined
 }
 
-/** Ignores names that `wanted` lacks. */
+/** Compares only the config vars of `wanted`. */
 export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
   return Object.entries(wanted)
     .map(([name, after]) => ({ name, before: current[name], after }))
@@ -134,7 +138,7 @@ export function patchOf(changes: Change[]): Record<string, string | null> {
   return Object.fromEntries(changes.map(({ name, after }) => [name, after ?? null]))
 }
 
-/** Returns a line of a diff: `+` new, `-` removed, `~` changed. */
+/** Returns a line of a diff, which begins with `+` (new), `-` (removed) or `~` (changed). */
 export function describeChange({ name, before, after }: Change): string {
   if (before === undefined) return `+ ${name} = ${show(name, after)}`
   if (after === undefined) return `- ${name} = ${show(name, before)}`

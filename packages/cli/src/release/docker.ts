@@ -4,17 +4,17 @@ import { runTool } from '../lib/run-tool.ts'
 
 interface DockerOptions {
   env?: Record<string, string>
-  /** Receives each line of standard output and standard error. */
+  /** Called with each line of standard output and standard error. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
-/** Matches secrets of the app, which docker's processes must not see. */
+/** Matches the names of secrets that docker's processes must not see. */
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
  * Returns standard output. The command has no input.
- * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
+ * @throws {CliError} Runs docker without input. Returns its standard output.
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
   const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))
@@ -42,10 +42,10 @@ function failure(error: unknown): CliError {
   return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
-/** Containers and networks with this label end with a process. The value is its pid. */
+/** The label of containers and networks that end with a process. Its value is the pid. */
 const ownerLabel = 'orderflow.owner'
 
-/** Makes this process the owner. */
+/** Options that make this process the owner. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]
 
 /** Removes the containers and networks of killed processes. */
@@ -72,7 +72,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // The process of another user.
+    // The process exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -12,7 +12,7 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
   return join(releaseFolder(env), service.name, 'config-vars.json')
 }
 
-/** Returns the config vars of `resolveConfigVars`. On a terminal it prompts for missing values. Then `out` hides the secrets. */
+/** Returns the config vars of `resolveConfigVars`. On a terminal it prompts for missing values. From then on, `out` masks the secrets. */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
   let resolved = await resolveConfigVars(service, env, earlier)
@@ -38,17 +38,17 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-/** Prompts for missing or invalid values once. Adds them to `answers`. */
+/** Prompts for each missing or invalid value, unless `answers` has it. Adds the new values to `answers`. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }
 
-/** Does not show a typed secret. */
+/** Prompts for a value. A secret stays invisible. */
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // Is created before the question appears, because it switches off the terminal's echo.
+  // Creates the terminal before the question appears, because this switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

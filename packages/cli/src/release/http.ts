@@ -8,7 +8,7 @@ export interface HttpRequest {
   body?: unknown
   /** True if a request can be repeated when its result is unknown. */
   idempotent: boolean
-  /** The setting with the address, for messages. */
+  /** The name of the setting with the address, for messages. */
   setting: string
 }
 
@@ -29,7 +29,7 @@ interface HttpOptions {
 
 const attempts = 4
 const firstDelayMs = 500
-/** The longest wait before a retry, in milliseconds. A request fails if the platform requires a longer wait. */
+/** The longest wait before a retry, in milliseconds. A request fails if the platform asks for a longer wait. */
 const longestWaitMs = 120_000
 /** The value of RateLimit-Remaining below which it sends one request per second. */
 const fewLeft = 20
@@ -97,7 +97,7 @@ interface Attempt {
   timeoutMs: number
 }
 
-/** Returns the error for a request without an answer. Code `usage` means that a retry cannot help. */
+/** Returns the error for a request without an answer. Its code is `usage` if a retry cannot help. */
 export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): CliError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause

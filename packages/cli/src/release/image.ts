@@ -13,7 +13,7 @@ interface ImageFacts {
   Architecture: string
   Size: number
   Config: { User?: string }
-  /** Only engines with the containerd image store set it. */
+  /** Undefined for engines without the containerd image store. */
   Descriptor?: { mediaType: string }
 }
 
@@ -42,8 +42,8 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
 }
 
 /**
- * Builds a release image without attestations, which the platform's registry refuses.
- * @returns the image's id, because another image may get its name
+ * Builds a release image without attestations, because the platform's registry refuses them.
+ * @returns the image's id, which stays valid if another image gets the same name
  */
 export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<string> {
   const args = ['--platform', 'linux/amd64', '--build-arg', `SERVICE=${service.folder}`, '--target', 'release']
@@ -99,11 +99,11 @@ const bootTimeoutMs = 60_000
 /** The platform's time between SIGTERM and SIGKILL. */
 const stopTimeoutSeconds = 30
 
-/** Differs from the service's default, so that an image that ignores $PORT fails. */
+/** Differs from the service's default port, so that an image that ignores $PORT fails. */
 const bootPort = 23_456
 const bootSettings = {
   PORT: String(bootPort),
-  // daprd finds its address only in a network.
+  // Without a network, daprd does not find its own address.
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
@@ -123,8 +123,8 @@ interface Boot {
 }
 
 /**
- * Starts an image like the platform: as an arbitrary user, with `$PORT`, but without a network. Its sidecar replaces stream and store by components
- * in memory.
+ * Starts an image as the platform does: as an arbitrary user and with `$PORT`. The container has no network, so components in memory
+ * replace stream and store.
  * @throws {CliError} `image` with its last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {

@@ -6,11 +6,11 @@ import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
-/** The number of lines that it reads again after an interruption: more than an app writes in a second. */
+/** The number of lines to read again after an interruption: more than an app writes in a second. */
 const overlap = 500
 const reconnectMs = 1_000
 
-/** Runs `./orderflow app-logs NAME`. When a session ends, it opens another one and continues after the last line. */
+/** Runs `./orderflow app-logs NAME`. When the platform ends a log session, the command opens another one and continues after the last line. */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
   out.hide(secretsOf(await platform.configVars()))
   const shown = createMemory()
@@ -34,7 +34,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
   }
 }
 
-/** Remembers the time of the last line, and all lines with that time. */
+/** Remembers the time of the last line, and all lines with this time. */
 function createMemory() {
   let time = ''
   let lines = new Set<string>()

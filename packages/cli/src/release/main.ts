@@ -27,12 +27,12 @@ const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 // A reader may end early (./orderflow app-logs NAME | head).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-// Ends without a report, because writing a report would fail again.
+// Ends at once, because an error message could not be written either.
 process.stderr.on('error', () => process.exit(1))
-// Node would print errors unmasked, with all their fields.
+// Masks secrets. Node would print errors unmasked, with all their fields.
 process.on('uncaughtException', fail)
 
-/** Runs for example `release my-service --app NAME`. An option replaces its variable. */
+/** Runs a command such as `release my-service --app NAME`. An option replaces its variable. */
 async function run(args: string[]): Promise<void> {
   const { positionals, values } = readArguments(args)
   const [command = '(none)', name, surplus] = positionals
@@ -78,7 +78,7 @@ function misuse(message: string, nextStep: string): CliError {
   return new CliError('usage', message, { nextStep })
 }
 
-/** Takes a lock for the app. With `DRY_RUN` it only shows the changes. */
+/** Runs `work` with a lock for the app. With `DRY_RUN`, `work` only shows the changes. */
 async function alone(context: Context, work: (context: Context, options: { dryRun: boolean }) => Promise<void>) {
   const { env } = context
   const { app } = context.operator

@@ -14,7 +14,7 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   else out.print('restarting: run this again in a moment')
 }
 
-/** Runs `./orderflow stop NAME`. The platform restarts stopped processes, so it sets their number to 0. */
+/** Runs `./orderflow stop NAME`. Sets the number of processes to 0, because the platform restarts stopped processes. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -25,7 +25,7 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** Runs `./orderflow start NAME`, with the app's number of processes or that of services.json. */
+/** Runs `./orderflow start NAME`, with the app's last number of processes or that of services.json. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
@@ -35,7 +35,7 @@ export async function startWeb(context: Context): Promise<void> {
   )
 }
 
-/** @throws {CliError} without a release, or after its rollback */
+/** @throws {CliError} if no release of the app exists */
 async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
   const web = await findWeb(platform)
   if (web) return web

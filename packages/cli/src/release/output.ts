@@ -19,7 +19,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
     hide: (secrets) => {
-      // Replaces long forms first: for example, a connection string before the password in it.
+      // Replaces longer forms first, for example a connection string before its password.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },
     scrub,
@@ -29,10 +29,13 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   }
 }
 
-/** Shorter secrets could be part of ordinary words. */
+/** The least length of a secret that is masked. Shorter secrets could be part of ordinary words. */
 const shortest = 5
 
-/** Returns a secret's forms in messages: plain, escaped for a URL or JSON, in a Basic credential. Includes the password of a connection string. */
+/**
+ * Returns the forms in which a secret appears in messages: plain, escaped for a URL or JSON, and in a Basic credential. Includes the
+ * password of a connection string.
+ */
 function formsOf(secret: string): string[] {
   const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []
   const plain = [secret, ...passwords, ...passwords.map(decoded)]

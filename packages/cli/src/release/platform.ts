@@ -3,7 +3,7 @@ import type { ConfigVars } from './config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
-/** Has only the used fields. */
+/** An app of the platform, with only the fields that we use. */
 export interface App {
   name: string
   web_url: string | null
@@ -42,15 +42,15 @@ interface LogOptions {
 export interface Platform {
   app: () => Promise<App>
   configVars: () => Promise<ConfigVars>
-  /** Removes config vars with null. The app restarts after a change. */
+  /** Sets config vars, and removes those with null. The app restarts after a change. */
   patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
   newestRelease: () => Promise<Release | undefined>
   /** Creates a release with the image and config vars of an earlier one. */
   rollBack: (releaseId: string) => Promise<Release>
   formation: () => Promise<Formation[]>
-  /** Releases an image as process type web, by its configuration's digest. */
+  /** Releases an image as process type web. The digest is that of the image's configuration. */
   releaseImage: (digest: string) => Promise<void>
-  /** Restores the state before the first image. */
+  /** Restores the state from before the first image. */
   removeImage: () => Promise<void>
   scaleWeb: (quantity: number) => Promise<void>
   dynos: () => Promise<Dyno[]>
@@ -59,7 +59,7 @@ export interface Platform {
   logUrl: (options: LogOptions) => Promise<string>
 }
 
-/** Returns undefined without a release, or after its removal. */
+/** Returns undefined if the app has no release. */
 export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
   return (await platform.formation()).find(({ type }) => type === 'web')
 }
@@ -78,7 +78,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       url: `${operator.apiUrl}/apps/${operator.app}${path}`,
       headers: { Accept: options.accept ?? mediaType, Authorization: `Bearer ${operator.token}`, ...options.headers },
       body: options.body,
-      // A PATCH sets a state, so it may be repeated.
+      // A PATCH sets a state, so it can be repeated.
       idempotent: options.idempotent ?? method !== 'POST',
       setting: 'PLATFORM_API_URL',
     })
@@ -119,7 +119,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       await request('POST', `/dynos/${name}/actions/stop`, { idempotent: true })
     },
     logUrl: async (body) => {
-      // An additional session does no harm.
+      // Can be repeated, because additional sessions do no harm.
       const { logplex_url: url } = await json<{ logplex_url: string }>('POST', '/log-sessions', {
         body,
         idempotent: true,

@@ -5,13 +5,13 @@ import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
 
-/** The state of an app before a release, for a rollback. It has secrets. */
+/** The state of an app before a release, for a rollback. It contains secrets. */
 export interface Before {
   /** The newest release. Undefined for an app without a release. */
   release?: { id: string; version: number }
   /** Undefined before the first image. */
   quantity?: number
-  /** The previous values of the release's config vars. Null for a new one. */
+  /** The previous values of the config vars that the release sets. Null for a new config var. */
   configVars: Record<string, string | null>
 }
 
@@ -20,15 +20,16 @@ interface Journal {
   before: Before
   /** Undefined for a failed or interrupted release. */
   finished?: { at: string; version: number }
-  /** The previous finished release, to restore if this release changes nothing. */
+  /** The record of the last finished release. It is restored if this release changes nothing. */
   previous?: Journal
 }
 
 export interface JournalFile {
   read: () => Journal | undefined
   /**
-   * Records a release before its first change. After an interrupted release it keeps the state before that one, because the app is partly changed.
-   * @returns the state of the app before this release and the interrupted ones
+   * Records a release before its first change. After an interrupted release it keeps the state from before that release, because the app is
+   * partly changed.
+   * @returns the state of the app before this release, or before the interrupted release
    */
   begin: (before: Before, at: Date) => Before
   finish: (version: number, at: Date) => void
@@ -46,7 +47,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
     begin: (before, at) => {
       const last = read()
       if (last && !last.finished) {
-        // Adds the current values of config vars that only this release sets. The interrupted release has not changed them.
+        // The interrupted release has not changed the config vars that only this release sets, so their current values are added.
         const configVars = { ...before.configVars, ...last.before.configVars }
         const merged = { ...last.before, configVars }
         write({ ...last, before: merged })
@@ -79,7 +80,7 @@ export function shown(file: string): string {
 }
 
 /**
- * Writes a file atomically that only its owner may read, safe even if the machine fails.
+ * Writes a file atomically. Only its owner may read it. It survives a failure of the machine.
  * @throws {CliError} `disk-full`
  */
 export function writePrivate(file: string, content: string): void {
@@ -87,7 +88,7 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * Returns undefined without a file. Removes temporary files of killed processes.
+ * Returns the content, or undefined without a file. Removes temporary files of killed processes.
  * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
@@ -99,14 +100,14 @@ export function readPrivate<Content>(file: string): Content | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  // The parser's message quotes secrets.
+  // The parser's message could contain secrets.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 
 interface LockOptions {
   app: string
   env: NodeJS.ProcessEnv
-  /** Called with the process that holds the lock. */
+  /** Called with the pid of the process that holds the lock. */
   onWait: (pid: number) => void
 }
 

@@ -4,7 +4,7 @@ import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-/** Manifests that newer builders push and the platform refuses. They are requested only to report them. */
+/** Types of manifests that newer builders push and the platform refuses. They are requested only to report them. */
 const others = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.index.v1+json',
@@ -22,13 +22,13 @@ export interface Registry {
   requireAccess: () => Promise<void>
   /**
    * Returns the digest of the pushed image's configuration, which a release needs.
-   * @param id the id of the image that was built and checked here
+   * @param id the id of the image that this machine built and checked
    * @throws {CliError} `image` if the registry has another image, or a type that the platform refuses
    */
   imageDigest: (id: string) => Promise<string>
 }
 
-/** The user is `_`, the password is the API token. */
+/** Creates a client for the registry. The user is `_`, and the password is the API token. */
 export function createRegistry({ registry, app, token }: Operator, send: Send): Registry {
   const get = (path: string, accept: string): Promise<Answer> =>
     send({
@@ -47,7 +47,7 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
       const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
-      // The engine's id is the digest of the configuration. With the containerd image store it is the digest of the manifest.
+      // The engine's id of an image is the digest of its configuration, or of its manifest with the containerd image store.
       const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
       if (id === digest || id === manifestDigest) return digest
       throw new CliError('image', `${registry}/${app}/web is ${digest}, but the checked image is ${id}`, {

@@ -22,7 +22,7 @@ export async function release(context: Context, options: { dryRun: boolean }): P
   }
 }
 
-/** All steps can be repeated, so the next release continues an interrupted one. */
+/** Makes the changes of a release. All steps can be repeated, so the next release continues an interrupted one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
@@ -53,7 +53,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
   out.print(app.web_url ?? '')
 }
 
-/** Runs a step and adds it to `changed`. If the platform did not answer, adds it as a possible change. */
+/** Runs a step and adds its name to `changed`, with “perhaps” if the platform did not answer. */
 async function step(what: string, changed: string[], work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -85,7 +85,7 @@ interface Plan {
 }
 
 /**
- * Checks all conditions, the fastest first.
+ * Checks all conditions of a release, the fastest first.
  * @throws {CliError} for the first condition that is not met
  */
 async function check(context: Context): Promise<Plan> {
@@ -142,7 +142,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Secrets are masked. */
+/** Shows the planned changes, with masked secrets. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(

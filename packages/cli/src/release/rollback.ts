@@ -54,7 +54,7 @@ async function removeRelease({ platform, out }: Context): Promise<void> {
   out.progress('release: the image is removed')
 }
 
-/** Most config vars are already those of the restored release. */
+/** Restores the config vars. Most of them already have the values of the restored release. */
 async function restoreConfigVars(context: Context, before: Before): Promise<void> {
   const changes = await changesToUndo(context, before)
   if (changes.length === 0) return

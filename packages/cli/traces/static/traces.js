@@ -105,7 +105,7 @@ function showList(traces) {
   const rows = traces
     .map((trace) => ({ trace, times: timesOf(trace), first: inOrder(trace.spans)[0].span }))
     .toSorted((one, other) => other.times.begin - one.times.begin)
-    // Leaves out deliveries, because their events link to them.
+    // Leaves out traces of deliveries, because the traces of their events link to them.
     .filter(({ first }) => !first.operationName.startsWith('receive '))
     .map(({ trace, times, first }) => {
       const services = [...new Set(trace.spans.map((span) => serviceOf(trace, span)))].toSorted()
@@ -143,7 +143,7 @@ async function find(tag) {
   return [...new Map(found.flat().map((trace) => [trace.traceID, trace])).values()]
 }
 
-/** Shows the trace with this id, or those with this CorrelationId, key or message id. */
+/** Shows the trace with this id, or all traces with this CorrelationId, key or message id. */
 async function search(id) {
   const [trace] = await ask(`/api/traces/${id.replaceAll('-', '')}`)
   if (trace) return showTrace(trace)
