@@ -103,7 +103,7 @@ const stopTimeoutSeconds = 30
 const bootPort = 23_456
 const bootSettings = {
   PORT: String(bootPort),
-  // Without a network, daprd does not find its own address.
+  // daprd finds its own address only in a network.
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
