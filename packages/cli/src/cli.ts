@@ -5,7 +5,7 @@ import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
 
-/** Returns a signal that the first Ctrl-C aborts, so that the command can clean up before it ends. A second Ctrl-C kills the command. */
+/** Returns a signal that the first Ctrl-C aborts, so that the command can clean up before it ends. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())

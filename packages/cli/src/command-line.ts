@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from './lib/error.ts'
 
-/** An option of a command. Without `value` it is a flag. */
+/** An option without `value` is a flag. */
 export interface Option {
   summary: string
   /** The placeholder of the value in the help, for example `DAYS`. */
@@ -13,9 +13,7 @@ export interface Given {
   args: string[]
   /** All arguments and options, unparsed. */
   all: string[]
-  /** Returns undefined for a missing or empty option. */
   text: (option: string) => string | undefined
-  /** Returns undefined for a missing flag. */
   flag: (option: string) => boolean | undefined
   /** Ctrl-C aborts the signal. */
   signal: () => AbortSignal
@@ -38,7 +36,6 @@ export interface Command {
 export type CommandGroups = Record<string, Record<string, Command>>
 
 /**
- * Runs a command line and returns the exit code.
  * @param hidden titles of groups that the help leaves out
  * @throws {CliError} `usage` for an unknown command or a wrong option
  */

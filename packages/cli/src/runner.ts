@@ -7,7 +7,7 @@ export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
 export interface Reached extends Addresses {
   publisher: KafkaConnection
-  /** The ports of the pages. The port of Grafana is undefined if it does not run. */
+  /** The ports of the pages. `grafana` is undefined if it does not run. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
 }
 
@@ -54,7 +54,7 @@ export interface Runner {
   /** Selects the number of partitions and replicas of topics. */
   surroundings: Surroundings
 
-  /** May download images. Returns the reason why this machine cannot use the runner. */
+  /** Returns the reason why this machine cannot use the runner. May download images. */
   missing: (options: ProgressOptions, store: string | undefined) => Promise<string | undefined>
   /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>

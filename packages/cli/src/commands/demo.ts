@@ -69,7 +69,6 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
 
 export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
 
-/** Returns the longest name's length, for alignment. */
 const width = ({ thing, show }: Demo) =>
   show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
 
@@ -152,8 +151,7 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Finds the ends of the topics now. Mode `latest` would find them only after `consume` has returned, and would miss events from the time
-  // between.
+  // Finds the ends of the topics now. Mode `latest` would find them only after `consume` has returned, and miss events in between.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),

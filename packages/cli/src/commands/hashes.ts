@@ -26,7 +26,7 @@ export const pinned = {
   maven: [tlcArtifact],
 }
 
-/** Runs `./orderflow hashes`: writes the registries' current hashes. Review the change. */
+/** Runs `./orderflow hashes`: writes the registries' current hashes. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

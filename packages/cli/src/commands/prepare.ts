@@ -96,7 +96,7 @@ const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), 
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** Returns the missing tools of a use, with the commands that install them. */
+/** Returns missing tools, with the commands that install them. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -124,7 +124,7 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Always shows the free disk space and the memory, because the error of a failed build may not mention them. */
+/** Shows the free disk space and the memory, because the error of a failed build may not mention them. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))

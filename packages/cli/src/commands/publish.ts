@@ -34,7 +34,6 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   )
 }
 
-/** Throws an error that explains Kafka's refusal of the topic. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
   throw new CliError('denied', `outside publishers may not write ${topic}, only ${outsideTopics.join()}`, {
@@ -43,10 +42,7 @@ function refused(error: Error, { topic }: EventRecord): never {
   })
 }
 
-/**
- * Returns the commands or the address that show the event's effect. For an event with the demo's id, these are requests to the demo's
- * paths. For another event, it is its page in the monitor. Without a monitor it is the log of a consumer.
- */
+/** Returns the next step to see the event's effect: requests to the demo's paths, the event's page in the monitor, or a consumer's log. */
 export function nextStep(
   { topic, value }: EventRecord,
   { partition, offset }: PublishedPosition,
@@ -134,7 +130,6 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
-/** Returns the document of a fixture (envelope-schema/fixtures/README.md). */
 function fixtureIn(content: Json = {}): Buffer | undefined {
   const { Name, inputBase64, inputText, input, envelope } = content
   if (Name !== undefined) return undefined

@@ -19,7 +19,7 @@ export async function currentRunner(): Promise<Runner> {
   return processRunner
 }
 
-/** Stops the stacks of all runners. Returns false if nothing ran. */
+/** Stops all stacks. Returns false if nothing ran. */
 export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
   let isAny = false
   for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
@@ -91,7 +91,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names, by default the store of the last start. Reports the location of another store's data.
+ * Returns the store that `STORE` names, by default the store of the last start.
  * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another store
  */
 export async function chooseStore(

@@ -66,7 +66,7 @@ const head = `Packages of others in the images of orderflow, and their licenses.
 license it names holds: https://spdx.org/licenses/`
 const rule = '-'.repeat(80)
 
-/** Returns the licenses of packages in our images. External images contain their own. */
+/** Returns the licenses of packages in our images. */
 function notices(): string {
   const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
   return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
@@ -149,7 +149,7 @@ export function readLock(): Lock {
   return (JSON.parse(text) as { packages: Lock }).packages
 }
 
-/** Returns all packages of package-lock.json, including those that only tests need. */
+/** Returns all packages, including those that only tests need. */
 export function lockedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
 }

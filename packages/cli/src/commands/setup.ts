@@ -10,8 +10,7 @@ import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
 
-// docker-compose.yml runs this program before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`. Its variables are a
-// sidecar's settings of the store, the Kafka settings of the user `broker`, and the passwords of all other users.
+// docker-compose.yml runs this program before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {

@@ -21,7 +21,7 @@ import {
   stopAll,
 } from './runners.ts'
 
-/** Runs `make up`. See `chooseRunner` for `STACK` and `chooseStore` for `STORE`. */
+/** Runs `make up`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -65,7 +65,6 @@ async function start(
   return reached
 }
 
-/** Runs `make down` for any runner. */
 export async function down(): Promise<void> {
   print((await stopAll(timed())) ? 'down' : 'nothing was running')
 }

@@ -7,7 +7,6 @@ export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
 
-/** The fields of `docker inspect` that this program uses. */
 export interface Container {
   Id: string
   Name: string
@@ -16,7 +15,7 @@ export interface Container {
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }
 
-/** Returns the containers of a Compose project, including stopped ones. */
+/** Returns the project's containers, including stopped ones. */
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []

@@ -21,7 +21,7 @@ function dockerd(): string | undefined {
   return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 }
 
-/** Returns the reason why no Docker engine can be used, otherwise undefined. */
+/** Returns the reason why no Docker engine can be used. */
 export async function engineMissing(): Promise<string | undefined> {
   try {
     await docker('version', '--format', '{{.Server.Version}}')
@@ -93,7 +93,6 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * Builds Compose's plugin and links it.
  * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
@@ -106,7 +105,7 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-/** Returns the reason why `docker compose` cannot be used, otherwise undefined. */
+/** Returns the reason why `docker compose` cannot be used. */
 export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
     () => undefined,
@@ -146,7 +145,7 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Links the plugin. Replaces an existing link only if its target is missing. */
+/** Links the plugin. Replaces only a link whose target is missing. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {

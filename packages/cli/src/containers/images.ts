@@ -87,7 +87,7 @@ async function missingOf(names: string[]): Promise<string[]> {
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Pulls images in parallel. Returns the failed ones, in the same order. */
+/** Returns the images that cannot be pulled, in the same order. */
 async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
   const failures = await Promise.all(names.map((name) => pull(name, options)))
   return names.flatMap((name, index) => {
@@ -141,7 +141,7 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** The longest time without progress of a pull. An engine without access to the registry may try for minutes. */
+/** The longest time without progress of a pull. */
 const silenceMs = 20_000
 
 /** Returns the reason for a failure in one line. */
@@ -180,10 +180,7 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
   if (digest) await runTool('docker', ['tag', pinned, image], options)
 }
 
-/**
- * The digests of external images; an empty digest accepts any image of the tag. Renovate updates them. docker-compose.yml and Dockerfile have only
- * tags, because an image that was built here has another digest.
- */
+/** The digests of external images; an empty digest accepts any image of the tag. */
 export const imageDigests = JSON.parse(
   readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
 ) as Record<string, string>

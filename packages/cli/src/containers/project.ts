@@ -16,7 +16,6 @@ import type { Reached } from '../runner.ts'
 export interface Project extends Reached {
   name: string
   store: ComposeStore
-  /** Active profiles of docker-compose.yml. */
   profiles: readonly string[]
 }
 
@@ -39,7 +38,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // A volume keeps the passwords with which it was created, so each checkout needs its own volumes. The random name separates them.
+  // A volume keeps the passwords with which it was created. The random name separates the volumes of checkouts.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
@@ -68,7 +67,7 @@ function withSecrets(text: string): string {
   })
 }
 
-/** Adds a certificate for Kafka if it is missing or about to expire. Compose then restarts the containers that use it. */
+/** Adds a certificate for Kafka if it is missing or about to expire. */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -76,7 +75,7 @@ async function withCertificate(text: string): Promise<string> {
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-/** Adds variables to the text, and replaces those with the same names. */
+/** Adds or replaces variables. */
 function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
@@ -87,7 +86,6 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
-/** The additional Compose file for PostgreSQL. */
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
 /** Writes the store's Compose files into `.env`, for plain `docker compose`. */

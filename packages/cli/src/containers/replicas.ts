@@ -71,7 +71,7 @@ export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
-/** Returns the merged content of Compose files. It still contains the names of variables instead of their values. */
+/** Returns the merged content of Compose files, with the names of variables instead of their values. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
   // biome-ignore lint/plugin/no-spread-arguments: two or three files

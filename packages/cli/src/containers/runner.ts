@@ -77,13 +77,13 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Returns the containers of this checkout, including stopped ones. The list is empty without a Docker engine. */
+/** Returns the checkout's containers, including stopped ones. The list is empty without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-/** Removes all containers. The volumes and their data stay. */
+/** Removes all containers. Volumes stay, with all data. */
 async function down(): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
   // The `.env` of an earlier version may lack variables that Compose requires.
@@ -132,7 +132,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts the replicas one after the other. Waits until each replica is ready and consumes before it restarts the next one.
+ * Restarts the replicas one after the other. Each must be ready and consume before the next restart.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {

@@ -47,7 +47,7 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** Returns a row for each container, also for missing containers of `expected`. */
+/** Returns the rows of all containers, also of missing ones in `expected`. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))

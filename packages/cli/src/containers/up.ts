@@ -27,7 +27,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
-  // The replicas and ports depend on the other Compose files, which may have changed.
+  // The other Compose files may have changed.
   await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {

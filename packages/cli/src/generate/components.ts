@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** The interval at which the two clients of each component refresh their metadata, with one small request each. */
+/** The interval of one small request by each of a component's two clients. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {

@@ -22,7 +22,7 @@ export function composeFile(text: string): string {
   )
 }
 
-/** The broker's listeners: for containers, for this machine, and for the broker itself on its loopback. */
+/** The broker's listeners: for containers, for this machine, and for the broker itself. */
 const listeners = {
   clients: { INSIDE: ':19092', HOST: ':9092' },
   broker: 'localhost:9094',

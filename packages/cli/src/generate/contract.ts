@@ -48,7 +48,7 @@ export function topicsFile(): string {
   return write(Object.fromEntries(topicsWithEvents().map(({ name, key, events }) => [name, { key, events }])))
 }
 
-/** Returns the valid fixtures that have all fields. Other fixtures show special cases. */
+/** Returns the valid fixtures that have all fields. */
 function examples(): { description: string; envelope: ReceivedEnvelope }[] {
   const folder = join(contract, 'fixtures/valid')
   return filesIn(folder)

@@ -26,7 +26,7 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/** Generates the types of events, and returns the generator's output. The generator runs in its own process, because only this task needs it. */
+/** Generates the types of events, and returns the generator's output. */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()

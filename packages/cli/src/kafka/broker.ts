@@ -55,10 +55,7 @@ interface BrokerSecrets {
 const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
-/**
- * Returns the settings of a broker with authentication. It denies every access that no rule allows. Its metadata contains the users (SCRAM-SHA-512).
- * The user `broker` creates the first users.
- */
+/** Returns the settings of a broker with authentication. It denies every access that no rule allows. The user `broker` creates the first users. */
 export function brokerSecurity(
   listeners: BrokerListeners,
   { password, certificate, key }: BrokerSecrets,

@@ -29,7 +29,7 @@ const latest = -1n
 
 const keyOf = ({ topic, partition }: Partition) => `${topic}/${partition}`
 
-/** Returns the first and the last offset of each partition. Requires the right to describe the topics. */
+/** Returns the extent of each partition. Requires the right to describe the topics. */
 export async function extentsOf(admin: Admin, topics: readonly string[]): Promise<Extent[]> {
   const { topics: found } = await admin.metadata({ topics: [...topics], forceUpdate: true })
   const partitions = [...found].flatMap(([topic, { partitionsCount }]) =>

@@ -10,8 +10,8 @@ import { partitionCounts, withAdmin } from './topics.ts'
 export type Missing = string | undefined
 
 /**
- * Checks that the leader of every partition answers. A broker that has just started reports its previous leaders, but refuses records for a while.
- * With a slow disk it refuses them longer.
+ * Checks that the leader of every partition answers. A broker that has just started reports its previous leaders, but refuses records for a
+ * while.
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -99,7 +99,6 @@ export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line:
   }
 }
 
-/** Checks `groupMissing`, and the number of members. */
 export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
   // The request fails until the first member has joined.
   const members = await groupMembers(kafka, [name]).catch(() => new Set())

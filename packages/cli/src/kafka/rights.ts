@@ -19,12 +19,12 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The last part of the names of service users. The name of an outside publisher must not end with it. */
+/** The last part of a service user's name. The name of an outside publisher must not have it. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Returns true also for the user of a removed service. */
+/** Also finds the users of removed services. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -48,8 +48,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights of a service that follow from services.json. It writes the topics that it produces, and the dead letters of consumed topics. A
- * consumer also reads all these topics: a rebuild needs the service's own events, and leaves out events that are dead letters.
+ * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also reads
+ * all these topics: a rebuild needs the service's own events, and leaves out events that are dead letters.
  */
 export function serviceRights({
   name: user,
@@ -72,10 +72,7 @@ export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
-/**
- * Returns the exporter's rights to describe all topics and groups, and to read consumed topics. The exporter counts unhandled records by
- * reading them (packages/service-kit/src/operations/unread.ts).
- */
+/** Returns the exporter's rights. It reads consumed topics to count unhandled records (packages/service-kit/src/operations/unread.ts). */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))
   const names = new Set([...consumed, ...all.flatMap(({ produces }) => produces)])

@@ -18,7 +18,6 @@ export interface TopicSpec {
   configs: TopicSettings
 }
 
-/** The topics of services, and their dead-letter topics. */
 export const topics: Record<Surroundings, TopicSpec[]> = {
   processes: createTopics(partitions.processes),
   containers: createTopics(partitions.containers),

@@ -8,7 +8,7 @@ export interface CertificateFiles {
   key: string
 }
 
-/** A certificate and its key, as PEM texts. Clients that trust the certificate trust every server that has the key. */
+/** A certificate and its key, as PEM texts. */
 interface Certificate {
   certificate: string
   key: string
@@ -78,7 +78,7 @@ export function pemLine(label: Label, body: string): string {
   return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
 }
 
-/** Returns a random text of 32 letters, digits, - and _, which need no escape in a URI or a shell. */
+/** Returns 32 random letters, digits, - and _, which need no escape in a URI or a shell. */
 export function newSecret(): string {
   return randomBytes(24).toString('base64url')
 }

@@ -15,7 +15,7 @@ import { CliError } from './error.ts'
 /**
  * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine. Removes temporary files of killed
  * processes.
- * @param mode the permissions, such as 0o600; a file with these is private
+ * @param mode the permissions; 0o600 makes the file private
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
@@ -78,7 +78,7 @@ export function diskFullError(path: string, cause: unknown): CliError {
 /** The smallest free space in bytes. Kafka and SQLite write more than this at a time. */
 const leastBytes = 256 * 1024
 
-/** Returns true if the disk of a path is full. Returns false for a missing path. */
+/** Returns true if the disk of a path is full, false for a missing path. */
 export function hasNoSpace(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)

@@ -99,7 +99,6 @@ export const portUses = ({ name, ports }: { name: string; ports: Record<string, 
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
 /**
- * Checks that all ports are unused.
  * @throws {CliError} `port-in-use` with the lines of `takenPorts`
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
@@ -178,7 +177,7 @@ function socketInodes(pid: number): string[] {
   }
 }
 
-/** Returns an empty string for a closed descriptor, or for one without a socket. */
+/** Returns an empty string for a closed descriptor or without a socket. */
 function socketInode(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''

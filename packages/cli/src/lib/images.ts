@@ -34,5 +34,4 @@ export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 /** Grafana's image cannot be built here. */
 export const observerImages = [jaegerImage, prometheusImage, grafanaImage]
 
-/** The images of a stack and Testcontainers' reaper. */
 export const testImages = [...everyStackImage, reaperImage]

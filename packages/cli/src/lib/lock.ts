@@ -23,7 +23,7 @@ export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
 
-/** Returns true if the owner still runs. Compares the start id, because a new process may have the same pid. */
+/** Compares the start id, because a new process may have the same pid. */
 export function isAlive(owner: Owner): boolean {
   return readProcessTable().get(owner.pid)?.startId === owner.startId
 }
@@ -71,7 +71,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // Even a full disk has space for a symbolic link. make down and ./orderflow clean must work with a full disk.
+      // make down and ./orderflow clean need a lock even on a full disk, which has space for a symbolic link.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the repository, without a trailing slash. */
+/** The repository's folder, without a trailing slash. */
 export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 
 /** The folder for the state of `make up`. Git ignores it. */

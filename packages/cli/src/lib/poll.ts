@@ -50,7 +50,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** Calls `poll`, and throws an error with `what` if there is no answer. */
+/** Throws an error with `what` if `poll` returns no answer. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,

@@ -37,10 +37,7 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
   }
 }
 
-/**
- * The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every
- * system. They differ from the default ports of other programs, and are low enough for `PORT_OFFSET`.
- */
+/** The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every system. */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
   kafkaController: 9093,
@@ -69,7 +66,7 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env
   return moved(defaultPorts, offset)
 }
 
-/** Adds an offset to all ports, including those in nested records. */
+/** Adds an offset to all ports, also in nested records. */
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   const pairs = Object.entries(ports).map(([name, port]) => [
     name,

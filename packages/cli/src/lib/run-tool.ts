@@ -71,7 +71,7 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }
 
-/** Runs a program on this terminal and returns its exit code. */
+/** Runs a program and returns its exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
   // A signal ended the program, usually Ctrl-C.

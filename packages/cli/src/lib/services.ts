@@ -89,7 +89,7 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of members in the consumer group: one for each component with a subscription. */
+/** Returns the number of members: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)

@@ -33,7 +33,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   }
   writeFileSync(registry, registered)
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
-  // Starts a new process, because this one has read the old services.json.
+  // A new process is needed, because this one has read the old services.json.
   await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
   await link(name, undo)
 
@@ -105,7 +105,7 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * Adds a service to services.json. Keeps the layout of other entries.
+ * Adds a service. Other entries keep their layout.
  * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(

@@ -42,7 +42,7 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** Only the port of the page is published. An image that was built here sets TRACE_PAGE to our page. The official image has its own page. */
+/** Only the port of the page is published. An image that was built here sets TRACE_PAGE to our page. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -53,7 +53,7 @@ type Discovery = Record<Job, string>
 /** The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. */
 const usualInterval = 10
 
-/** The metrics of sidecars that Prometheus keeps: those of the dashboard and of the process. A sidecar has several times as many metrics. */
+/** The metrics of sidecars that Prometheus keeps: those of the dashboard and of the process. */
 const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|start).+'
 
 function prometheusConfig(discovery: Discovery, rules: string, seconds: number): string {
@@ -96,7 +96,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
 
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
-/** Returns Prometheus' configuration for containers, where each replica has its own pod. */
+/** Each replica of a service has its own pod. */
 export function containersConfig(): string {
   const names = ofEach((service) => {
     return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`

@@ -36,12 +36,11 @@ export interface Recipe {
   args: Record<string, string>
   /** Other content on which the image depends. */
   content: string[]
-  /** The substitute for the real program, for messages. */
   standIn?: string
   needs: Tool[]
   /** Tools that the Dockerfile copies. */
   parts: Provisioned[]
-  /** Adds the programs that the Dockerfile copies to the build context. */
+  /** Adds these tools to the build context. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 

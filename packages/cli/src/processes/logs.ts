@@ -9,7 +9,7 @@ import { dataFolder, logFile } from './plan.ts'
 /** The number of bytes that are read from the end of a log. */
 const tailBytes = 64 * 1024
 
-/** Returns the last lines of a log, or a note if the log is missing. */
+/** Returns the end of a log, or a note if it is missing. */
 export function logTail(folder: string, name: string, lines: number): string {
   try {
     const file = openSync(logFile(folder, name), 'r')

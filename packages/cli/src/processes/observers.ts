@@ -14,10 +14,7 @@ import type { ProcessSpec } from './process-control.ts'
 import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
 
-/**
- * Starts Jaeger, which receives traces with OTLP over HTTP and keeps them in memory.
- * @throws {CliError} `tools-missing`, `provision-failed` and the errors of `startBeside`
- */
+/** Starts Jaeger, which receives traces with OTLP over HTTP and keeps them in memory. */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
   const file = join(dataFolder(folder), 'jaeger.yml')
@@ -33,7 +30,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** `seconds` and `rules` replace the default time between scrapes and the default rule files. */
+/** Replaces the default seconds between scrapes and the default rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string
@@ -41,10 +38,6 @@ interface PrometheusOptions extends ProvisionOptions {
 
 const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
 
-/**
- * Starts Prometheus and the exporter.
- * @throws {CliError} the errors of `startJaeger`
- */
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
   const { rules = usualRules, seconds } = options
   await provisionTools([prometheusTool()], options)

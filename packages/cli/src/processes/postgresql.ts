@@ -45,7 +45,7 @@ function isClosed(path: string): boolean {
 }
 
 /**
- * Creates the database files at the first start. Later it waits until a killed server has released them.
+ * Creates the database files once. Otherwise waits until a killed server has released them.
  * @throws {CliError} `process-died` with the output of initdb
  */
 export async function preparePostgresql(folder: string): Promise<void> {
@@ -105,7 +105,7 @@ function letServerUserIn(folder: string, path: string): void {
 }
 
 export interface PostgresqlServer {
-  /** The server's URI with user and password, but without a database, as in `State__ConnectionString`. */
+  /** The URI with user and password, but without a database (`State__ConnectionString`). */
   uri: string
   /** Stops the server. The data stays for the next start. */
   stop: () => Promise<void>

@@ -44,7 +44,6 @@ function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
 }
 
-/** Includes observers. */
 export function recordedNames(folder: string): string[] {
   const run = join(folder, 'run')
   if (!existsSync(run)) return []
@@ -65,10 +64,7 @@ export function processState(folder: string, name: string, table = readProcessTa
   return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt }
 }
 
-/**
- * Returns the group's live members. If the leader has another start id, the group has ended. Its leader may be missing, because the
- * system reuses an id only after the end of its group.
- */
+/** Returns the group's live members. If the leader has another start id, the group has ended. */
 function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
   const leader = table.get(group)
   if (leader && leader.startId !== startId) return []
@@ -147,7 +143,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until a process group has ended. Returns false after `timeoutMs`. */
+/** Waits until the group has ended. Returns false after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }

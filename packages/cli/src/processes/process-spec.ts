@@ -172,9 +172,8 @@ export function resourcesOf(
 }
 
 /**
- * Returns the flags of a sidecar. A test compares them with packages/cli/release-image/start. Without listen addresses daprd would open
- * metrics and internal gRPC on every interface.
- * @param addresses `api` may have several addresses, separated by commas; Prometheus reads `metrics`
+ * Returns the flags of a sidecar. Without listen addresses daprd would open metrics and internal gRPC on every interface.
+ * @param addresses `api` may have several addresses, separated by commas; `metrics` is for Prometheus
  */
 export function daprdFlags(
   appId: string,

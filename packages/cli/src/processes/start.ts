@@ -38,7 +38,7 @@ interface StartOptions {
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** Stops the started processes if it aborts. */
+  /** Its abort stops the started processes. */
   signal?: AbortSignal
 }
 
@@ -99,7 +99,6 @@ export interface RunningStack extends Addresses {
   tokens: StackTokens
   /** The keys with which services sign events. Empty if services do not sign events. */
   signingKeys: string
-  /** Sends a request from inside the stack. */
   askInside: (
     service: string,
     listener: InnerListener,
@@ -155,7 +154,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /**
- * Bundles the pages of services again if a source is newer than the bundle.
+ * Bundles pages whose sources are newer than the bundle.
  * @throws {CliError} with the output of the bundler
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {

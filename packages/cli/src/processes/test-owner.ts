@@ -35,7 +35,7 @@ async function claim(folder: string): Promise<void> {
   owned.add(folder)
 }
 
-/** Stops the stack of a claimed folder. Its logs stay until the next claim. */
+/** Stops the folder's stack. Its logs stay until the next claim. */
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })

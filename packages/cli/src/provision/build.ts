@@ -15,7 +15,7 @@ export interface ProvisionOptions {
 export interface Provisioned {
   /** The folder of the tool. It exists only if the tool is complete. */
   folder: string
-  /** A progress line about the tool: how it is installed, and how long this takes. */
+  /** A progress line with the tool, the method and the usual time. */
   about: string
   needs: Tool[]
   /** Creates the tool in an empty folder, which is renamed afterwards. */
@@ -25,8 +25,8 @@ export interface Provisioned {
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * The hashes of downloads, by name. The `h1:` hash of a Go module covers its dependencies through go.sum. Files of npm and Maven have
- * `sha512-` and base64. `make -C tools hashes` writes this file.
+ * The hashes of downloads, by name. The `h1:` hash of a Go module covers its dependencies through go.sum. `make -C tools hashes` writes
+ * this file.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 

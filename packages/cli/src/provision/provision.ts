@@ -7,7 +7,7 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** The longest wait for another process, which may build daprd for minutes. */
+/** The longest wait for another process that builds, for example daprd. */
 const lockTimeoutMs = 45 * 60 * 1000
 
 /** Returns the tools that the stack as processes needs. Leaves out the tools that build daprd and Kafka if the cache already has both. */
@@ -103,10 +103,7 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
   })
 }
 
-/**
- * Returns TLC's command without options.
- * @throws {CliError} the errors of `provisionTools`
- */
+/** Returns TLC's command without options. */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
   const tool = tlcTool()
   await requireTools([java])

@@ -33,8 +33,8 @@ function hasCredentials(value: string): boolean {
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
- * The settings that differ for a hosted service. It is public. Its broker is remote, requires authentication, and usually refuses sessions
- * shorter than 6 s.
+ * The defaults of a hosted service, which is public. Its broker is remote, requires authentication, and usually refuses sessions shorter
+ * than 6 s.
  */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
@@ -43,7 +43,6 @@ const hostedDefaults: ConfigVars = {
   Auth__Mode: 'closed',
 }
 
-/** The traces of a hosted service (docs/observability.md). */
 const traceVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -106,7 +105,7 @@ const isSetting = (name: string, sections: Set<string>) => name.includes('__') &
 
 /** Applies the rules of the service and of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
-  // Loads the service only here, because this takes a while.
+  // Loads the service only now, which takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
   // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })

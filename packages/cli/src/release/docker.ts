@@ -13,8 +13,8 @@ interface DockerOptions {
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
- * Returns standard output. The command has no input.
- * @throws {CliError} Runs docker without input. Returns its standard output.
+ * Runs docker without input. Returns its standard output.
+ * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
   const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))

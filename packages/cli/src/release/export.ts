@@ -31,10 +31,7 @@ interface InstructionsOptions {
   configVarsFile: string
 }
 
-/**
- * Returns the steps with `curl` and `docker`. The reader replaces `<app_name>` and `<ACCESS_TOKEN>`. Commands read the token from standard input,
- * because process lists would show it.
- */
+/** Returns the steps with `curl` and `docker`. Commands read the token from standard input, because process lists would show it. */
 function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
   const { apiUrl, platform, registry } = target
   const vars = relative(repository, configVarsFile)

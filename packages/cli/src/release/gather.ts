@@ -38,7 +38,7 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-/** Prompts for each missing or invalid value, unless `answers` has it. Adds the new values to `answers`. */
+/** Prompts once for each missing or invalid value, and adds it to `answers`. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })

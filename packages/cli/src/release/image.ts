@@ -59,7 +59,6 @@ export async function buildImage(service: Service, image: string, { onLine, sign
 }
 
 /**
- * Checks that the platform accepts an image.
  * @returns the size in bytes
  * @throws {CliError} `image`
  */

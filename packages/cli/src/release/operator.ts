@@ -2,7 +2,7 @@ import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from '../lib/error.ts'
 
 export interface Target {
-  /** The address of the platform's API, without a trailing slash. */
+  /** The API's address, without a trailing slash. */
   apiUrl: string
   /** The name in the media type application/vnd.<platform>+json. */
   platform: string
@@ -29,7 +29,7 @@ const variables = {
 } as const
 
 /**
- * Reads the variables of the platform. The defaults are those of Heroku.
+ * Reads the platform's variables. The defaults are those of Heroku.
  * @throws {CliError} `usage` with the name of an invalid variable
  */
 export function readTarget(env: NodeJS.ProcessEnv): Target {

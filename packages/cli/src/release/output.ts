@@ -29,12 +29,12 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   }
 }
 
-/** The least length of a secret that is masked. Shorter secrets could be part of ordinary words. */
+/** Shorter secrets are not masked, because they could be part of ordinary words. */
 const shortest = 5
 
 /**
- * Returns the forms in which a secret appears in messages: plain, escaped for a URL or JSON, and in a Basic credential. Includes the
- * password of a connection string.
+ * Returns a secret's forms in messages: plain, escaped for a URL or JSON, and in a Basic credential. Includes the password of a connection
+ * string.
  */
 function formsOf(secret: string): string[] {
   const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []

@@ -11,7 +11,7 @@ export interface Before {
   release?: { id: string; version: number }
   /** Undefined before the first image. */
   quantity?: number
-  /** The previous values of the config vars that the release sets. Null for a new config var. */
+  /** The previous values of the release's config vars. Null for a new one. */
   configVars: Record<string, string | null>
 }
 
@@ -20,7 +20,7 @@ interface Journal {
   before: Before
   /** Undefined for a failed or interrupted release. */
   finished?: { at: string; version: number }
-  /** The record of the last finished release. It is restored if this release changes nothing. */
+  /** The last finished release. It is recorded again if this release changes nothing. */
   previous?: Journal
 }
 
@@ -111,7 +111,7 @@ interface LockOptions {
   onWait: (pid: number) => void
 }
 
-/** Allows only one release of an app at a time. Two simultaneous releases would undo parts of each other. */
+/** Allows only one release of an app at a time. */
 export function withAppLock<Result>({ app, env, onWait }: LockOptions, work: () => Promise<Result>): Promise<Result> {
   const folder = join(releaseFolder(env), 'apps')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -28,7 +28,7 @@ export interface Registry {
   imageDigest: (id: string) => Promise<string>
 }
 
-/** Creates a client for the registry. The user is `_`, and the password is the API token. */
+/** Logs in as user `_`, with the API token as the password. */
 export function createRegistry({ registry, app, token }: Operator, send: Send): Registry {
   const get = (path: string, accept: string): Promise<Answer> =>
     send({

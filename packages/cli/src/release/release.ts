@@ -9,7 +9,6 @@ import { requireLive } from './live.ts'
 import { type App, findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/** Runs `./orderflow release NAME`. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)
@@ -22,7 +21,7 @@ export async function release(context: Context, options: { dryRun: boolean }): P
   }
 }
 
-/** Makes the changes of a release. All steps can be repeated, so the next release continues an interrupted one. */
+/** Makes the release. All steps can be repeated, so the next release continues an interrupted one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
@@ -142,7 +141,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Shows the planned changes, with masked secrets. */
+/** Masks the secrets of the plan. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(

@@ -48,13 +48,12 @@ async function goBackTo(releaseId: string, { platform, out }: Context): Promise<
   out.progress(`release: v${version} with the previous image and config vars`)
 }
 
-/** Removes the image of a first release. */
 async function removeRelease({ platform, out }: Context): Promise<void> {
   if (await findWeb(platform)) await platform.removeImage()
   out.progress('release: the image is removed')
 }
 
-/** Restores the config vars. Most of them already have the values of the restored release. */
+/** Restores config vars, most of which already have their earlier values. */
 async function restoreConfigVars(context: Context, before: Before): Promise<void> {
   const changes = await changesToUndo(context, before)
   if (changes.length === 0) return

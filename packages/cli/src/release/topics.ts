@@ -36,7 +36,7 @@ function serviceWhoseStream(folder: string | undefined): Service {
   })
 }
 
-/** Returns the message of the innermost error, because the client's own errors have few details. */
+/** Returns the innermost message, because the client's errors have few details. */
 function reasonOf(error: unknown): string {
   const { errors, message, cause } = error as AggregateError
   const [inner] = errors ?? (cause ? [cause] : [])

@@ -105,7 +105,7 @@ function showList(traces) {
   const rows = traces
     .map((trace) => ({ trace, times: timesOf(trace), first: inOrder(trace.spans)[0].span }))
     .toSorted((one, other) => other.times.begin - one.times.begin)
-    // Leaves out traces of deliveries, because the traces of their events link to them.
+    // Leaves out deliveries, because the traces of their events link to them.
     .filter(({ first }) => !first.operationName.startsWith('receive '))
     .map(({ trace, times, first }) => {
       const services = [...new Set(trace.spans.map((span) => serviceOf(trace, span)))].toSorted()

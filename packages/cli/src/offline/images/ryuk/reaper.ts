@@ -67,7 +67,7 @@ async function remove(path: string): Promise<number> {
   }
 }
 
-/** Returns the API paths of the resources that match a filter, in the order of their removal. */
+/** Returns the API paths of matching resources, in the order of their removal. */
 async function resources(filter: Filter): Promise<string[]> {
   const query = `filters=${encodeURIComponent(JSON.stringify(filter))}`
   const containers = await docker<{ Id: string; Labels: Record<string, string> }[]>(

@@ -15,7 +15,6 @@ export interface SparePart {
 /** Returns the document's id. It is derived from the ThingId, because there is only one document for each ThingId. */
 export const sparePartIdOf = (thingId: string): string => deterministicId('spare-part', thingId)
 
-/** Returns the document for an event. */
 export function sparePartOf(event: FullEvent<'SomethingHappened'>): SparePart {
   const { ThingId: thingId } = event.Payload
   return {
