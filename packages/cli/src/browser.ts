@@ -7,7 +7,7 @@ export { findBrowser }
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
 
 /**
- * Starts Chromium, as root without its sandbox.
+ * Starts Chromium. If this process is root, Chromium runs without its sandbox.
  * @throws {Error} if this machine has no Chromium
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
@@ -16,7 +16,7 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 
-/** The error of Chromium if a network interface of this machine changes during a request, even during one to loopback. */
+/** The error of Chromium if a network interface changes during a request, even during a request to loopback. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
 const isChange = ({ message }: Error) =>

@@ -18,7 +18,6 @@ const corrections: Record<string, string> = {
   contract: 'correct the schemas (docs/own-domain.md shows one)',
 }
 
-/** Adds the next step to a failure that the user can correct. */
 function commandError(failure: unknown): unknown {
   const nextStep = failure instanceof Error && 'code' in failure ? corrections[String(failure.code)] : undefined
   if (nextStep) return new CliError('usage', (failure as Error).message, { nextStep, cause: failure })

@@ -83,7 +83,7 @@ export interface Runner {
   reach: () => Reached
   /** @throws {CliError} `not-running` if one of these parts is stopped; checks all parts by default */
   requireRunning: (parts?: readonly string[]) => Promise<void>
-  /** Uses a service's settings and store. Returns the exit code. */
+  /** Runs an operator's command with a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
   /** Returns additional variables for commands that `operate` runs on this machine. */
   streamVariables: () => Promise<Record<string, string>>

@@ -134,7 +134,7 @@ interface DemoEvent {
   envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: object }
 }
 
-/** @returns a function that stops watching and removes the group */
+/** @returns a function that stops watching and removes the consumer group */
 export async function watchEvents(
   kafka: KafkaConnection,
   topics: string[],

@@ -9,10 +9,7 @@ import type { Provisioned } from '../provision/build.ts'
 import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
-/**
- * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If CI is set, a missing linter is an error.
- * @returns the exit code
- */
+/** Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If CI is set, a missing linter is an error. */
 export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const [forWorkflows, others] = [actionlintTool(), shellAndImageLinters()]
   const bin = join(others.folder, 'bin')

@@ -3,7 +3,7 @@ import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
-/** Any service with a store: all of them can read all dead letters. */
+/** A service with a store. All of these services can read all dead letters. */
 const anyService = storedServices[0] as Service
 
 /** Runs `./orderflow dead-letters` for the Kafka that the environment names, otherwise for the running stack. Returns the exit code. */
@@ -16,7 +16,7 @@ export async function deadLetters(args: string[]): Promise<number> {
 
 /**
  * Runs `make rebuild` through the service's sidecar. Returns the exit code.
- * @throws {CliError} `usage` for an unknown service, `not-running`
+ * @throws {CliError} `usage` for an unknown service, `not-running` if the stack is stopped
  */
 export async function rebuild(name: string | undefined, range: string[]): Promise<number> {
   const service = serviceNamed(name)

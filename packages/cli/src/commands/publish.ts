@@ -110,10 +110,7 @@ interface EventRecord {
 
 type Json = Record<string, unknown>
 
-/**
- * Returns the record of an envelope or a fixture (envelope-schema/fixtures). Invalid JSON becomes a record of the first topic that outside publishers
- * may write.
- */
+/** Returns the record of an envelope or a fixture (envelope-schema/fixtures). */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes

@@ -44,7 +44,7 @@ export async function activeRunner(): Promise<Runner> {
 }
 
 /**
- * Returns the addresses of the stack. All parts must run by default.
+ * Returns the addresses of the stack. By default all its parts must run.
  * @throws {CliError} `not-running` with the names of stopped parts
  */
 export async function requireRunning(parts?: readonly string[]): Promise<Reached> {

@@ -82,7 +82,7 @@ function noticeOf(each: LockedPackage): string {
   return [`${each.name} ${each.version} (${licenseOf(each)})`, ...texts].join('\n\n')
 }
 
-/** Licenses whose only condition is that their notice is included. Read a license before you add it. */
+/** Licenses whose only condition is that their notice is included. */
 const accepted = [
   '0BSD',
   'Apache-2.0',
@@ -124,7 +124,7 @@ interface LockEntry {
   version?: string
   license?: string
   integrity?: string
-  /** True for a workspace, with its folder in `resolved`. */
+  /** True for a workspace, whose folder is in `resolved`. */
   link?: boolean
   resolved?: string
   dependencies?: Record<string, string>

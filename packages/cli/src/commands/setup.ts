@@ -44,7 +44,7 @@ function required(variable: string): string {
 }
 
 /**
- * Configures a MongoDB server as the replica set that its URI names, and waits until it accepts writes. An existing set stays unchanged.
+ * Configures a MongoDB server as the replica set that its URI names, and waits until it accepts writes.
  * @param uri a URI with `replicaSet=` and one host, which members and all clients use
  */
 async function ensureReplicaSet(uri: string): Promise<void> {

@@ -21,7 +21,6 @@ import {
   stopAll,
 } from './runners.ts'
 
-/** Runs `make up`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -146,7 +145,7 @@ export async function clean(): Promise<void> {
   if (removed.length === 0) print('nothing to remove')
 }
 
-/** @throws {CliError} `usage` for an unknown service, `not-running` */
+/** @throws {CliError} `usage` for an unknown service, `not-running` if the stack is stopped */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
   const service = serviceNamed(name)
   const runner = await activeRunner()

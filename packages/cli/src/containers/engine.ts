@@ -34,7 +34,7 @@ export async function engineMissing(): Promise<string | undefined> {
 
 /**
  * Makes sure that a Docker engine answers. As root on Debian or Ubuntu it installs and starts one, which keeps running.
- * @throws {CliError} `no-engine` if it may not install one, or the engine fails to start
+ * @throws {CliError} `no-engine` if it may not install an engine, or the engine fails to start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
   if (!(await engineMissing())) return

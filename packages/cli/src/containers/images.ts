@@ -141,10 +141,10 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** The longest time without progress of a pull. */
+/** The longest time of a pull without progress. */
 const silenceMs = 20_000
 
-/** Returns the reason for a failure in one line. */
+/** Pulls an image. After a failure, returns the reason in one line. */
 export async function pull(image: string, { onProgress, signal }: ProvisionOptions): Promise<string | undefined> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(), silenceMs)

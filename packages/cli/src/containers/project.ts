@@ -19,7 +19,6 @@ export interface Project extends Reached {
   profiles: readonly string[]
 }
 
-/** Grafana runs only in containers. */
 const grafanaPort = 3000
 
 const envFile = (folder: string) => join(folder, '.env')

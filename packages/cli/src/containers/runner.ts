@@ -142,7 +142,7 @@ async function restart(service: Service, { onProgress }: ProgressOptions): Promi
     const [, sidecar, own] = podOf(service, number)
     const containers = await containersOf(project.name)
     const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]
-    // The service's last requests need the sidecar.
+    // The service stops first, because its last requests need the sidecar.
     for (const id of [ownId, sidecarId]) await docker('stop', id)
     for (const id of [sidecarId, ownId]) await docker('start', id)
     await untilNothingMissing(own, () => replicaMissing(project, service, own))

@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** The interval of one small request by each of a component's two clients. */
+/** Each of a component's two clients sends one small request at this interval. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {

@@ -159,7 +159,7 @@ export async function transactionDenial(): Promise<Acl> {
 /** The denial of transactions, as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Denies transactions to all users. Can be called repeatedly. */
+/** Denies transactions to all users. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))

@@ -12,7 +12,7 @@ export const brokerSettings = {
   // A killed broker can register again only after its last session has timed out. The default is 9 s.
   'broker.session.timeout.ms': 1500,
   'broker.heartbeat.interval.ms': 300,
-  // A single broker cannot replicate. The default of 50 partitions slows its start.
+  // A single broker cannot replicate internal topics. With their default of 50 partitions, it starts slowly.
   'offsets.topic.replication.factor': 1,
   'offsets.topic.num.partitions': 1,
   'transaction.state.log.replication.factor': 1,
@@ -29,7 +29,7 @@ export const brokerRules = {
 /** The broker's heap, chosen by a measurement. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/** Options that switch off Java's second compiler and parallel garbage collector. They would slow the other processes in the first minutes. */
+/** Options that switch off Java's second compiler and parallel garbage collector. Both would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
 /** Returns the variable of a setting for Kafka's image. Three underscores replace a dash. */

@@ -26,7 +26,6 @@ export function addressAt(host: string, { http, https }: { http: number; https: 
   return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
 }
 
-/** Returns an unauthenticated connection. */
 export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }

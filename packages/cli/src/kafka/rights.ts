@@ -19,18 +19,18 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The last part of a service user's name. The name of an outside publisher must not have it. */
+/** The end of a service user's name. The name of an outside publisher must end differently. */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Also finds the users of removed services. */
+/** Returns true also for users of removed services. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxLength = 40
 
-/** Returns the reason why an outside publisher cannot have a name, otherwise undefined. */
+/** Returns the reason if an outside publisher must not have this name. */
 export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
     return `a name has at most ${maxLength} characters: words of lower-case letters and digits, joined by hyphens`

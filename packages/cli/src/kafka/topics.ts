@@ -64,7 +64,7 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
       const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))
-      // -1: the brokers' default number of replicas.
+      // -1 means the brokers' default number of replicas.
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
     const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)

@@ -6,7 +6,7 @@ import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
 import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
-/** Reserves unused ports for a test's stack until this process ends. Such a stack can run next to `make up`. */
+/** Reserves unused ports for a test's stack until this process ends. */
 export async function freePorts(): Promise<StackPorts> {
   const stack = {
     kafka: await freePort(),
@@ -67,7 +67,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Returns undefined if this process cannot listen. */
+/** Returns undefined if this process cannot listen on the port. */
 function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -177,7 +177,7 @@ function socketInodes(pid: number): string[] {
   }
 }
 
-/** Returns an empty string for a closed descriptor or without a socket. */
+/** Returns an empty string if the descriptor is closed or has no socket. */
 function socketInode(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''

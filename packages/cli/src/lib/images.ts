@@ -31,7 +31,6 @@ export function stackImages(store: ComposeStore = 'mongodb'): string[] {
 
 export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 
-/** Grafana's image cannot be built here. */
 export const observerImages = [jaegerImage, prometheusImage, grafanaImage]
 
 export const testImages = [...everyStackImage, reaperImage]

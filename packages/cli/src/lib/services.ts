@@ -80,7 +80,7 @@ export function ofServices<Entry>(make: (service: Service, index: number) => Ent
   return Object.fromEntries(services.map((service, index) => [service.name, make(service, index)]))
 }
 
-/** The Kafka component that publishes unless it fails, and that delivers background topics (components/kafka.yaml). */
+/** The first Kafka component for publishing, which also delivers background topics (components/kafka.yaml). */
 export const publishingComponent = 'pubsub'
 
 /** The Kafka components that deliver prompt topics and share a replica's partitions (docs/adr/0018). */
@@ -89,7 +89,7 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of members: one for each component with a subscription. */
+/** Returns the number of consumer group members: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)

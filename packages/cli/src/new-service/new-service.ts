@@ -61,10 +61,7 @@ export const changed = [
   'package-lock.json',
 ]
 
-/**
- * Returns a command that restores changed files and removes the service. `git stash create` saves uncommitted work in a commit. Undefined without a
- * Git repository.
- */
+/** Returns a command that restores changed files and removes the service. Undefined without a Git repository. */
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

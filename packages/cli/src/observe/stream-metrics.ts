@@ -18,7 +18,7 @@ interface Snapshot {
   extents: Extent[]
 }
 
-/** Serves the lag and the oldest unhandled event of each consumer group, and the number of dead letters. Each scrape sends requests to Kafka. */
+/** Serves the lag and the oldest unhandled event of each consumer group, and the number of dead letters. */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()
   const up = gauge(

@@ -40,7 +40,7 @@ export interface Recipe {
   needs: Tool[]
   /** Tools that the Dockerfile copies. */
   parts: Provisioned[]
-  /** Adds these tools to the build context. */
+  /** Adds the tools of `parts` to the build context. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 

@@ -42,7 +42,7 @@ export async function showLogs(
   else for (const name of names) await show(name)
 }
 
-/** Red is for errors. */
+/** Red is reserved for errors. */
 const colours = [
   'cyan',
   'yellow',
@@ -70,7 +70,7 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
 /** The number of lines that are searched for the reason, because a server prints stack traces after the reason. */
 const lastLines = 60
 
-/** Returns a path on the disk if a full disk ended the process. Checks the log and the disks, because a full disk may cut the log. */
+/** Returns a path on the full disk that ended a process. Checks the log and the disks, because a full disk may cut the log. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

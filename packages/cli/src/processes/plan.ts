@@ -22,7 +22,7 @@ export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
 
-/** A folder has run/, logs/, data/, certificates/ and secrets.json. */
+/** The plan's folder has run/, logs/, data/, certificates/ and secrets.json. */
 export interface Plan {
   folder: string
   store: LocalStore
@@ -89,7 +89,7 @@ export function stackTokens(folder: string): StackTokens {
   return tokens
 }
 
-/** Returns the password for a purpose. Creates it once, like the tokens. */
+/** Returns the password for a purpose, which is created once. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)

@@ -134,7 +134,7 @@ export async function stopProcess(folder: string, name: string, graceMs: number)
   return state.state === 'running'
 }
 
-/** Ignores a group that has ended. */
+/** Sends a signal to a process group, unless the group has ended. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal)
@@ -185,7 +185,7 @@ export async function stopStack(folder: string, onProgress: (line: string) => vo
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 
-/** Stops some processes. The caller has the lock. */
+/** Stops processes. The caller must hold the stack's lock. */
 export async function stopProcesses(
   folder: string,
   names: readonly string[],

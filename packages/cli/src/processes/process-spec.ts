@@ -153,7 +153,7 @@ export function daprdArguments(
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }
 
-/** daprd does not read subfolders. */
+/** The folders and the file that daprd reads. It does not read subfolders. */
 interface Resources {
   folders: string[]
   configuration: string
@@ -202,8 +202,8 @@ export function daprdFlags(
 type SettingSections = Record<string, Record<string, unknown>>
 
 /**
- * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The environment replaces
- * values.
+ * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. Variables of the
+ * environment replace these values.
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const sections = JSON.parse(readFileSync(join(serviceFolder, 'appsettings.json'), 'utf8')) as SettingSections

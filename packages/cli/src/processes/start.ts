@@ -38,7 +38,7 @@ interface StartOptions {
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** Its abort stops the started processes. */
+  /** The signal whose abort stops the started processes. */
   signal?: AbortSignal
 }
 

@@ -63,7 +63,6 @@ export function requireUp(folder: string, parts?: readonly string[]): void {
   throw new CliError('not-running', message, { nextStep: 'make up' })
 }
 
-/** Returns lines without colours. */
 export function formatStatus(rows: StatusRow[]): string[] {
   const cells = rows.map((row) => [
     row.name,

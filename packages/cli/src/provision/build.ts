@@ -119,7 +119,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
 }
 
 /**
- * Installs PyPI packages into a folder of the cache. Programs in `bin` need it as `PYTHONPATH`.
+ * Installs PyPI packages into a folder of the cache. Programs in `bin` need this folder as `PYTHONPATH`.
  * @param requirements the file that lists the packages with their hashes
  * @param about a progress line about the download and its size
  */

@@ -76,7 +76,7 @@ export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
 /** Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The package manager that builds Prometheus' pages, whose lock file is in the module. */
+/** The package manager that builds Prometheus' pages. Their lock file is in the module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
@@ -185,7 +185,7 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
 }
 
-/** Returns the path of the jar. Does not check its hash. */
+/** Copies TLC's jar and returns its path. Does not check its hash. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
   // This pom pins the version of the plugin.
   const pom = join(repository, 'packages/cli/kafka/pom.xml')

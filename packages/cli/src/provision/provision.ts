@@ -10,7 +10,7 @@ import { browser, describeMissing, findTools, howToBring, java, postgresql, type
 /** The longest wait for another process that builds, for example daprd. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** Returns the tools that the stack as processes needs. Leaves out the tools that build daprd and Kafka if the cache already has both. */
+/** Returns the tools for a stack of processes. Leaves out the tools that build daprd and Kafka if the cache already has both. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }
@@ -51,7 +51,6 @@ export function testToolsOf(names: readonly string[]): TestTool[] {
   throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `use one of ${Object.keys(ofTests).join(', ')}` })
 }
 
-/** @throws {CliError} the errors of `provision` */
 export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const absent = tools.filter((tool) => !existsSync(tool.folder))
   await requireTools(needsOf(absent))
@@ -71,7 +70,7 @@ export async function requireTools(tools: Tool[]): Promise<void> {
   throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
-/** Installs tools in parallel. A failure stops the other installations, so that the user sees it at once. The next run continues. */
+/** Installs tools in parallel. A failure stops the other installations, so that the user sees it at once. */
 async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])

@@ -46,7 +46,7 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** Debian's name is `testssl`. */
+/** Debian's program has the name `testssl`. */
 export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
@@ -113,7 +113,7 @@ export const maven: Tool = {
   otherwise: 'install Maven from https://maven.apache.org/download.cgi',
 }
 
-/** Runs `make up STORE=postgresql` without containers. */
+/** The server for `make up STORE=postgresql` without containers. */
 export const postgresql: Tool = {
   label: 'PostgreSQL',
   command: join(findPostgresql() ?? '', 'postgres'),
@@ -147,7 +147,7 @@ export const git: Tool = {
   otherwise: 'install git from https://git-scm.com/',
 }
 
-/** Tests run commands of the documentation, which use curl. */
+/** Tests run commands of the documentation, and some of these use curl. */
 export const curl: Tool = {
   label: 'curl',
   command: 'curl',
@@ -210,7 +210,7 @@ export const pip: Tool = {
 
 export interface FoundTool {
   tool: Tool
-  /** A text such as `1.26`. Undefined if the tool is missing or does not answer. */
+  /** The version, such as `1.26`. Undefined if the tool is missing or does not answer. */
   version: string | undefined
   isNewEnough: boolean
 }
@@ -265,7 +265,7 @@ export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }
 
-/** Asks no questions and leaves out recommended packages. */
+/** Installs packages without questions, and leaves out recommended packages. */
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
   await runTool('apt-get', ['update', '-q'], options)

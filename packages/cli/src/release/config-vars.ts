@@ -58,8 +58,7 @@ export interface Resolved {
 
 /**
  * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, otherwise from
- * `earlier` (the config-vars.json of an export) or from the file. Adds the environment's variables for traces, and all other variables of
- * `earlier`.
+ * `earlier` (the config-vars.json of an export) or from the file.
  */
 export async function resolveConfigVars(
   service: Service,

@@ -31,7 +31,7 @@ const attempts = 4
 const firstDelayMs = 500
 /** The longest wait before a retry, in milliseconds. A request fails if the platform asks for a longer wait. */
 const longestWaitMs = 120_000
-/** The value of RateLimit-Remaining below which it sends one request per second. */
+/** The value of RateLimit-Remaining below which only one request per second is sent. */
 const fewLeft = 20
 
 /**

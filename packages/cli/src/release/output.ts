@@ -3,7 +3,7 @@ export interface Output {
   hide: (secrets: readonly string[]) => void
   scrub: (text: string) => string
   print: (line?: string) => void
-  /** Adds the seconds since the start. */
+  /** Prints a line with the seconds since the start. */
   progress: (line: string) => void
   complain: (line: string) => void
 }

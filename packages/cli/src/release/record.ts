@@ -88,7 +88,7 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * Returns the content, or undefined without a file. Removes temporary files of killed processes.
+ * Returns the content, or undefined without a file.
  * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {

@@ -21,7 +21,7 @@ export async function release(context: Context, options: { dryRun: boolean }): P
   }
 }
 
-/** Makes the release. All steps can be repeated, so the next release continues an interrupted one. */
+/** Carries out the release. All steps can be repeated, so the next release continues an interrupted one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
@@ -141,7 +141,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Masks the secrets of the plan. */
+/** Shows the plan with masked secrets. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(

@@ -75,7 +75,7 @@ def check_key_file(file: str) -> None:
 
 
 def root_user() -> tuple[str, str] | None:
-    """Removes MONGO_INITDB_ROOT_USERNAME and _PASSWORD from the environment, and returns both. With _FILE, they name files with the values."""
+    """Removes MONGO_INITDB_ROOT_USERNAME and _PASSWORD from the environment, and returns both. Variables with _FILE name files with the values."""
     name, password = (secret(f"MONGO_INITDB_ROOT_{part}") for part in ("USERNAME", "PASSWORD"))
     if bool(name) != bool(password):
         fail("MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD must both be set, or neither")

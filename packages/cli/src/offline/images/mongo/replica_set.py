@@ -1,8 +1,7 @@
 """Adds mongod's rs.initiate() and its effects to SecantusDB.
 
 SecantusDB is always the primary of a replica set of one, at its own address. mongod waits until a client initiates the set.
-The client also sets the address for drivers. Answers and error codes are those of mongod. SecantusDB lacks a public
-interface for commands, so requirements.txt pins its version.
+The client also sets the address for drivers. SecantusDB lacks a public interface for commands, so requirements.txt pins its version.
 """
 
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kafka-run-class.sh CLASS ARGUMENTS... runs a class. Under the name of a tool it runs the class of that tool. The variables are those
-# of Kafka's script. Their defaults are for short tests, for which a better compiler and collector do not pay.
+# kafka-run-class.sh CLASS ARGUMENTS... runs a class. Under the name of a tool it runs the class of that tool. The variables are those of
+# Kafka's script. Their defaults are for short tests, in which a better compiler and garbage collector save no time.
 set -eu
 home=/opt/kafka
 log4j=tools-log4j2.yaml
