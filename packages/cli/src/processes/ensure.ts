@@ -71,7 +71,7 @@ async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): 
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/** Returns the consumer group's members of killed sidecars. They keep their partitions for a while, and new sidecars must wait. */
+/** Returns the group members that belong to killed sidecars. They keep their partitions for a while, so new sidecars must wait. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()

@@ -14,7 +14,7 @@ interface WaitOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The milliseconds between two checks of the processes. Such a check costs more than most probes. */
+/** The milliseconds between two checks of the processes. */
 const lookEveryMs = 200
 
 /**
