@@ -1,7 +1,7 @@
 import type { Documents, DocumentsOf, PageOptions } from '@orderflow/service-kit'
 import type { SparePart } from './domain/spare-part.ts'
 
-/** The document of a ThingId, with its slot in the list. */
+/** The document of each ThingId, with its slot in the list. */
 interface SparePartDocument {
   item: SparePart
   listed: string
