@@ -2,13 +2,10 @@ import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/env
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
-/**
- * A body has space for 1,000 envelopes of 4 KiB. All large bodies together may take as much memory as the small bodies of all connections
- * (docs/security.md).
- */
+/** A body has space for 1,000 envelopes of 4 KiB. `maxHeldBytes` limits the memory of all large bodies together (docs/security.md). */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
-/** Returns a reduced envelope in the newest version of an event, or undefined for an unknown event. */
+/** Returns an example: a reduced envelope with the newest Version of an event. Returns undefined for an unknown event. */
 export function exampleOf(event: string | undefined): object | undefined {
   const name = eventNames.find((known) => known === event)
   if (!name) return undefined
@@ -28,7 +25,7 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),
   body: {
     name: 'Envelopes',
-    // An invalid envelope is reported in its item, so the schema accepts anything.
+    // The schema accepts any value, because the answer reports the errors of each envelope.
     schema: {
       description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).',
       ...(example && { example }),
@@ -38,7 +35,7 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   problems: [400, 413, 415],
 })
 
-/** One envelope or a list, or one envelope per line. */
+/** `json`: one envelope or a list; `lines`: one envelope per line. */
 export const bodyTypes = { json: 'application/json', lines: 'application/x-ndjson' } as const
 
 export const maxItems = 1_000
@@ -46,13 +43,13 @@ export const maxItems = 1_000
 export interface Item {
   /** Index in the body, from 0. */
   index: number
-  /** From 1, if the body has one envelope per line. */
+  /** Line number from 1, for a body with one envelope per line. */
   line?: number
   text: Uint8Array
 }
 
 /**
- * Returns the envelopes in a body. Blank lines are skipped.
+ * Returns the envelopes in a body. Ignores blank lines.
  * @throws {GatewayError} `nothing-sent`, `too-many-items`, `not-json`
  */
 export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof bodyTypes]): Item[] {
@@ -76,7 +73,7 @@ function valuesOf(body: Uint8Array): Uint8Array[] {
   if (elements) return elements
   throw new GatewayError(
     'not-json',
-    'Check quotes, commas and brackets: the list does not end where the body does. Nothing was published.',
+    'Check quotes, commas and brackets: the list must end at the end of the body. Nothing was published.',
   )
 }
 
@@ -95,7 +92,7 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// JSON texts are never serialized again, so the gateway publishes exactly the bytes that it received.
+// The code below splits a list without parsing it, so the gateway publishes the original bytes.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -118,7 +115,7 @@ export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 /**
  * Returns the trimmed elements of a list, or undefined if the text is not a list.
  * @param text trimmed, beginning with a bracket
- * @param most the maximum number of elements; the scan stops after one more, because a body may have four million commas
+ * @param most the maximum number of elements; the scan stops after `most` + 1, because a body may have four million commas
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {
   const elements: Uint8Array[] = []

@@ -27,7 +27,7 @@ export interface Sender {
 
 export interface Gate {
   /**
-   * Publishes the valid envelopes that their sender may publish. Returns an outcome for each, in order.
+   * Publishes the valid envelopes that the sender may publish. Returns the outcomes of all envelopes, in order.
    * @param topic a topic that outside publishers may write
    */
   publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
@@ -35,7 +35,7 @@ export interface Gate {
 
 export interface Published {
   outcomes: Outcome[]
-  /** The cause of the first unknown or unsent outcome. */
+  /** The first error that made an outcome unknown or unsent. */
   cause: unknown
 }
 
@@ -46,7 +46,7 @@ interface Admitted {
   item: Item
   judgement: Judgement
   envelope: ReceivedEnvelope
-  /** The envelope's own Id, or the derived one. */
+  /** The Id in the envelope, or a derived Id. */
   id: string
   value: Uint8Array
 }
@@ -56,7 +56,7 @@ export function createGate(
   application: Pick<Application, 'topics' | 'services'>,
 ): Gate {
   const keyFields = new Map(application.topics.map(({ name, key }) => [name, key]))
-  /** Returns the same key as `./orderflow publish`, so all events of one subject are in one partition. */
+  /** Returns the record key that `./orderflow publish` would use, so all events of an order are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
   function admit(topic: string, item: Item, sender: Sender, repeats: Map<string, number>): Admitted | Outcome {
@@ -83,7 +83,7 @@ export function createGate(
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
-    // Derived ids do not come from the publisher, so the trace of the request continues.
+    // `published` has a derived TraceId only with a key. Otherwise the trace of the request continues.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
     return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }
@@ -128,7 +128,7 @@ const ownName = "use the application's own AppId and AppName, and publish only w
 
 const sameEvent = 'Send it again: the Id makes it the same event, so it is handled once.'
 
-/** A text that is not JSON may be several envelopes, or a part of one. */
+/** Adds a hint for a text that is not JSON: it may be several envelopes, or a part of one. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
   if (judgement.code !== 'not-json') return judgement
   const hint =
@@ -139,7 +139,7 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
 }
 
 /**
- * Returns an envelope's ids. Missing ids derive from the envelope's bytes as in every receiver, so a repeated request creates no new event.
+ * Returns an envelope's ids. Receivers derive the same missing ids from the bytes, so a repeated request creates no new event.
  */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
@@ -151,7 +151,7 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 
 /**
  * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and the key.
- * @param repeats counts equal bytes in this body; each repetition is a new event
+ * @param repeats counts equal envelopes in this body, because each repetition is a new event
  */
 function keyedIds(
   envelope: ReceivedEnvelope,
@@ -168,7 +168,7 @@ function keyedIds(
   return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }
 
-/** Adds fields at the front, and keeps all other bytes. */
+/** Adds fields at the front of an envelope, and keeps all other bytes. */
 function withFields(text: Uint8Array, fields: Record<string, string>): Uint8Array {
   const written = Object.entries(fields).map(([name, value]) => `"${name}":"${value}",`)
   return written.length === 0 ? text : Buffer.concat([Buffer.from(`{${written.join('')}`), text.subarray(1)])

@@ -7,7 +7,7 @@ export type GatewayErrorCode =
   | 'nothing-accepted'
   | 'not-admitted'
 
-/** Rejects a whole request. `details` has the known outcomes. */
+/** Rejects a whole request. `details` contains the outcomes of its envelopes, if there are any. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
   readonly details: Record<string, unknown>

@@ -10,18 +10,16 @@ import {
 } from '@orderflow/envelope'
 import type { Item } from './body.ts'
 
-/**
- * Below the topics' limit of 256 KiB (packages/service-kit/src/stream/topic-settings.ts), which includes key, headers and batch overhead.
- */
+/** The topics' limit of 256 KiB (packages/service-kit/src/stream/topic-settings.ts) also includes key, headers and batch overhead. */
 export const maxEnvelopeBytes = 255 * 1024
 
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }
 
 /**
- * Validates an envelope in the form in which the log would contain it.
+ * Validates the bytes that the log would contain.
  *
- * Rejects a duplicate key: a program that uses its first value would see an AppId or tenant that was not checked. Rejects numbers that lose
- * digits, because services would reject the event as a dead letter.
+ * Rejects a duplicate key, because some programs use its first value, and only the last value was checked. Rejects a number that would lose
+ * digits, because services would reject the event.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
@@ -50,15 +48,15 @@ function twiceAt(pointer: string): Problem {
   return { pointer, message: 'has a key twice', hint }
 }
 
-/** The outcome of one envelope. It has no value of the envelope except an Id that is a GUID. */
+/** The outcome of one envelope. It contains no values of the envelope, apart from an Id that is a GUID. */
 export interface Outcome {
   index: number
   line?: number
   /**
-   * - `accepted`: it is in the log;
-   * - `refused`: it is not in the log, and must be changed before it is sent again;
-   * - `unsent`: it is not in the log, and can be sent again;
-   * - `unknown`: it may or may not be in the log.
+   * - `accepted`: the envelope is in the log;
+   * - `refused`: the envelope is not in the log; correct it before you send it again;
+   * - `unsent`: the envelope is not in the log; send it again;
+   * - `unknown`: the envelope may be in the log; send it again.
    */
   outcome: 'accepted' | 'refused' | 'unsent' | 'unknown'
   /** The Id that receivers use; null for a refused envelope without Id. */

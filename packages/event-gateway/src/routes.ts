@@ -40,8 +40,8 @@ export function eventRoutes(
       scope: 'events:write',
       summary: 'Publish one envelope, a list of envelopes, or one on each line',
       description:
-        'For publishers without a Kafka client. Each envelope is validated separately. A valid envelope is published unchanged if its application may publish it. ' +
-        'Missing ids are added. Limits: 1,000 envelopes and 4 MiB for a request, 255 KiB for an envelope.',
+        'For publishers without a Kafka client. Each envelope is validated separately. A valid envelope is published if its application may publish it. ' +
+        'The gateway adds only missing ids. Limits: 1,000 envelopes and 4 MiB for a request, 255 KiB for an envelope.',
       input: {
         topic: pathWord('topic', {
           description: 'A topic that outside publishers may write.',
@@ -100,7 +100,8 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
       input: {
         items: envelopes,
         mode: queryWord('mode', modes, {
-          description: 'The rules to apply: publishers must send full envelopes, receivers also accept reduced ones.',
+          description:
+            'The rules to apply: publishers must send full envelopes, receivers also accept reduced envelopes.',
         }),
       },
       answers: { 200: 'The verdict on each envelope, in order.' },
@@ -161,7 +162,7 @@ const outcomes = {
             ...guidText,
             nullable: true,
             description:
-              "The envelope's own Id, or the derived Id that was added; null for a refused envelope without Id.",
+              'The Id in the envelope, or the derived Id that was added; null for a refused envelope without Id.',
           },
           ...verdictFields,
           retry: { ...text, description: 'The effect of sending the envelope again.' },

@@ -14,7 +14,7 @@ const outside = open.map(({ name }) => name)
 export const service = defineService({
   root,
   description:
-    'Publishes events of applications without a Kafka client. The contract is a [page](../asyncapi), and documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
+    'Publishes events of applications without a Kafka client. The contract: [web page](../asyncapi), [AsyncAPI document](../asyncapi.json), [JSON Schemas](../schemas).',
   produces: outside,
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },

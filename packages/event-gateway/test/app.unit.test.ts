@@ -79,7 +79,7 @@ describe('event-gateway', () => {
       expect(sidecar.published[0]).to.deep.include({ topic: 'orderevents', key: event.Payload.OrderId, headers: {} })
     })
 
-    it('publishes a list in one call and returns an outcome for each envelope', async () => {
+    it('publishes a list of envelopes in one call and returns an outcome for each', async () => {
       const reduced = envelope()
       const all = [full(), reduced, full()]
       const reducedIds = derivedIds(JSON.stringify(reduced), reduced.Payload.OrderId)
@@ -94,7 +94,7 @@ describe('event-gateway', () => {
       expect(sidecar.calls.publish).to.equal(1)
     })
 
-    it('publishes lines and reports the invalid ones', async () => {
+    it('publishes valid lines of a body and reports invalid lines', async () => {
       const good = JSON.stringify(full())
       const answer = await publish(`${good}\n\n{"AppId":\n${good}\n`, lines)
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused not-json', 'accepted']])
@@ -132,7 +132,7 @@ describe('event-gateway', () => {
       expect(answer.body.items[0]?.errors).to.deep.equal([{ pointer: '/AppId', message: 'is missing' }])
     })
 
-    it('accepts an event without a schema with a warning, as the stream does', async () => {
+    it('accepts an event without a schema, and returns a warning', async () => {
       const { status, body } = await publish(envelope({ Name: 'Observed' }, {}))
       expect([status, body.items[0]?.warnings[0]?.pointer]).to.deep.equal([202, '/Name'])
     })
@@ -165,7 +165,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('refuses an event of another topic and names its topic, and accepts an event that belongs to no topic', async () => {
+    it('refuses an event that belongs to another topic, and accepts an event that belongs to no topic', async () => {
       const Payload = { ...ids(), Amount: 10, Policy: 'amount-limit@1', Source: 'OrderCreated' }
       const answer = await publish([full(), full({ Name: 'PaymentApproved', Payload }), full({ Name: 'Observed' })])
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
@@ -178,7 +178,7 @@ describe('event-gateway', () => {
       expect(published()).to.have.length(2)
     })
 
-    it('limits a listed application to its entry in trust.json', async () => {
+    it('refuses an event that trust.json does not list for its application', async () => {
       const file = trustFile('accept', {
         [legacy.id]: { name: legacy.name, topics: { orderevents: ['OrderCancelled'] } },
       })
@@ -189,7 +189,7 @@ describe('event-gateway', () => {
       ])
     })
 
-    it('continues the trace of the request unless the envelope has its own', async () => {
+    it('continues the trace of the request if the envelope has no TraceId', async () => {
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
       const own = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
       await publish([envelope(), full({ TraceId: own }), full()], { traceparent })
@@ -283,7 +283,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('refuses an unlisted application, even if the stream accepts it, and events that an application’s entry does not allow', async () => {
+    it('refuses an application without an entry in trust.json, and events outside an application’s entry', async () => {
       expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
       expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
       expect(
@@ -314,7 +314,7 @@ describe('event-gateway', () => {
       }
     })
 
-    it('publishes only the sender’s own envelopes of a list', async () => {
+    it('publishes only the sender’s own envelopes from a list', async () => {
       const all = [full(), full({ AppId: crypto.randomUUID() }), full()]
       const answer = await publish(all, as('own'), closed({ [legacy.id]: entry }))
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
@@ -353,7 +353,7 @@ describe('event-gateway', () => {
     expect(service.produces).to.have.members(Object.keys(outside))
   })
 
-  it('serves the contract’s schemas without authentication under the paths of their ids', async () => {
+  it('serves each schema of the contract without authentication, at the path of its `$id`', async () => {
     const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
     await withServer(closed.web, async (url) => {
       const { schemas } = (await (await fetch(`${url}/schemas`)).json()) as { schemas: string[] }
@@ -366,7 +366,7 @@ describe('event-gateway', () => {
     })
   })
 
-  it('serves the AsyncAPI document, and its page with a policy that allows only its own script', async () => {
+  it('serves the AsyncAPI document, and a page whose security policy allows only its own script', async () => {
     const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
     await withServer(closed.web, async (url) => {
       const document = (await (await fetch(`${url}/asyncapi.json`)).json()) as { channels: object }
@@ -391,7 +391,7 @@ describe('event-gateway', () => {
         )
       }
       const linked = await pathsOf('/asyncapi', /href="(?!#)([^"]+)"/g)
-      // The page of the operations shows the description.
+      // The page at /docs/ shows the description.
       const described = await pathsOf('/openapi.json', /\]\((?!https?:)([^)]+)\)/g)
       const listed = await pathsOf('/schemas', /"(\/[^"]+)"/g)
       expect(linked).to.deep.equal(['/publish/asyncapi.json'])

@@ -7,7 +7,7 @@ const textOf = (part: Uint8Array) => Buffer.from(part).toString()
 const elements = (text: string) => elementsOf(bytes(text), 100)?.map(textOf)
 
 describe('elementsOf', () => {
-  it('returns the elements that JSON.parse returns, as their original bytes', () => {
+  it('returns the same elements as JSON.parse, as original bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.constantFrom(undefined, 1, '\t', '\r\n '), (list, space) => {
         const scanned = elements(JSON.stringify(list, null, space))
@@ -17,7 +17,7 @@ describe('elementsOf', () => {
     expect(elements('[1.0, {"a":"],}\\"[" }, "é\\u00e9"]')).to.deep.equal(['1.0', '{"a":"],}\\"[" }', '"é\\u00e9"'])
   })
 
-  it('returns an element for each comma, so empty elements are found', () => {
+  it('returns an empty element for a superfluous comma', () => {
     expect(elements('[]')).to.deep.equal([])
     expect(elements('[,]')).to.deep.equal(['', ''])
     expect(elements('[{},]')).to.deep.equal(['{}', ''])

@@ -7,7 +7,7 @@ const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'rece
   judge(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)), mode)
 
 describe('judge', () => {
-  it('names the variant of an envelope, and requires the full one for publishers', () => {
+  it('names the variant of an envelope, and requires the full variant from publishers', () => {
     expect(judged(envelope())).to.include({ valid: true, variant: 'reduced' })
     expect(judged(full())).to.include({ valid: true, variant: 'full' })
     expect(judged(full(), 'publisher')).to.include({ valid: true })
@@ -15,7 +15,7 @@ describe('judge', () => {
     expect(errors.map(({ pointer }) => pointer)).to.deep.equal(['/Id', '/CorrelationId', '/TraceId'])
   })
 
-  it('reports a duplicate key, whatever its last value is', () => {
+  it('reports a duplicate key, even if its last value is valid', () => {
     const { AppId, ...rest } = envelope()
     const text = `{"AppId":"${crypto.randomUUID()}","AppId":"${AppId}",${JSON.stringify(rest).slice(1)}`
     expect(parseEvent(Buffer.from(text)).AppId).to.equal(AppId)
@@ -29,7 +29,7 @@ describe('judge', () => {
     ])
   })
 
-  it('reports an amount with more digits than a double keeps', () => {
+  it('reports an amount with more digits than a JavaScript number can hold', () => {
     const text = (amount: string, note = 1) =>
       JSON.stringify(envelope({ Note: note })).replace(/"Total":10/, `"Total":${amount}`)
     expect(judged(text('999999999999.999999'))).to.deep.include({ valid: false, code: 'invalid-payload' })
@@ -39,13 +39,13 @@ describe('judge', () => {
     expect(judged(text('10').replace('"Note":1', '"Note":9007199254740993')).valid).to.equal(true)
   })
 
-  it('reports a duplicate of an unknown field only with the pointer of its object', () => {
+  it('reports a duplicate unknown field with the pointer of its object, without the field name', () => {
     const { Payload, ...rest } = envelope()
     const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`
     expect(judged(text).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload'])
   })
 
-  it('reports an envelope that is too large before parsing it', () => {
+  it('reports an envelope that is too large, and does not parse it', () => {
     const sized = (bytes: number) => `${' '.repeat(bytes - JSON.stringify(full()).length)}${JSON.stringify(full())}`
     expect(judged(sized(maxEnvelopeBytes)).valid).to.equal(true)
     expect(judged(sized(maxEnvelopeBytes + 1))).to.deep.equal({
@@ -64,9 +64,9 @@ describe('judge', () => {
   })
 
   const wrong: Record<string, [text: string | Buffer, code: string, pointer: string]> = {
-    nothing: ['', 'not-json', ''],
-    'half of one': ['{"AppId":', 'not-json', ''],
-    'what is no UTF-8': [Buffer.from([0x7b, 0xff, 0x7d]), 'not-utf8', ''],
+    'an empty text': ['', 'not-json', ''],
+    'half of an envelope': ['{"AppId":', 'not-json', ''],
+    'bytes that are not UTF-8': [Buffer.from([0x7b, 0xff, 0x7d]), 'not-utf8', ''],
     'a list': ['[]', 'not-an-envelope', ''],
     'a CloudEvent': ['{"specversion":"1.0","data":{}}', 'not-an-envelope', ''],
     'a NUL in a text': [JSON.stringify({ ...full(), AppName: 'a\0' }), 'not-an-envelope', '/AppName'],

@@ -11,10 +11,10 @@ const post = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string
 const cases: Record<string, BadRequest> = {
   'an empty body': { ...post(''), status: 400, tells: /an envelope, a list/ },
   'an empty list': { ...post(' [ ] '), status: 400, tells: /an envelope, a list/ },
-  'lines that are blank': { ...post('\n \r\n\n', lines), status: 400, tells: /one on each line/ },
-  'a list that ends too early': { ...post('[{}, {}'), status: 400, tells: /does not end where the body does/ },
-  'something after a list': { ...post('[{}] {}'), status: 400, tells: /does not end where the body does/ },
-  'envelopes that are none': { ...post('[1, null, {}]'), status: 400, tells: /errors in items/ },
+  'blank lines': { ...post('\n \r\n\n', lines), status: 400, tells: /one on each line/ },
+  'a list that ends too early': { ...post('[{}, {}'), status: 400, tells: /must end at the end of the body/ },
+  'an envelope after a list': { ...post('[{}] {}'), status: 400, tells: /must end at the end of the body/ },
+  'list elements that are no envelopes': { ...post('[1, null, {}]'), status: 400, tells: /errors in items/ },
   '1,001 envelopes': { ...post(`[${Array(1_001).fill('{}').join()}]`), status: 413, tells: /at most 1000 envelopes/ },
   'a body above 4 MiB': { ...post(`[${' '.repeat(4 * 1024 * 1024)}]`), status: 413, tells: /at most 4194304 bytes/ },
   'another content type': {
@@ -32,7 +32,7 @@ const cases: Record<string, BadRequest> = {
     status: 415,
     tells: /Content-Encoding/,
   },
-  'a topic of ours': {
+  'a topic of our own services': {
     ...post('{}'),
     path: '/v1/events/paymentevents',
     status: 403,
@@ -53,5 +53,5 @@ const cases: Record<string, BadRequest> = {
   },
 }
 
-/** The service's part of the specs in packages/test-kit. The gateway reacts to no events. */
+/** The invalid requests that the specs in packages/test-kit send to the gateway. */
 export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

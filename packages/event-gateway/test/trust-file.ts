@@ -8,7 +8,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/** Returns the address of a new trust file. */
+/** Writes a trust file and returns its `file:` URL. */
 export function trustFile(unlisted: 'accept' | 'reject', publishers: object): string {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify({ unlisted, publishers }))
