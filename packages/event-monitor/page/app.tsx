@@ -51,7 +51,7 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
-  // The stream is opened last: the view has already sent its own requests.
+  // Opens the stream after the view has sent its own requests.
   const isDrawn = View !== undefined || failed !== null
   useEffect(() => {
     if (isDrawn) connect()
@@ -74,7 +74,7 @@ export function App() {
   )
 }
 
-/** Returns the problem of a view whose file is missing, for example after an update of the monitor. */
+/** Returns the problem to show if the file of a view is missing, for example after an update of the monitor. */
 const asProblem = (detail: string) => ({ type: 'about:blank', title: 'This view cannot be loaded', status: 0, detail })
 
 export const NotFound: View<'not-found'> = ({ route: { path } }) => {
@@ -84,8 +84,8 @@ export const NotFound: View<'not-found'> = ({ route: { path } }) => {
       <CompletenessLine />
       <h1>Page not found</h1>
       <p>
-        There is no view at <code class="whole">{path}</code>. A record is at <code>/e/topic/partition/offset</code>, an
-        event at <code>/id/…</code>, a conversation at <code>/c/…</code>.
+        There is no view at <code class="whole">{path}</code>. The address of a record is{' '}
+        <code>/e/topic/partition/offset</code>, of an event <code>/id/…</code>, and of a conversation <code>/c/…</code>.
       </p>
       <p>
         <a href="/">Show live events</a>

@@ -15,7 +15,7 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Content of `dist/manifest.json`, for `src/page-files.ts`. */
+/** The content of `dist/manifest.json`, which `src/page-files.ts` reads. */
 export interface Manifest {
   files: {
     /** Request path, such as `/assets/main-ABCD1234.js`. */
@@ -68,11 +68,11 @@ export async function bundlePage(): Promise<Bundle> {
 
 /**
  * Writes the bundled files, compressed copies and a manifest.
- * @param folder replaced by the new files; default: `packages/event-monitor/dist`
+ * @param folder the folder to replace; default: `packages/event-monitor/dist`
  */
 export async function buildPage(folder = dist): Promise<Manifest> {
   const { files, firstView } = await bundlePage()
-  // The old files may be in use.
+  // Writes to a new folder, because the old files may be in use.
   const fresh = `${folder}.${process.pid}`
   mkdirSync(join(fresh, 'assets'), { recursive: true })
   for (const [path, bytes] of files) {
@@ -110,7 +110,7 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** Returns the request path of a file of esbuild. */
+/** Returns the request path of a file that esbuild wrote. */
 const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
@@ -150,7 +150,7 @@ function html(entry: (source: string) => string, firstView: string[]): string {
 <meta charset="utf-8">
 <title>Event monitor</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="What happens between the services of this application, what broke, and how to edit and replay">
+<meta name="description" content="Shows the events of this application, and edits and replays failed events">
 <link rel="icon" href="${entry('icon.svg')}">
 <script src="${entry('theme.ts')}"></script>
 <link rel="stylesheet" href="${entry('styles/main.css')}">

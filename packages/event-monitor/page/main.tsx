@@ -15,5 +15,5 @@ root.replaceChildren()
 render(<App />, root)
 keepConnected()
 void loadCaller()
-// Waits until the first view has loaded.
+// Lets the first view load its data first.
 setTimeout(payAttention, 1000)

@@ -4,11 +4,11 @@ import type { Browser, Page } from 'playwright-core'
 
 export interface Picture {
   name: string
-  /** Path and query. */
+  /** Path and query of the view. */
   path: string
-  /** Default: light. */
+  /** Colour schemes; default: light. */
   schemes?: ('light' | 'dark')[]
-  /** Prepares the view. */
+  /** Prepares the view for the picture. */
   before?: (page: Page) => Promise<void>
 }
 
@@ -18,7 +18,7 @@ interface Options {
   /** Folder for `NAME-light.webp` and `NAME-dark.webp`. */
   folder: string
   pictures: Picture[]
-  /** Pixels. The picture shows the whole page. */
+  /** Size of the browser window in pixels. The picture shows the whole page. */
   width?: number
   height?: number
 }
@@ -34,7 +34,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
         await page.goto(url + path)
         await page.locator('main :is(h1)').first().waitFor({ state: 'attached' })
         await before?.(page)
-        // The navigation's numbers are loaded after a second.
+        // Waits for the numbers in the navigation, which are loaded after a second.
         await page.waitForTimeout(1500)
         writeFileSync(join(folder, `${name}-${colorScheme}.webp`), await pictureOf(page))
         await page.close()

@@ -60,7 +60,7 @@ interface DeadLetter {
 }
 
 const edit: NonNullable<Picture['before']> = async (page) => {
-  await page.getByText('services would reject it again').waitFor()
+  await page.getByText('services would reject this event again').waitFor()
   const text = await page.locator('.cm-content').innerText()
   await page.locator('.cm-content').click()
   await page.keyboard.press('Control+a')

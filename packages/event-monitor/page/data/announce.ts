@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-/** Text for screen readers, changed at most every few seconds. */
+/** Text for screen readers. It changes at most every three seconds. */
 export const announced = signal('')
 
 let last = 0

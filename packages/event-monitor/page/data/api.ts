@@ -49,7 +49,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
   const problem = await problemOf(response)
-  // The user may have signed in again in the meantime.
+  // Ignores the refusal of an old credential if the user has signed in again.
   if (problem.status === 401 && sent === credential()) refuse(problem)
   throw new ApiProblem(problem)
 }
@@ -127,13 +127,12 @@ export function signOut(): void {
   location.reload()
 }
 
-/** The caller; null while loading. */
+/** The caller; null until the monitor has answered. */
 export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Loads the caller. Tries again until the monitor answers, or refuses the request. */
-
+/** Loads the caller. Repeats the request until the monitor accepts or refuses it. */
 export async function loadCaller(): Promise<void> {
   try {
     me.value = await get<Me>(paths.me)

@@ -19,7 +19,7 @@ const patience = 3000
 /**
  * Loads a path, and loads again when the path changes. If a repeated request fails, the last answer stays.
  * @param path null sends no request
- * @param everyMs repeats the request while the tab is visible
+ * @param everyMs time after which the request is repeated, while the tab is visible
  */
 export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
   const state = useSignal<Loaded<Answer>>({ data: null, problem: null, isLoading: true })
@@ -68,7 +68,6 @@ export function asProblem(error: unknown): Problem {
 
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
 
-/** Actions of buttons. */
 interface Task<Name extends string> {
   busy: Signal<Name | null>
   /** Problem of the last action. */

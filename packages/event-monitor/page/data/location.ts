@@ -1,12 +1,12 @@
 import { batch, signal } from '@preact/signals'
 import { options } from 'preact'
 
-/** The path prefix of a proxy, such as `/monitor`, or empty. This script is in `assets/` below it. */
+/** The path prefix of a proxy, such as `/monitor`, or empty. This script is in `assets/` below this prefix. */
 export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
 
 const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
 
-/** Path without `root`. */
+/** The path of the page's address, without `root`. */
 export const path = signal(ownPath(location.pathname))
 export const search = signal(location.search)
 

@@ -5,7 +5,7 @@ import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
 
-/** Idempotency keys of unanswered requests. */
+/** The `Idempotency-Key` of each unanswered request, by its body. */
 const keys = new Map<string, string>()
 
 /** Starts a replay job. @throws {ApiProblem} */
@@ -39,7 +39,7 @@ export function useJobs() {
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {
-    // The stream may have missed updates.
+    // Loads the jobs again, because updates were missed without a connection.
     if (isOpen && !wasOpen.current) again()
     wasOpen.current = isOpen
   }, [isOpen])

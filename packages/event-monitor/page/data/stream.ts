@@ -16,9 +16,9 @@ export const perSecond = signal<number | null>(null)
 /** Replay jobs that have changed since the page was opened. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 
-/** Matches no event, so the stream sends only counters and jobs. */
+/** A filter that matches no event, so the stream sends only counters and jobs. */
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
-/** Longest time without a message before the page connects again. The monitor sends a message every second. */
+/** The page connects again after this time without a message. The monitor sends a message every second. */
 const silenceMs = 6000
 /** Time after which a hidden tab disconnects, because browsers allow only six connections per host. */
 const awayMs = 5000
@@ -37,7 +37,7 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Subscribes a view to rows. With null, only counters are received. */
+/** Subscribes a view to rows. Null subscribes to counters only. */
 export function listen(to: Listener | null): void {
   listener = to
   open()

@@ -1,4 +1,4 @@
-/** Part of `sessionStorage`, which ends with the tab. */
+/** The methods of `sessionStorage`, which the browser clears when the tab is closed. */
 export interface Drafts {
   getItem(key: string): string | null
   setItem(key: string, value: string): void

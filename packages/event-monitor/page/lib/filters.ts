@@ -43,7 +43,7 @@ export function searchOf(filter: EventFilter): string {
   return text && `?${text}`
 }
 
-/** A property whose values are counted. */
+/** A property of events. The live view counts its values. */
 export type FacetKey = 'topic' | 'type' | 'publisher' | 'validity' | 'why'
 
 export function isChosen(filter: EventFilter, key: FacetKey, value: string): boolean {
@@ -86,7 +86,7 @@ function partsOf(key: FacetKey, value: string): EventFilter {
   return { [key]: [value] }
 }
 
-/** Returns a label for each part, and the filter without this part. */
+/** Returns each part of a filter as a label, with the filter that remains without this part. */
 export function chipsOf(filter: EventFilter): { label: string; without: EventFilter }[] {
   return (Object.entries(filter) as [keyof EventFilter, unknown][]).flatMap(([key, value]) => {
     const without = (rest?: unknown[]) => {

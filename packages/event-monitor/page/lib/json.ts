@@ -11,12 +11,12 @@ export interface JsonLine {
 
 const masked = /^\*\*\*(\{[^}]*\}\*\*\*$| \(\d+ characters\)$)/
 
-/** Returns true for a placeholder. */
+/** Returns true for the placeholder of a masked value. */
 export const isMask = (text: string) => masked.test(text)
 
 /**
- * Returns a document as lines. Faults are at the line of their pointer, or of the nearest parent.
- * @param most limit of lines
+ * Returns a document as lines. Each fault is at the line of its pointer, or of the nearest parent.
+ * @param most maximum number of lines
  */
 export function jsonLines(document: unknown, faults: readonly Fault[] = [], most = 5000): JsonLine[] {
   const lines: JsonLine[] = []
@@ -41,7 +41,7 @@ function nearest(lines: Map<string, JsonLine>, pointer: string): JsonLine | unde
 interface Spot {
   depth: number
   pointer: string
-  /** Name of the field in an object. */
+  /** The field name of a value in an object. */
   before: JsonLine['tokens']
   /** A comma, or empty for the last value. */
   after: string

@@ -2,7 +2,7 @@ export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | '
 /** `leave` moves the focus out of an input field. */
 export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
 
-/** Views by the key after `g`. */
+/** Maps a key that is pressed after `g` to a view. */
 export const destinations: Record<string, { href: string; title: string }> = {
   l: { href: '/', title: 'Live' },
   d: { href: '/dead', title: 'Dead letters' },
@@ -28,15 +28,15 @@ const single: Record<string, Act> = {
 
 export interface Pressed {
   key: string
-  /** True with Ctrl, Alt or Meta. */
+  /** True if Ctrl, Alt or Meta is pressed. */
   isChord: boolean
-  /** True in a text field. */
+  /** True if the user is typing in a text field. */
   isTyping: boolean
-  /** True if the target is a control that Enter and Space activate. */
+  /** True if the focus is on a control that Enter and Space activate. */
   isOnControl: boolean
 }
 
-/** Returns a function that turns keys into commands. `g` waits one second for the next key. */
+/** Returns a function that turns keys into commands. After `g`, it waits one second for the next key. */
 export function keyReader(now: () => number = Date.now): (pressed: Pressed) => Command | undefined {
   let goes = Number.NEGATIVE_INFINITY
   return ({ key, isChord, isTyping, isOnControl }) => {

@@ -13,7 +13,7 @@ export interface Lifeline {
   height: number
   /** Upper edges of the steps, then the lower edge of the last one. */
   tops: Float64Array
-  /** Idle times in milliseconds, by the index of the step that follows. */
+  /** Maps the index of a step to the idle time before this step, in milliseconds. */
   idle: Map<number, number>
   /** Milliseconds from the first event to each step. */
   times: Float64Array
@@ -21,8 +21,8 @@ export interface Lifeline {
 
 /**
  * Returns the layout of a conversation.
- * @param width available width; columns keep space for their names
- * @param isCompact true to show idle times as lines instead of space
+ * @param width available width; columns stay wide enough for their names
+ * @param isCompact true shows each idle time as one line, without empty space
  */
 export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
   const { columns, steps } = conversation
@@ -92,10 +92,10 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   const notes: { kind: 'warn' | 'info'; text: string }[] = []
   if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `duplicate of step ${step.duplicateOf + 1}` })
   if (step.skew) {
-    const whose = step.skew.by === 'publisher' ? 'its publisher’s clock' : 'the broker’s clock'
-    notes.push({ kind: 'warn', text: `${whose} shows it ${step.skew.ms} ms before its cause` })
+    const whose = step.skew.by === 'publisher' ? 'the publisher’s clock' : 'the broker’s clock'
+    notes.push({ kind: 'warn', text: `${whose} shows this event ${step.skew.ms} ms before its cause` })
   }
-  if (step.missingCause) notes.push({ kind: 'warn', text: `its cause ${step.missingCause} is not in the index` })
+  if (step.missingCause) notes.push({ kind: 'warn', text: `the cause ${step.missingCause} is not in the index` })
   return notes
 }
 

@@ -1,6 +1,6 @@
 import type { Count, Facets, LiveBatch, Rates } from '../../src/api/index.ts'
 
-/** Adds a batch to facets. Their order stays, so that entries do not move under the pointer. */
+/** Adds the counts of a batch to facets. Values keep their order, so that they do not move under the pointer. */
 export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'added' | 'matched'>): Facets {
   if (matched === 0) return facets
   return {
@@ -24,7 +24,7 @@ function summed(counts: Count[], more: Count[]): Count[] {
   return [...updated, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
 }
 
-/** The rate chart's buckets of equal length. The last one still grows. */
+/** The rate chart's buckets, which have equal lengths. The last bucket still grows. */
 export interface Strip {
   /** Start and length of a bucket, in milliseconds. */
   from: number
@@ -37,7 +37,7 @@ export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
   return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
 }
 
-/** Adds events at a time. New buckets replace the oldest ones. */
+/** Adds events to the bucket of a time. New buckets replace the oldest buckets. */
 export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
   const index = Math.floor((at - strip.from) / strip.step)
   const over = Math.max(0, index - strip.counts.length + 1)
@@ -82,11 +82,11 @@ export class RateWindow {
     while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
   }
 
-  /** Null during the first second. */
+  /** Events per second; null during the first second. */
   get perSecond(): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     if (!first || !last || last.at - first.at < 900) return null
-    // These events arrived before the first sample.
+    // Excludes the first sample, because its events arrived earlier.
     const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
     return (sum * 1000) / (last.at - first.at)
   }

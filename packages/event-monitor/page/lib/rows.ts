@@ -4,7 +4,7 @@ import { positionText } from './route.ts'
 /** A row, or a note about omitted rows. */
 export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
 
-/** The largest number of lines, for memory. */
+/** The maximum number of lines, to limit memory. */
 const most = 2000
 
 /**
@@ -12,7 +12,7 @@ const most = 2000
  * opposite end.
  */
 export class RowBuffer {
-  /** Replaced by each change, so readers see a consistent state. */
+  /** Each change replaces this array, so readers see a consistent state. */
   lines: readonly Line[] = []
   #keys = new Set<string>()
 
@@ -64,7 +64,7 @@ function joined(newer: Line[], older: readonly Line[]): Line[] {
   return [...newer.slice(0, -1), one, ...older.slice(1)]
 }
 
-/** Returns the visible rows and some around them. */
+/** Returns the range of the visible rows, with some rows above and below. */
 export function windowOf(list: { count: number; rowHeight: number; top: number; height: number; around?: number }) {
   const { count, rowHeight, top, height, around = 8 } = list
   const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - around))
@@ -72,7 +72,7 @@ export function windowOf(list: { count: number; rowHeight: number; top: number; 
   return { first, end: Math.max(first, end), before: first * rowHeight, total: count * rowHeight }
 }
 
-/** Returns the scroll position that shows a whole row. */
+/** Returns the scroll position at which a row is completely visible. */
 export function scrolledTo(row: number, list: { rowHeight: number; top: number; height: number }): number {
   const { rowHeight, top, height } = list
   const start = row * rowHeight

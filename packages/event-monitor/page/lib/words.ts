@@ -36,7 +36,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // If Kafka is down, an error of the index is only a consequence, so it is not listed.
+    // If Kafka is down, an error of the index is only a consequence.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -56,8 +56,8 @@ export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 401) return 'Sign in with an API key or a token that has events:read.'
   if (status === 403)
     return 'Sign in with a key or token that has this scope. To create a key, run ./orderflow api-key (docs/access.md).'
-  if (status === 404) return 'Search for it above, by a GUID or a word.'
-  if (status === 409) return 'It has changed in the meantime. Reload the page and check it again.'
+  if (status === 404) return 'Use the search above to find a GUID or a word.'
+  if (status === 409) return 'The data has changed in the meantime. Reload the page and check it again.'
   if (status === 429) return 'Too many requests. Wait a moment.'
   if (status >= 500) return 'Run make logs SERVICE=event-monitor for details. This page tries again automatically.'
 

@@ -57,7 +57,7 @@ interface AnswerProps<Data> {
   children: (data: Data) => ComponentChildren
 }
 
-/** Shows an answer. If a later request fails, the old answer stays below the problem. */
+/** Shows the answer to a request. If a later request fails, the old answer stays below the problem. */
 export function Answer<Data>({ of: { data, problem }, again, children }: AnswerProps<Data>) {
   return (
     <>

@@ -21,7 +21,7 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
     case 'dead-letter':
       return (
         <>
-          <State kind="bad">would reject it: {verdict.reason}</State>
+          <State kind="bad">would reject this event: {verdict.reason}</State>
           <p>{verdict.detail}</p>
           <FaultList faults={verdict.faults} />
         </>
@@ -29,9 +29,9 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
     case 'changes':
       return (
         <>
-          <State kind="good">would accept it</State>
+          <State kind="good">would accept this event</State>
           <Published events={verdict.publishes} />
-          {verdict.changes.length === 0 && <p>Its stored data would not change.</p>}
+          {verdict.changes.length === 0 && <p>The service’s stored data would not change.</p>}
           {verdict.changes.map((change) => (
             <Change key={change.key} change={change} />
           ))}
@@ -41,7 +41,9 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
       return (
         <>
           <State kind="plain">
-            {verdict.why === 'duplicate' ? 'is a duplicate and would change nothing' : 'would ignore it'}
+            {verdict.why === 'duplicate'
+              ? 'has already handled this event and would change nothing'
+              : 'would ignore this event'}
           </State>
           <Published events={verdict.publishes} />
         </>

@@ -5,7 +5,7 @@ import type { CodeEditor } from './code-editor.ts'
 
 interface Props {
   label: string
-  /** The initial text. After each change of `resets`, the text to show from then on. */
+  /** The initial text. A later text is shown only after `resets` has changed. */
   text: string
   resets?: number
   original?: string | undefined
@@ -13,7 +13,7 @@ interface Props {
   changed: (text: string) => void
 }
 
-/** A JSON editor. If the code of the editor cannot be loaded, a plain text field replaces the editor. */
+/** A JSON editor, or a plain text field if the code of the editor cannot be loaded. */
 export function Editor({ label, text, resets = 0, original, faults, changed }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)
@@ -49,7 +49,7 @@ export function Editor({ label, text, resets = 0, original, faults, changed }: P
     }
   }, [original])
   useEffect(() => {
-    // The text may lag behind the editor, so only `resets` sets it.
+    // `text` may be older than the text in the editor, so the editor shows it only after `resets` has changed.
     if (text === shown.current) return
     shown.current = text
     editor.current?.setText(text)

@@ -59,7 +59,7 @@ function Badge({ href }: { href: string }) {
   if (many === 0) return null
   return (
     <span class="badge">
-      {count(many)} <span class="only-read">to look at</span>
+      {count(many)} <span class="only-read">problems</span>
     </span>
   )
 }
@@ -69,7 +69,7 @@ const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value
 function Search() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // The address can change without typing.
+    // Shows the words of the address, which can also change without typing.
     if (field.current && document.activeElement !== field.current) field.current.value = filterOf(search.value).q ?? ''
   }, [path.value, search.value])
   useKeys({
@@ -161,12 +161,12 @@ function ThemeSwitch() {
 
 const keys: [string, string][] = [
   ['/', 'search'],
-  ['j  k', 'next and previous row'],
+  ['j  k', 'next or previous row'],
   ['Enter', 'open the row'],
-  ['c', 'open its conversation'],
-  ['Space', 'pause and continue'],
+  ['c', 'open the row’s conversation'],
+  ['Space', 'pause or continue'],
   ['Esc', 'back'],
-  ['?', 'this help'],
+  ['?', 'show this help'],
 ]
 
 function Help({ close }: { close: () => void }) {
@@ -191,13 +191,13 @@ function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        The search finds ids such as Id, CorrelationId or a GUID of the Payload, whole record keys, and positions such
-        as <code>a-topic/2/1234</code>. Other words must each begin a word of name, publisher, topic, validity or
-        problem. Personal values cannot be found.
+        The search finds an Id, a CorrelationId, a GUID of the Payload, a whole record key, or a position such as{' '}
+        <code>a-topic/2/1234</code>. All other words must match the beginning of a word in the name, publisher, topic,
+        validity or problem. The search cannot find personal values.
       </p>
       <p>
-        <code>***</code> replaces a personal value, which stays in the monitor. The address contains the filters and
-        absolute times. Share it to show others the same events.
+        The page shows <code>***</code> instead of a personal value. To show others the same events, send them the
+        address of the page. It contains the filters and absolute times.
       </p>
       <p>
         <a href="/licenses.txt">Licenses of the software in this page</a>
@@ -211,7 +211,7 @@ const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Counts problems regularly while the tab is visible. */
+/** Counts the problems of the views regularly while the tab is visible. */
 export async function payAttention(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([

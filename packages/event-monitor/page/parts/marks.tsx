@@ -78,7 +78,7 @@ export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolea
   )
 }
 
-/** Shows `Name@1`, or the validity of a record that is no event. */
+/** Shows `Name@1`, or `(no name)`. */
 export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
   if (!row.name) return <span class="quiet">(no name)</span>
   return (
@@ -92,7 +92,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** Shows a name. If possible, line breaks occur only between the parts of the name. */
+/** Shows a name. Allows line breaks before `.`, `@` and `/`. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

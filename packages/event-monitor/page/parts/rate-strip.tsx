@@ -33,7 +33,7 @@ export function RateStrip({ strip, marked }: Props) {
     }
   }, [strip])
   const sum = (values: number[] = []) => count(values.reduce((total, each) => total + each, 0))
-  const label = `Events per second: ${sum(strip.value?.counts)} in this time range, ${sum(strip.value?.invalid)} of them not valid`
+  const label = `Events per second. This time range has ${sum(strip.value?.counts)} events, and ${sum(strip.value?.invalid)} of them are not valid.`
   return (
     <div
       class="strip"

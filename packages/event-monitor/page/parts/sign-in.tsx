@@ -50,15 +50,15 @@ export function SignIn() {
           <button type="submit" class="main" disabled={isTrying.value}>
             {isTrying.value ? 'Checking…' : 'Sign in'}
           </button>
-          <span class="quiet">Only this tab stores it, until you sign out or close the tab.</span>
+          <span class="quiet">This tab stores the key or token until you sign out or close the tab.</span>
         </div>
         <div id="credential-from">
-          <p>An operator can create a key. This command shows it once:</p>
+          <p>An operator can create a key with this command, which shows the key only once:</p>
           <pre>{command}</pre>
           <p class="quiet">
-            With the scope <code>events:read</code> you can view events, with <code>events:operate</code> edit and
-            replay them, and with <code>events:reveal</code> view personal values. You can also use a token of your
-            identity provider with these scopes (docs/access.md).
+            You need the scope <code>events:read</code> to view events, <code>events:operate</code> to edit and replay
+            events, and <code>events:reveal</code> to view personal values. You can also use a token of your identity
+            provider with these scopes (docs/access.md).
           </p>
         </div>
       </form>

@@ -5,7 +5,7 @@ export type StripData = [number[], number[], number[]]
 
 /**
  * Draws the rate chart, and reports the selected range.
- * @param chosen receives milliseconds
+ * @param chosen receives the selected range in milliseconds
  */
 export function stripChart(element: HTMLElement, data: StripData, chosen: (from: number, to: number) => void) {
   let latest = data
@@ -27,7 +27,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
         width: Math.max(200, element.clientWidth),
         height: 96,
         legend: { show: false },
-        // Space for half of a label.
+        // Leaves space for half of the last label.
         padding: [6, 26, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -86,7 +86,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
   }
 }
 
-/** Formats a time with a precision for the shown range. */
+/** Formats a time. The length of the shown range decides whether the date or the seconds are included. */
 function clockOf(seconds: number, shown: number[]): string {
   const length = (shown.at(-1) ?? 0) - (shown[0] ?? 0)
   const text = moment(new Date(seconds * 1000).toISOString())

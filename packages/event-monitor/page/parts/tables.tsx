@@ -4,9 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
 import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/**
- * The name of a column. `number`: a column of right-aligned numbers; `unseen`: a name that only screen readers read.
- */
+/** The name of a column. `number`: a column of right-aligned numbers; `unseen`: a name for screen readers only. */
 type Column = string | { number: string } | { unseen: string }
 
 export function Columns({ of }: { of: readonly Column[] }) {
@@ -33,7 +31,7 @@ function headOf(column: Column) {
   )
 }
 
-/** Returns the row selected by `j` and `k`, or -1. Enter opens it. */
+/** Returns the index of the row that `j` and `k` select, or -1. Enter opens this row. */
 export function useActiveRow(count: number, open: (index: number) => void): number {
   const active = useSignal(-1)
   const move = (by: number) => () => {

@@ -12,15 +12,15 @@ import { Time } from './marks.tsx'
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
-  /** Default: the stream's newest report. */
+  /** The completeness of an answer. Default: the newest report of the stream. */
   complete?: Completeness | null | undefined
-  /** Such as `50 of 12,345 events`. */
+  /** The number of shown items, such as `50 of 12,345 events`. */
   shown?: string | undefined
 }
 
-/** Shows how complete the data is. */
+/** Shows the completeness of the data. */
 export function CompletenessLine({ complete, shown }: Props) {
-  // Counters change while an answer is shown.
+  // Prefers the stream's counters, which are newer than an answer.
   const now = useComputed(() => completeness.value)
   const latest = now.value ?? complete ?? null
   // The stream reports gaps only at its start.
@@ -79,7 +79,7 @@ function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
   return (
     <details class="gaps">
       <summary>
-        <span class="mark bad">✕ {counted(unreadable.length, 'partition')} not read</span>
+        <span class="mark bad">✕ the monitor cannot read {counted(unreadable.length, 'partition')}</span>
       </summary>
       <ul>
         {unreadable.map((one) => (
@@ -94,7 +94,7 @@ function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
 
 function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
   const why = {
-    truncated: 'deleted from the log before the monitor read them',
+    truncated: 'the log deleted these records before the monitor read them',
     recreated: 'the topic was deleted and created again',
   }
   return (

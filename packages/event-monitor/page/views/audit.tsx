@@ -22,7 +22,7 @@ export const AuditView: View<'audit'> = () => {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="The audit log is empty.">
-              <p>It lists who viewed personal values and who replayed events.</p>
+              <p>This page lists who viewed personal values and who replayed events.</p>
             </Empty>
           ) : (
             <div class="table-box">

@@ -25,7 +25,7 @@ export const Health: View<'health'> = () => {
       <Answer of={state.value} again={again}>
         {(health) => (
           <>
-            {/* After a failed request, an old answer must not report good health. */}
+            {/* Hides the old summary after a failed request, because the state may have changed. */}
             {!state.value.problem && <Summary health={health} />}
             <Throughput />
             <Tiles health={health} />
@@ -36,7 +36,7 @@ export const Health: View<'health'> = () => {
               <Topics topics={health.topics} />
             </div>
             <p class="quiet">
-              As of <Time iso={health.at} />. In a terminal: <code>make status</code>
+              State at <Time iso={health.at} />. In a terminal, run <code>make status</code>
             </p>
           </>
         )}
@@ -90,7 +90,7 @@ function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
     [rate(live), 'events published to the log'],
     [lagText({ lag, isAtMost: groups.some(({ isAtMost }) => isAtMost) }), 'events waiting for a service'],
     [count(index.events), `events in the index, ${rate(index.perSecond)}`],
-    [bytes(index.bytesOnDisk), `on disk, ${index.segments} segments`],
+    [bytes(index.bytesOnDisk), `of the index on disk, ${index.segments} segments`],
     [bytes(index.memoryBytes), 'memory of the monitor'],
     [count(index.liveRowsDropped), 'rows omitted from live views'],
   ]
@@ -187,9 +187,9 @@ function Lags({ groups }: { groups: GroupLag[] }) {
                 <summary>
                   <strong>{group}</strong> in {topic}:{' '}
                   {lag === 0 ? (
-                    <State kind="good">0 behind</State>
+                    <State kind="good">0 events behind</State>
                   ) : (
-                    <State kind={lag > 100 ? 'bad' : 'warn'}>{lagText({ lag, isAtMost })} behind</State>
+                    <State kind={lag > 100 ? 'bad' : 'warn'}>{lagText({ lag, isAtMost })} events behind</State>
                   )}
                 </summary>
                 <table>

@@ -50,7 +50,7 @@ export const Missing: View<'missing'> = () => {
               ))}
             </ul>
             {items.length === 0 ? (
-              <Empty title="No event has waited longer than this.">
+              <Empty title="No event has waited longer than the chosen time.">
                 <p>
                   Events without their expected reaction appear here, with the likely reason. To publish events, run{' '}
                   <code>make demo</code>

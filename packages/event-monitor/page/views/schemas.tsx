@@ -80,8 +80,8 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
             , last <Time iso={lastSeen} />
           </>
         )}{' '}
-        · from {producedBy.join(', ') || 'no service here'} to {consumedBy.join(', ') || 'no service here'} over{' '}
-        {topics.join(', ') || 'no topic'}
+        · published by {producedBy.join(', ') || 'no service here'} to {topics.join(', ') || 'no topic'}, and handled by{' '}
+        {consumedBy.join(', ') || 'no service here'}
       </p>
       {publishers.length > 0 && (
         <p>
@@ -92,7 +92,7 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
               {publisherOf(publisher)} <span class="quiet">({count(publisher.count)})</span>
             </span>
           ))}
-          {isOld && newest && <span class="mark warn"> · ! not {newest.type} yet</span>}
+          {isOld && newest && <span class="mark warn"> · ! the newest version is {newest.type}</span>}
         </p>
       )}
       {personal.length > 0 && (
@@ -109,9 +109,9 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
         <details open={!compatibility.isCompatible}>
           <summary>
             {compatibility.isCompatible ? (
-              <State kind="good">readers of {compatibility.with} can read it</State>
+              <State kind="good">readers of {compatibility.with} can read this version</State>
             ) : (
-              <State kind="bad">readers of {compatibility.with} cannot read it</State>
+              <State kind="bad">readers of {compatibility.with} cannot read this version</State>
             )}
           </summary>
           <ul>

@@ -73,7 +73,7 @@ describe('the conversation view', () => {
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.be.within(5, 60)
-    await page.getByText('the oldest 5,000 of 5,012 are shown').waitFor()
+    await page.getByText('only the oldest 5,000 of 5,012 records are shown').waitFor()
     await page.locator('.lifeline').evaluate((element) => element.scrollTo(0, element.scrollHeight / 2))
     await page
       .locator('.step text', { hasText: /^2500$/ })

@@ -61,12 +61,12 @@ describe('the dead letters view', () => {
 
   it('shows a diff of an edit, checks it while the user types, and replays it once', async () => {
     const page = await tests.open(path)
-    await page.getByText('services would reject it again').waitFor()
+    await page.getByText('services would reject this event again').waitFor()
     expect(await page.getByRole('button', { name: 'Replay unchanged' }).isDisabled()).to.equal(true)
     await page.locator('.cm-lint-marker-error').waitFor()
     const before = checks().length
     await fixTotal(page)
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     expect(checks().length - before).to.be.within(1, 3)
     await page.locator('.cm-deletedChunk').waitFor()
     await page.locator('.changes', { hasText: '/Payload/Total' }).waitFor()
@@ -98,10 +98,10 @@ describe('the dead letters view', () => {
     const [attempt] = entry(4).attempts
     const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []
     tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
-    await page.getByText('replayed, without another failure').waitFor()
+    await page.getByText('replayed, and has not failed again').waitFor()
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
     expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0)
-    expect(await page.getByRole('link', { name: 'Open its conversation' }).getAttribute('href')).to.equal(
+    expect(await page.getByRole('link', { name: 'Open the conversation' }).getAttribute('href')).to.equal(
       `/c/${guid(2, 1)}`,
     )
   })
@@ -130,7 +130,7 @@ describe('the dead letters view', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     const attempt = failAgain()
     const warning = page.getByRole('alert').filter({ hasText: 'failed again after you edited it' })
     await warning.waitFor()
@@ -142,7 +142,7 @@ describe('the dead letters view', () => {
     await tests.reload(page, warning)
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
     await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     expect(checks().at(-1)?.body).to.have.deep.property('attempt', attempt)
     await page.getByRole('button', { name: 'Replay as edited' }).click()
     await eventually(() => sent().length > 0, 'the replay request')
@@ -174,7 +174,7 @@ describe('the dead letters view', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
       title: 'The dead letter has a newer attempt',
@@ -193,7 +193,7 @@ describe('the dead letters view', () => {
     await fixTotal(page)
     await page.getByText('This tab keeps your edit until you replay or discard it').waitFor()
     await tests.reload(page, page.getByText('This tab keeps your edit until you replay or discard it'))
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
     expect(kept).to.contain('***{/Payload/CustomerName}***')
     await page.getByRole('button', { name: 'Discard' }).click()
@@ -227,7 +227,7 @@ describe('the dead letters view', () => {
     const page = await tests.open('/dead?group=g1')
     await page.getByRole('button', { name: 'Replay all 42 open' }).click()
     await page.getByRole('spinbutton').fill('10')
-    await page.getByText('Takes about 4.2 s').waitFor()
+    await page.getByText('takes about 4.2 s').waitFor()
     tests.monitor.answers.started = running
     await page.getByRole('dialog').getByRole('button', { name: 'Replay 42 events' }).click()
     await page.locator('.own-job', { hasText: '3 of 42' }).waitFor()
@@ -263,11 +263,11 @@ describe('the dead letters view', () => {
       event,
     })
     const page = await tests.open(path)
-    await page.getByText('Write it again').waitFor()
-    await page.getByText('services would reject it again').waitFor()
+    await page.getByText('Write the event again').waitFor()
+    await page.getByText('services would reject this event again').waitFor()
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": 12.5}}')
-    await page.getByText('ready: every service would accept it').waitFor()
+    await page.getByText('ready: every service would accept this event').waitFor()
     const edited = { text: '{"Payload": {"Total": 12.5}}' }
     expect(checks().at(-1)?.body).to.deep.equal({ attempt: entry(4).origin, edited })
     await page.getByText('Event, headers and context').click()

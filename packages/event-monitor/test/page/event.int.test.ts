@@ -38,8 +38,8 @@ describe('the view of an event', () => {
   it('shows the effects of a dry run in each service, with the data before and after', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Dry run' }).click()
-    await page.getByText('would reject it: invalid-payload').waitFor()
-    await page.getByText('would accept it').waitFor()
+    await page.getByText('would reject this event: invalid-payload').waitFor()
+    await page.getByText('would accept this event').waitFor()
     expect(await page.locator('.before-after pre').allTextContents()).to.deep.equal([
       JSON.stringify({ status: 'Created', customerName: '***' }, null, 2),
     ])
@@ -84,7 +84,7 @@ describe('the view of an event', () => {
     await reveal.waitFor()
     expect([await reveal.isDisabled(), await reveal.getAttribute('title')]).to.deep.equal([
       true,
-      'Needs the scope events:reveal',
+      'This action needs the scope events:reveal',
     ])
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
   })
@@ -98,6 +98,6 @@ describe('the view of an event', () => {
   it('reports a missing record and the next step', async () => {
     tests.monitor.problems.set('/v1/events/', { type: 'x', title: 'No such record is kept', status: 404 })
     const page = await tests.open('/e/orderevents/1/99999')
-    await page.getByRole('alert').getByText('Search for it above').waitFor()
+    await page.getByRole('alert').getByText('Use the search above').waitFor()
   })
 })

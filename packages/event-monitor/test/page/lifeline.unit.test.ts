@@ -51,9 +51,9 @@ describe('the lifeline', () => {
 
   it('adds notes on the anomalies of a step', () => {
     const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
-    expect(notes[0]?.[0]).to.match(/^its cause .* is not in the index$/)
+    expect(notes[0]?.[0]).to.match(/^the cause .* is not in the index$/)
     expect(notes[4]).to.deep.equal(['duplicate of step 4'])
-    expect(notes[6]).to.deep.equal(['its publisher’s clock shows it 120 ms before its cause'])
+    expect(notes[6]).to.deep.equal(['the publisher’s clock shows this event 120 ms before its cause'])
     expect(short.steps.map(titleOf).slice(1, 3)).to.deep.equal([
       'dead letter: invalid-payload',
       'edited and replayed: OrderCreated@1',

@@ -16,7 +16,7 @@ describe('the live view', () => {
     await isStreaming()
     const added = { ...none, topic: [{ value: 'orderevents', count: 1000 }] }
     tests.monitor.batch({ received: 1200, matched: 1000, rows: rowsOf(5000, 20), added })
-    await page.getByText('1,000 since opened').waitFor()
+    await page.getByText('1,000 events since you opened this view').waitFor()
     await page.getByText('980 rows left out').waitFor()
     await page.getByText('980 more events in this time').waitFor()
     await page.locator('.event-row', { hasText: '/6000' }).first().waitFor()
@@ -24,7 +24,7 @@ describe('the live view', () => {
     await page.getByText('of 3,400 shown').waitFor()
     tests.monitor.batch({ received: 3, matched: 3, invalid: 3, rows: rowsOf(5003, 3) })
     await page.getByText('3 not valid').waitFor()
-    await page.getByText('1,003 since opened').waitFor()
+    await page.getByText('1,003 events since you opened this view').waitFor()
   })
 
   it('reports rows that were lost because the browser was too slow', async () => {
@@ -32,8 +32,8 @@ describe('the live view', () => {
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
     tests.monitor.batch({ matched: 10, rows: rowsOf(5000, 10), lost: { batches: 2, received: 90, matched: 70 } })
-    await page.getByText('80 since opened').waitFor()
-    await page.getByText('70 of them because this browser was too slow').waitFor()
+    await page.getByText('80 events since you opened this view').waitFor()
+    await page.getByText('70 rows left out because this browser was too slow').waitFor()
   })
 
   it('pauses with Space, keeps its rows, counts new events, and shows them when it continues', async () => {

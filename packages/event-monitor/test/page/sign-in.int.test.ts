@@ -33,7 +33,7 @@ describe('the sign-in dialog', () => {
     const streams = tests.monitor.requests.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
     expect(streams.map(({ query }) => query.get('topic'))).to.deep.equal(['orderevents'])
     tests.monitor.batch({ matched: 4 })
-    await page.getByText('4 since opened').waitFor()
+    await page.getByText('4 events since you opened this view').waitFor()
     await page.getByRole('button', { name: 'Sign out me' }).waitFor()
   })
 
@@ -105,7 +105,7 @@ describe('the sign-in dialog', () => {
     await signIn(page)
     await page.locator('.json-line').first().waitFor()
     await eventually(
-      async () => (await page.getByTitle('Needs the scope events:operate').count()) > 0,
+      async () => (await page.getByTitle('This action needs the scope events:operate').count()) > 0,
       'a title with the missing scope',
     )
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)

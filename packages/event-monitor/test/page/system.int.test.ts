@@ -11,7 +11,7 @@ describe('the system views', () => {
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
     expect(await badges.allInnerTexts()).to.have.length(3)
-    expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,3 to look at')
+    expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 problems,2 problems,3 problems')
   })
 
   it('names the problems of services, and shows the lag of each consumer group', async () => {
@@ -20,7 +20,7 @@ describe('the system views', () => {
     const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is still not handled' })
     const link = stuck.getByRole('link', { name: 'orderevents/2/10796' })
     expect(await link.getAttribute('href')).to.equal('/e/orderevents/2/10796')
-    await page.getByText('at most 3,612 behind').click()
+    await page.getByText('at most 3,612 events behind').click()
     expect(await page.locator('.group table').first().locator('tbody tr').count()).to.equal(3)
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()
@@ -50,8 +50,8 @@ describe('the system views', () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
     await old.getByText('old, still published').waitFor()
-    await old.getByText('not OrderCreated@2 yet').waitFor()
-    await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
+    await old.getByText('the newest version is OrderCreated@2').waitFor()
+    await page.getByText('readers of OrderCreated@1 cannot read this version').waitFor()
   })
 
   it('validates a text while the user types', async () => {

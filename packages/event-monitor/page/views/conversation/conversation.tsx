@@ -111,13 +111,13 @@ function Steps({ conversation }: { conversation: Conversation }) {
             type="button"
             aria-pressed={!isWide}
             onClick={() => setParam('time', isWide ? null : 'wide')}
-            title="Show times without events as one line"
+            title="Show each time without events as one line"
           >
             Compact
           </button>
         )}
         <span class="quiet">
-          took {duration(last - first)}
+          duration: {duration(last - first)}
           {failures > 0 && <span class="mark bad"> · ✕ {counted(failures, 'dead letter')}</span>}
         </span>
         {!isTable && (
@@ -131,7 +131,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
         )}
         {total > records && (
           <span class="mark warn">
-            ! the oldest {count(records)} of {count(total)} are shown
+            ! only the oldest {count(records)} of {count(total)} records are shown
           </span>
         )}
       </div>
@@ -147,7 +147,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Lists the conversations with a GUID. */
+/** Lists the conversations that contain a GUID. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
@@ -169,14 +169,14 @@ function OtherConversations({ guid }: { guid: string }) {
           </Empty>
         ) : (
           <>
-            <p>No conversation has this CorrelationId. These conversations contain it:</p>
+            <p>No conversation has this CorrelationId. These conversations contain this GUID:</p>
             <ul>
               {items.map(({ correlationId, events, from, first }) => (
                 <li key={correlationId}>
                   <a class="id" href={hrefs.conversation(correlationId)}>
                     {correlationId}
                   </a>
-                  : {counted(events, 'event')} since <Time iso={from} />, first <PositionLink position={first} />
+                  : {counted(events, 'event')} since <Time iso={from} />, first event: <PositionLink position={first} />
                 </li>
               ))}
             </ul>

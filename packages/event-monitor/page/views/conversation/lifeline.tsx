@@ -30,7 +30,7 @@ const kinds = {
   foreign: 'outside',
 }
 
-/** Draws the visible part. The table has the same content for screen readers. */
+/** Draws the visible part of a conversation. The table has the same content for screen readers. */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const size = useSignal({ width: 900, height: 700, top: 0 })
@@ -94,7 +94,7 @@ interface DrawingProps {
   open: (index: number) => void
 }
 
-/** Heights within a step: its text, its line, and the lines to its consumers. */
+/** Distances from the top of a step to its text, to its line, and to the lines to its consumers. */
 const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
@@ -225,7 +225,7 @@ interface ConsumerMarkProps {
   y: number
 }
 
-/** Draws the line to a consumer. A full dot means handled, an empty dot waiting, a question mark unknown. */
+/** Draws the line to a consumer and its state: full dot (handled), empty dot (waiting), ✕ (rejected) or ? (unknown). */
 function ConsumerMark({ topic, at, consumer: { handled, isRejected }, y }: ConsumerMarkProps) {
   const end = at + (at < topic ? 6 : -6)
   const sign = isRejected ? '✕' : handled === null ? '?' : null

@@ -32,7 +32,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
                 <State kind="warn">
-                  This event cannot be edited. Its dead letter and the log no longer contain it.
+                  This event cannot be edited. It was deleted from the dead letter and from the log.
                 </State>{' '}
                 Ask its publisher to send it again.
               </p>
@@ -52,14 +52,14 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   )
 }
 
-/** Returns true if the user must write the event again, because only JSON can be masked. */
+/** Returns true if the user must write the event again. Only JSON can be masked and edited. */
 const isNoJson = ({ entry }: DeadLetterDetail) => ['not-json', 'not-utf8'].includes(entry.reason)
 
 const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
   <p class="actions">
     {event && (
       <a class="tab" href={hrefs.conversation(event.row.correlationId)}>
-        Open its conversation
+        Open the conversation
       </a>
     )}
     <a class="tab" href="/dead">
@@ -93,12 +93,12 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
       </ol>
       <p>
         <State kind={entry.state === 'open' ? 'bad' : 'good'}>
-          {entry.state === 'open' ? 'open' : 'replayed, without another failure'}
+          {entry.state === 'open' ? 'open' : 'replayed, and has not failed again'}
         </State>
         {entry.state === 'open' && event && (
           <>
             {' '}
-            · <a href={hrefs.conversation(event.row.correlationId)}>its conversation</a>
+            · <a href={hrefs.conversation(event.row.correlationId)}>open the conversation</a>
           </>
         )}
       </p>

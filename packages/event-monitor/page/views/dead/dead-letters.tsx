@@ -43,7 +43,7 @@ export const DeadLetters: View<'dead'> = () => {
             {groups.length === 0 ? (
               <Empty title="No dead letters.">
                 <p>
-                  Events that a service rejects appear here, with the reason. To try it, run{' '}
+                  Events that a service rejects appear here, with the reason. To create an example, run{' '}
                   <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
                 </p>
               </Empty>
@@ -54,7 +54,7 @@ export const DeadLetters: View<'dead'> = () => {
               <p class="quiet">{counted(others, 'record')} in dead-letter topics were written by other programs.</p>
             )}
             {id !== null && !group && groups.length > 0 && (
-              <p>This group no longer exists. Choose another one above.</p>
+              <p>This group no longer exists. Choose another group above.</p>
             )}
             {group && (
               <Entries group={group} state={params.get('state') === 'replayed' ? 'replayed' : 'open'} key={group.id} />
@@ -65,7 +65,7 @@ export const DeadLetters: View<'dead'> = () => {
       <section aria-label="Replay jobs">
         <h2>Replay jobs</h2>
         {jobs.value.length === 0 && (
-          <p class="quiet">Replays of events appear here. They continue after you close this page.</p>
+          <p class="quiet">Replay jobs appear here. A job continues after you close this page.</p>
         )}
         {jobs.value.slice(0, 10).map((job) => (
           <JobView key={job.id} job={job} />

@@ -28,7 +28,7 @@ interface Props {
   again: () => void
 }
 
-/** Pause in typing before a check, in milliseconds. */
+/** Milliseconds without typing before the text is checked. */
 const pause = 400
 
 export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
@@ -108,7 +108,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       try {
         started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
-        // Shows the newer attempt.
+        // Loads the newer attempt.
         if (asProblem(error).status === 409) again()
         throw error
       }
@@ -122,13 +122,13 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       <p class="quiet">
         {editable ? (
           <>
-            <code>"***{'{/Payload/…}'}***"</code> replaces a personal value. You can move it or rename its field. The
-            replay restores the value.
+            The text <code>"***{'{/Payload/…}'}***"</code> replaces a personal value. You can move this text or rename
+            its field. The replay restores the value.
           </>
         ) : (
           <>
-            This event is not JSON, so the monitor hides it. Write it again here. To see the original, use{' '}
-            <em>Reveal</em> in the event below. Or ask its publisher to send it again with a new Id.
+            This event is not JSON, so the monitor hides it. Write the event again here. To see the original, use{' '}
+            <em>Reveal</em> in the event below. Or ask the publisher to send the event again with a new Id.
           </>
         )}
       </p>
@@ -188,7 +188,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
             >
               {busy.value === 'sending' ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
             </button>
-            {!may('events:operate') && <span class="quiet">This needs the scope events:operate.</span>}
+            {!may('events:operate') && <span class="quiet">Replaying needs the scope events:operate.</span>}
           </div>
           {job && <JobView job={job} />}
         </div>
@@ -218,7 +218,7 @@ const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
     </h2>
     <p>
       Your edit is for the attempt at <PositionLink position={edited} />. The newest attempt is at{' '}
-      <PositionLink position={newest} />. It may have failed for another reason.
+      <PositionLink position={newest} />, and may have failed for another reason.
     </p>
     <div class="actions">
       <button type="button" onClick={useForNewest}>
@@ -245,7 +245,7 @@ interface CheckProps {
   isChecking: boolean
   /** True if the text is JSON. */
   isReadable: boolean
-  /** Reasons why the original was rejected. */
+  /** Reasons why the event was rejected before the edit. */
   refusals: string[]
 }
 
@@ -267,9 +267,9 @@ function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   return (
     <div class="card check" role="status">
       {check.isReady ? (
-        <State kind="good">ready: every service would accept it</State>
+        <State kind="good">ready: every service would accept this event</State>
       ) : (
-        <State kind="bad">services would reject it again</State>
+        <State kind="bad">services would reject this event again</State>
       )}
       {check.faults.length > 0 ? <FaultList faults={check.faults} /> : <Why refusals={check.refusals} />}
       {check.changes.length > 0 && (

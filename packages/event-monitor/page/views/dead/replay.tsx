@@ -30,7 +30,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
       <button
         type="button"
         disabled={many === 0 || !may('events:operate')}
-        title={may('events:operate') ? undefined : 'Needs the scope events:operate'}
+        title={may('events:operate') ? undefined : 'This action needs the scope events:operate'}
         onClick={() => (isAsking.value = true)}
       >
         {chosen.length > 0 ? `Replay ${chosen.length} selected…` : `Replay all ${group.open} open…`}
@@ -44,8 +44,8 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         <Dialog title={`Replay ${counted(many, 'event')}?`} close={() => (isAsking.value = false)}>
           <form onSubmit={send}>
             <p>
-              The monitor publishes each event to its topic again, unchanged. It skips and lists events that all
-              services would reject again. A service ignores events that it has already handled.
+              The monitor publishes each event to its topic again, without changes. It skips events that all services
+              would reject again, and lists them. A service ignores events that it has already handled.
             </p>
             <label class="field">
               Events per second (1 to 1000)
@@ -60,7 +60,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
             </label>
             <p class="quiet">
               {perSecond.value >= 1 &&
-                `Takes about ${duration((many / perSecond.value) * 1000)}. You can stop it. It continues after you close this page.`}
+                `The replay takes about ${duration((many / perSecond.value) * 1000)}. You can stop it. It continues after you close this page.`}
             </p>
             {problem.value && <ProblemBox problem={problem.value} />}
             <div class="actions">

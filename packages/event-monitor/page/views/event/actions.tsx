@@ -10,12 +10,13 @@ import {
 } from '../../../src/api/index.ts'
 import { get, may, me, post } from '../../data/api.ts'
 import { useTask } from '../../data/load.ts'
+import { counted } from '../../lib/format.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 
-/** A disabled action names the missing scope. */
+/** Shows the actions for an event. A disabled action names the missing scope. */
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
@@ -31,7 +32,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
           title={
             may('events:operate')
               ? 'Shows the effects of this event without publishing it'
-              : 'Needs the scope events:operate'
+              : 'This action needs the scope events:operate'
           }
           onClick={() =>
             run('dry-run', async () => {
@@ -52,10 +53,12 @@ export function Actions({ detail }: { detail: EventDetail }) {
           <button
             type="button"
             disabled={!may('events:reveal')}
-            title={may('events:reveal') ? 'Your name and reason are recorded' : 'Needs the scope events:reveal'}
+            title={
+              may('events:reveal') ? 'Your name and reason are recorded' : 'This action needs the scope events:reveal'
+            }
             onClick={() => (isAsking.value = true)}
           >
-            Reveal {detail.document === null ? 'original' : `${detail.masked.length} masked`}…
+            Reveal {detail.document === null ? 'original' : counted(detail.masked.length, 'masked value')}…
           </button>
         )}
       </div>
@@ -111,7 +114,7 @@ function Reveal({ position, close, onRevealed }: Props) {
       <form onSubmit={submit}>
         <p>
           The audit log records that <strong>{me.value?.recordedAs}</strong> viewed these values, with the time and the
-          reason. The page shows them for one minute. This browser does not store them.
+          reason. The page shows the values for one minute. This browser does not store them.
         </p>
         <label class="field">
           Why do you need these values?
@@ -138,7 +141,7 @@ function Reveal({ position, close, onRevealed }: Props) {
 
 const shownMs = 60_000
 
-/** Shows personal values for one minute, or until the user hides them or leaves. */
+/** Shows personal values for one minute, or until the user hides the values or leaves the tab. */
 function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void }) {
   useEffect(() => {
     const timer = setTimeout(hide, shownMs)

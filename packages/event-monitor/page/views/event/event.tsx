@@ -64,7 +64,7 @@ function Neighbour({
   )
 }
 
-/** Lists the records with an Id. A single record is shown directly. */
+/** Lists the records with an Id. If there is only one record, opens it. */
 export const IdView: View<'id'> = ({ route: { id } }) => {
   const { state, again } = useLoad<RecordPositions>(paths.id(id), 5000)
   const { data } = state.value
@@ -82,8 +82,8 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
       {!data && state.value.problem?.status === 404 ? (
         <Empty title="The index has no record with this Id.">
           <p>
-            It may be the id of a <a href={hrefs.conversation(id)}>conversation</a>, or{' '}
-            <a href={`/?guid=${encodeURIComponent(id)}`}>a value in a payload</a>.
+            This id may belong to a <a href={hrefs.conversation(id)}>conversation</a>, or be{' '}
+            <a href={`/?guid=${encodeURIComponent(id)}`}>a value in a Payload</a>.
           </p>
         </Empty>
       ) : (

@@ -34,7 +34,9 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
         <Related
           title="Cause"
           rows={detail.cause ? [detail.cause] : []}
-          none={row.causationId ? `${row.causationId}, which is not in the index` : 'none: it begins a conversation'}
+          none={
+            row.causationId ? `${row.causationId}, which is not in the index` : 'none: this event begins a conversation'
+          }
         />
         <Related title="Effects" rows={detail.effects} none="none yet" />
         <DeadLetters detail={detail} />
@@ -56,7 +58,7 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
         {late !== null && (
           <span class="quiet">
             {' '}
-            {late < 0 ? `${duration(-late)} before its CreationDate` : `${duration(late)} after its CreationDate`}
+            {late < 0 ? `${duration(-late)} before the CreationDate` : `${duration(late)} after the CreationDate`}
           </span>
         )}
       </Fact>
@@ -121,7 +123,7 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
               <PositionLink key={deadLetter.offset} position={deadLetter} />
             ))}{' '}
             <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
-            <a href={hrefs.entry(id)}>{state === 'open' ? 'edit and replay' : 'show its history'}</a>
+            <a href={hrefs.entry(id)}>{state === 'open' ? 'edit and replay' : 'show the history'}</a>
           </li>
         ))}
       </ul>
@@ -132,7 +134,7 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
 const publishers = {
   service: 'a service of this system',
   listed: 'listed in trust.json',
-  unlisted: 'not listed',
+  unlisted: 'not listed in trust.json',
 }
 const signatures = {
   ours: ['good', 'signed by this system'],
@@ -146,7 +148,7 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
   return (
     <section>
       <h2>Trust</h2>
-      <p>Its publisher is {trust.publisher ? publishers[trust.publisher] : 'unknown'}.</p>
+      <p>The publisher is {trust.publisher ? publishers[trust.publisher] : 'unknown'}.</p>
       <p>
         <State kind={kind}>{text}</State>
       </p>
@@ -156,7 +158,7 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
         </p>
       ) : (
         <p>
-          <State kind="good">may publish this event</State>
+          <State kind="good">this publisher may publish this event</State>
         </p>
       )}
     </section>

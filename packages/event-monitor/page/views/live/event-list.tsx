@@ -121,7 +121,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No events match these filters.">
       <p>
-        Matching events appear here. <a href="/">Clear filters</a>
+        New matching events appear here. <a href="/">Clear filters</a>
       </p>
     </Empty>
   )

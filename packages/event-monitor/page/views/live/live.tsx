@@ -58,22 +58,24 @@ function Counters({ session }: { session: LiveSession }) {
   }
   useKeys({ pause: toggle })
   if (!session.isLive)
-    return <p class="counters">This time range has an end, so no new events appear. Remove the end to continue.</p>
+    return (
+      <p class="counters">This time range has an end, so no new events appear. Remove the end to see new events.</p>
+    )
   return (
     <div class="counters">
       <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
         {waiting === null ? '‖ Pause' : `▶ ${count(waiting)} new: continue`}
       </button>
       <span>
-        <strong>{count(matched)}</strong> since opened
+        <strong>{count(matched)}</strong> events since you opened this view
       </span>
       {invalid > 0 && <span class="mark bad">✕ {count(invalid)} not valid</span>}
       {leftOut > 0 && (
-        <span title="All events are counted and indexed. This view shows at most 20 of them per tenth of a second.">
+        <span title="The monitor counts and indexes all events. This view shows at most 20 of them per tenth of a second.">
           {counted(leftOut, 'row')} left out
         </span>
       )}
-      {lost > 0 && <span class="mark warn">! {count(lost)} of them because this browser was too slow</span>}
+      {lost > 0 && <span class="mark warn">! {counted(lost, 'row')} left out because this browser was too slow</span>}
     </div>
   )
 }
@@ -106,7 +108,7 @@ function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }
       </ul>
       {guid && (
         <span class="guid-links">
-          This may be <a href={hrefs.conversation(guid)}>a conversation</a> or{' '}
+          This GUID may be <a href={hrefs.conversation(guid)}>a conversation</a> or{' '}
           <a href={hrefs.id(guid)}>an event’s Id</a>.
         </span>
       )}
@@ -169,7 +171,7 @@ const titles: [FacetKey, string][] = [
   ['why', 'Reason'],
 ]
 
-/** Shows counts of values. A click filters by the value. */
+/** Shows the values of each property with their counts. A click on a value filters the events. */
 function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const facets = session.facets.value
@@ -177,7 +179,7 @@ function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFi
     <aside class="facets" aria-label="Filters">
       <details open={!isNarrow} key={String(isNarrow)}>
         <summary>Filters</summary>
-        {facets?.isAtLeast && <p class="quiet">Counts of the newest {count(facets.total)} events.</p>}
+        {facets?.isAtLeast && <p class="quiet">These counts are for the newest {count(facets.total)} events.</p>}
         {titles.map(([key, title]) => (
           <Facet key={key} name={key} title={title} values={facets?.[key] ?? []} filter={filter} />
         ))}

@@ -24,9 +24,9 @@ import { type Line, RowBuffer } from '../../lib/rows.ts'
 export interface Counters {
   matched: number
   invalid: number
-  /** Events missed by a slow browser. */
+  /** Events that the browser was too slow to receive. */
   lost: number
-  /** Events without a row. */
+  /** Events that the view counts but does not show. */
   leftOut: number
 }
 
@@ -43,7 +43,7 @@ export class LiveSession {
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)
   readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
-  /** True after the first page. */
+  /** True after the first page of events was loaded. */
   readonly isReady = signal(false)
 
   readonly #filter: EventFilter
@@ -60,7 +60,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** False for a filter with an end, because it matches no new events. */
+  /** False for a filter with an end time, because it matches no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -118,7 +118,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Both pages can have events of the same millisecond.
+      // Includes this millisecond, because both pages can have events of it.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
@@ -145,7 +145,7 @@ export class LiveSession {
     const wasFirst = this.#isFirstHello
     this.#isFirstHello = false
     if (wasFirst) return
-    // Missed events are in the index.
+    // Loads missed events from the index.
     if (this.waiting.value === null) void this.newest()
     void this.#summaries()
   }
@@ -169,7 +169,7 @@ export class LiveSession {
       }
     })
     this.#unshown.push(came)
-    // Counts are updated more slowly than rows.
+    // Updates the counts only every half second.
     this.#timer ??= setTimeout(() => this.#count(), 500)
   }
 
