@@ -19,7 +19,7 @@ export interface SystemStatus {
 const timeoutMs = 2_500
 /** Age up to which a status is used again. */
 const freshMs = 2_000
-/** Longest wait for a newer status, unless the last one is stale. */
+/** Longest wait for a newer status, while the last status is not stale. */
 const patienceMs = 500
 /** Age from which a status is stale. */
 const staleMs = 5_000
@@ -51,7 +51,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** Returns a state that is at most two seconds old, or five seconds while a new state is slow. */
+  /** Returns a state that is at most two seconds old, or at most five seconds while services answer slowly. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -86,7 +86,7 @@ export class HealthProbe {
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
       return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
-      // A broker that becomes available again may be a different broker.
+      // The next connection may need to reach a different broker.
       void this.close()
       const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }

@@ -9,17 +9,17 @@ import { type IngestBatch, maxRows } from './ingest/messages.ts'
 import { tally } from './model/counts.ts'
 import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
-/** Ten batches per second look smooth. */
+/** The interval of batches. Ten batches per second look smooth. */
 export const batchMs = 100
-/** A timer may fire this number of milliseconds early. */
+/** The number of milliseconds by which a timer may fire early. */
 const toleranceMs = 5
-/** Interval of empty batches. */
+/** The interval of batches without events. */
 const quietMs = 1_000
 
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
-  /** Hashes of possible record keys, each with its own test. */
+  /** Hashes of words that may be record keys, each with its own test. */
   keys: { hash: number; test: (kind: Kind) => boolean }[]
   send: Send
   pending: {
@@ -46,7 +46,7 @@ export interface LiveViews {
   stop(): void
 }
 
-/** Sends exact counts and a few rows to live views. A slow client loses rows, and receives their number. */
+/** Sends exact counts and a few rows to live views. A slow client misses rows, and receives their number. */
 export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
   const views = new Set<View>()
   let dropped = 0

@@ -70,7 +70,7 @@ export function openMonitor(
       },
       onFailure(err) {
         log.error({ err }, 'a thread of the index has failed; the monitor stops')
-        // Ends the process. Its supervisor restarts it with consistent data.
+        // Ends the process. The supervisor restarts the process with consistent data.
         setImmediate(() => {
           throw err
         })

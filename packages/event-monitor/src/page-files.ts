@@ -14,7 +14,7 @@ export interface PageFile {
   immutable: boolean
 }
 
-/** Allows only the page's own files. Tests of the page use it, too. */
+/** The security policy, which allows only the page's own files. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,14 +26,14 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** First segments of the views' paths; page/lib/route.ts parses the rest. */
+/** First segments of the paths of views; page/lib/route.ts parses the other segments. */
 const views = ['', 'index.html', 'c', 'e', 'id', 'dead', 'missing', 'publishers', 'schemas', 'health', 'audit']
 
 /**
  * Reads the page that `page/build.ts` has built.
  * @param folder default: `packages/event-monitor/dist`
- * @returns a function from a path to its file. The status is 200 for files and views, and 404 for the page at an
- * unknown path. Links are relative to a proxy's prefix, or else to the path
+ * @returns a function that returns the file of a path. An unknown path gets the page with status 404. Links in the page
+ * begin with the proxy's prefix, or else are relative to the path
  * @throws {Error} if the page was not built
  */
 export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.url))) {

@@ -13,7 +13,7 @@ const root = new URL('..', import.meta.url)
 
 export const service = defineService<MonitorSettings>({
   root,
-  description: 'Shows every event on the stream, how receivers read it, what failed, and how to fix it.',
+  description: 'Shows every event on the stream, its problems and their fixes, and replays failed events.',
   sections: {
     Monitor: section({
       Folder: { type: 'string', minLength: 1 },

@@ -3,19 +3,18 @@ import type { Application } from '@orderflow/service-kit/application'
 export interface WatchedService {
   name: string
   consumes: string[]
-  /** Names of published events by topic. */
+  /** Maps a topic to the names of published events. */
   publishes: Record<string, string[]>
   url: string
-  /** Undefined if it allows none. */
+  /** Undefined if the service has no dry runs. */
   dryRun: { url: string; token: string } | undefined
 }
 
 /** Section `Monitor` of the settings. */
 export interface MonitorSettings {
   Monitor: {
-    /** Relative to the service's folder. */
+    /** The folder of the index, relative to the service's folder. */
     Folder: string
-    /** Largest number of events to keep. `KeepDays` is the number of days. */
     KeepEvents: number
     KeepDays: number
     /** `service=url`, separated by commas. Default: this machine, with the ports of services.json. */

@@ -11,8 +11,8 @@ export interface Conversation {
 }
 
 /**
- * A column, from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`, `dead:<topic>`,
- * `app:<AppName>`.
+ * Columns are listed from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`,
+ * `dead:<topic>`, `app:<AppName>`.
  */
 export interface ConversationColumn {
   id: string
@@ -31,34 +31,28 @@ export interface Step {
     | 'dead-letter'
     /** A replay, from `dead:` to `topic:`. */
     | 'replay'
-    /** A request, from `client` to `service:`, which published `row` without a cause. It has no time. */
+    /** A request, from `client` to `service:`. The service then published `row`, which has no cause. */
     | 'request'
-    /**
-     * A handled record, from `service:` to `state:`: the group is past the record, and no dead letter rejects it. It
-     * has no time.
-     */
+    /** A handled record, from `service:` to `state:`. The service is past the record and wrote no dead letter. */
     | 'handled'
   from: string
   to: string
   row: EventRow
-  /** Index of the step that caused this one, or whose record it rejects, replays or handles. */
+  /** Index of the step that caused this step. A rejection, replay or `handled` has the step of its record. */
   cause: number | null
   depth: number
   isEdited: boolean
   /** Index of the first step with the same Id. */
   duplicateOf: number | null
-  /**
-   * Milliseconds by which its time is before the time of its cause. Compares CreationDate (`publisher`) or arrival
-   * (`broker`).
-   */
+  /** Set if the step is earlier than its cause. Compares CreationDate (`publisher`) or arrival (`broker`). */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
-  /** The id of the cause, if the conversation lacks this event. */
+  /** The Id of the cause, if the conversation does not contain the cause. */
   missingCause: string | null
-  /** Services that consume it. `handled` is null if their position is unknown. */
+  /** Services that consume the topic. `handled` is null if the position of a service is unknown. */
   consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]
 }
 
-/** `GET /v1/conversations?guid=`: conversations with an Id. */
+/** `GET /v1/conversations?guid=`: conversations that contain a GUID. */
 export interface ConversationsOf {
   items: { correlationId: string; events: number; from: string; to: string; first: RecordPosition }[]
   complete: Completeness

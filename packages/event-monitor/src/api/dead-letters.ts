@@ -8,16 +8,16 @@ import type {
   RejectedBy,
 } from './events.ts'
 
-/** `GET /v1/dead-letters`, largest open group first. */
+/** `GET /v1/dead-letters`: groups with the most open entries first. */
 export interface DeadLetterGroups {
   groups: DeadLetterGroup[]
-  /** Records of other programs in dead-letter topics. */
+  /** Number of records that other programs wrote to dead-letter topics. */
   others: number
   open: number
   complete: Completeness
 }
 export interface DeadLetterGroup {
-  /** Digest of the properties below, for `group=` and replay jobs. */
+  /** Digest of the problem, for `group=` and replay jobs. */
   id: string
   services: string[]
   reason: string
@@ -33,13 +33,13 @@ export interface DeadLetterGroup {
 }
 
 /**
- * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`: a record
- * with all its rejections.
+ * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`. An entry
+ * is a record with all its rejections.
  */
 export interface DeadLetterEntry {
   /** The id of the first dead letter. The ids of other services' dead letters find the same entry. */
   id: string
-  /** Services that rejected the newest attempt, by name. */
+  /** Services that rejected the newest attempt, sorted by name. */
   services: RejectedBy[]
   group: string
   reason: string
@@ -61,14 +61,14 @@ export interface DeadLetterEntry {
 /** `GET /v1/dead-letters/entries/{id}`. */
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
-  /** The record of `editable` and `refusals`: the newest open attempt, or else the last one. */
+  /** The newest open attempt, or else the last attempt. */
   attempt: RecordPosition
   faults: Fault[]
-  /** The report of a service, if it names no field; masked. */
+  /** The masked report of a service about the whole event. */
   detail: string | null
   /** The failed event as JSON text with placeholders (`EditedDocument`). Null if it is lost or not JSON. */
   editable: string | null
-  /** Null if its record is not in the index. */
+  /** Null if the index does not contain the event. */
   event: EventDetail | null
   /** Reasons why an unchanged replay would be rejected. */
   refusals: string[]
@@ -77,28 +77,28 @@ export interface DeadLetterDetail {
 /** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`. It publishes nothing. */
 export interface CheckRequest {
   edited?: EditedDocument
-  /** 409 unless this is still the newest open attempt. */
+  /** Returns 409 if another attempt is the newest open one. */
   attempt?: RecordPosition
 }
 export interface CheckResult {
-  /** True if it can be replayed. */
+  /** True if the event can be replayed. */
   isReady: boolean
   /** Problems that every receiver would report. */
   faults: Fault[]
   refusals: string[]
-  /** Differences to the original, masked. */
+  /** Masked differences from the original event. */
   changes: { pointer: string; before: unknown; after: unknown }[]
-  /** Effects in each service; null if receivers would reject it. */
+  /** Effects in each service; null if receivers would reject the event. */
   dryRun: DryRunResult | null
 }
 
 /**
- * `POST /v1/replays`, scope `events:operate`: starts a job with the newest attempts at this time. Returns 202. A retry
- * with the same `Idempotency-Key` returns the same job. If its body differs, it returns 422.
+ * `POST /v1/replays`, scope `events:operate`: starts a job with the current newest attempts. Returns 202. A retry with
+ * the same `Idempotency-Key` returns the same job, or 422 if its body differs.
  */
 export type ReplayRequest =
   | { entries: string[]; perSecond?: number }
-  /** One entry. 409 unless `attempt` is still its newest open attempt. */
+  /** One entry. Returns 409 if `attempt` is no longer its newest open attempt. */
   | { entries: [string]; attempt: RecordPosition; edited?: EditedDocument }
   /** All open entries of a group. `perSecond` is 1 to 1000; the default is 50. */
   | { group: string; perSecond?: number }
@@ -107,7 +107,6 @@ export type ReplayRequest =
 export interface Job {
   id: string
   state: 'running' | 'done' | 'stopped' | 'failed'
-  /** The caller. */
   by: string
   startedAt: string
   endedAt: string | null

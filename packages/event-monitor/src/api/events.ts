@@ -6,7 +6,7 @@ export interface RecordPosition {
   offset: string
 }
 
-/** Contains no values of the event. */
+/** A problem of an event. It contains no values of the event. */
 export interface Fault {
   /** JSON pointer, such as `/Payload/Field`; empty for the whole document. */
   pointer: string
@@ -55,10 +55,10 @@ export interface EventRow {
   causationId: string | null
   appId: string | null
   appName: string | null
-  /** `full` with Id, CorrelationId and TraceId. */
+  /** `full`: with Id, CorrelationId and TraceId. */
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** Its first problem, or the reason of a dead letter. */
+  /** The event's first problem, or the reason of a dead letter. */
   problem: Fault | null
   bytes: number
   /** The record that a dead letter or note refers to. */
@@ -66,8 +66,8 @@ export interface EventRow {
 }
 
 /**
- * The filter of events, facets, rates and the live stream. Events must match all parameters, and one value of a
- * repeated parameter.
+ * The filter of events, facets, rates and the live stream. Events must match each parameter, and at least one value of
+ * a repeated parameter.
  */
 export interface EventFilter {
   topic?: string[]
@@ -81,15 +81,15 @@ export interface EventFilter {
   why?: string[]
   /** Earliest arrival (ISO 8601). */
   from?: string
-  /** End of arrivals, exclusive. */
+  /** Arrival before this time. */
   to?: string
   /**
    * Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.
    */
   guid?: string
   /**
-   * Words. Each must begin a word of the name, AppName, topic, validity, reason or problem. Also finds a GUID, a record
-   * position (`a-topic/2/12`) or a whole record key, but no personal values.
+   * Beginnings of words in the name, AppName, topic, validity, reason or problem. Also a GUID, a record position
+   * (`a-topic/2/12`) or a whole record key. Finds no personal values.
    */
   q?: string
 }
@@ -121,10 +121,10 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter and `seconds` before now or `to` (60 to 604800; the default is 600). */
+/** `GET /v1/rates` takes the filter. `seconds` before now or `to`: 60 to 604800; the default is 600. */
 export interface Rates {
   from: string
-  /** Length of a bucket. */
+  /** Length of a bucket in seconds. */
   step: number
   counts: number[]
   /** Events that are neither `valid` nor `foreign`. */
@@ -135,7 +135,7 @@ export interface Rates {
 /** `GET /v1/events/{topic}/{partition}/{offset}`. */
 export interface EventDetail {
   row: EventRow
-  /** Hidden values are `***{pointer}***`, such as `***{/Payload/Field}***`. Null if it is not JSON. */
+  /** A masked value is `***{pointer}***`, such as `***{/Payload/Field}***`. Null if the event is not JSON. */
   document: unknown
   /** Reason for a missing document: `(12 bytes that are not JSON)`. */
   documentNote: string | null
@@ -150,14 +150,13 @@ export interface EventDetail {
     publisher: 'service' | 'listed' | 'unlisted' | null
     /** `not-asked`: this system has no key, or the record is older than signatures. */
     signature: 'ours' | 'wrong' | 'none' | 'not-asked'
-    /** Reason why receivers reject it. */
+    /** Reason why receivers reject the event. */
     refusal: string | null
   }
   /** Null if the index does not contain a cause. */
   cause: EventRow | null
-  /** At most 100, in order. */
+  /** At most 100, oldest first. */
   effects: EventRow[]
-  /** Dead letters by app. */
   deadLetters: EventRow[]
   /** The entries of `deadLetters`. For a dead letter, the entry that contains it. */
   entries: {
@@ -169,14 +168,14 @@ export interface EventDetail {
   }[]
   previous: RecordPosition | null
   following: RecordPosition | null
-  /** Null unless `Telemetry.TracePage` is set. */
+  /** Null if `Telemetry.TracePage` is empty. */
   traceUrl: string | null
   complete: Completeness
 }
 
 export interface RejectedBy {
   app: string
-  /** Id of its dead letter. */
+  /** Id of the app's dead letter. */
   id: string
   reason: string
   problem: Fault | null
@@ -197,9 +196,9 @@ export interface RevealRequest {
   reason: string
 }
 export interface Revealed {
-  /** Null if it is not JSON. */
+  /** Null if the event is not JSON. */
   document: unknown
-  /** The bytes as text, if they are UTF-8. */
+  /** The event's bytes as text, if they are UTF-8. */
   text: string | null
   key: string | null
   headers: { name: string; value: string }[]
@@ -217,7 +216,7 @@ export interface Fixture {
 /** `POST /v1/dry-run`, scope `events:operate`: effects in each service that consumes the topic. */
 export type DryRunRequest =
   | { position: RecordPosition }
-  /** Default: the event at the position. */
+  /** `edited` replaces the event at the position. */
   | { position: RecordPosition; edited: EditedDocument }
 export interface DryRunResult {
   services: ServiceVerdict[]
@@ -243,7 +242,7 @@ export interface StateChange {
 }
 
 /**
- * An edited event as JSON text, at most 256 KiB. Each `"***{/Payload/Field}***"` becomes the original's value, in any
+ * An edited event as JSON text, at most 256 KiB. The original value replaces each `"***{/Payload/Field}***"`, in any
  * field. So users can rename a field without seeing its value.
  */
 export interface EditedDocument {
@@ -252,7 +251,7 @@ export interface EditedDocument {
 
 /** Completeness of an answer. All times of this API are ISO 8601 in UTC. */
 export interface Completeness {
-  /** Number of records that the index still lacks; null while Kafka does not answer. */
+  /** Number of records to index; null while Kafka does not answer. */
   indexLag: number | null
   /** Arrival of the newest indexed record. */
   newest: string | null
@@ -281,7 +280,7 @@ export interface Gap {
   from: string
   /** First offset after the gap. */
   to: string
-  /** Time of its discovery. */
+  /** Time at which the gap was found. */
   at: string
   /**
    * - `truncated`: the log deleted the records before the monitor read them;

@@ -3,12 +3,12 @@ import type { Completeness, Count, EventRow } from './events.ts'
 
 /**
  * `GET /v1/live` returns `text/event-stream` and takes an `EventFilter` without `from` and `to`. Each message has an
- * `event:`, and JSON as `data:`. A comment follows 15 s without messages. After a new `hello`, `GET /v1/events` returns
- * missed events.
+ * `event:`, and JSON as `data:`. After 15 s without a message, the monitor sends a comment. After a new `hello`, `GET
+ * /v1/events` returns missed events.
  */
 export interface LiveMessages {
   hello: { completeness: Completeness; batchMs: number; maxRows: number }
-  /** Ten per second at most, and one per second without events. */
+  /** Sent at most ten times per second, and once per second if there are no events. */
   batch: LiveBatch
   /** Progress or end of a replay job. */
   job: Job

@@ -62,7 +62,7 @@ export interface SchemaUse {
   events: number
   lastSeen: string | null
   publishers: { appId: string | null; appName: string | null; count: number }[]
-  /** Services that publish and handle it, according to services.json and the trust settings. */
+  /** Services that publish this type, according to services.json. */
   producedBy: string[]
   consumedBy: string[]
   topics: string[]
@@ -143,7 +143,7 @@ export interface GroupLag {
 export interface TopicHealth {
   topic: string
   partitions: number
-  /** Offset of each partition; null if it is unreadable. Some offsets have no record. */
+  /** Offset in each partition; null if the partition is unreadable. Some offsets have no record. */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
   /** New offsets per second. The number of new records may be smaller. */

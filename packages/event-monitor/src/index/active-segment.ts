@@ -5,10 +5,7 @@ import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBl
 import { bucketMs, factsOf, openForWriting, type SegmentFacts, type SegmentStart } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
-/**
- * Largest number of kinds in a segment, because publishers choose event names. One more kind represents all further
- * kinds.
- */
+/** Publishers choose event names, so the number of kinds in a segment is limited. One kind represents all others. */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
   ...kind,
@@ -33,14 +30,14 @@ export class ActiveSegment {
   /** False after a failed transaction, when the state in memory may differ from the file. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Stored kinds by their object in memory, because most records of a kind share one object. */
+  /** Finds stored kinds quickly, because most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
   #nextBlock = 1
 
-  /** @param start for a new segment; an existing file has its own */
+  /** @param start values for a new segment; an existing file keeps its values */
   constructor(file: string, start: SegmentStart) {
     this.#database = openForWriting(file, start)
     this.#statements = new Statements(this.#database)
@@ -91,10 +88,8 @@ export class ActiveSegment {
   }
 
   /**
-   * Prepares the segment for reading. It can still be written.
-   *
-   * It moves the write-ahead log into the file, which may need disk space. Closing the file would do the same, but hide
-   * a failure.
+   * Moves the write-ahead log into the file, which may need disk space. Closing the file would do the same, but hide a
+   * failure. The segment can still be written.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())

@@ -15,9 +15,9 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** The largest distance between events of a segment. Both series share one sequence. */
+/** The largest difference between the numbers of events in a segment. Events and dead letters share one sequence. */
 export const maxSegmentSpan = seqRange
-/** Number of entries in a page. They fill a page of the file. */
+/** Number of entries that fill a page of the file. */
 const pageLength = 480
 /** Number of runs that are merged into one run of the next level. */
 const fanIn = 8
@@ -98,9 +98,8 @@ export class GuidRuns {
 }
 
 /**
- * Selects the pages that may contain a GUID. These are, in each run, the last page that begins before the numbers of
- * the GUID, and the pages that begin among these numbers. One statement reads one snapshot. CROSS makes SQLite start
- * with the runs, instead of all pages.
+ * Selects the pages that may contain a GUID. In each run, these are the pages that begin with one of its numbers, and
+ * the page before them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of all pages.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2

@@ -15,7 +15,7 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** One thread reads the log and writes the index, another one answers queries. */
+/** One thread reads the log and writes the index. Another thread answers queries. */
 export interface MonitorIndex {
   start(): Promise<void>
   /** @throws {HttpProblem} 503 before `start` */
@@ -26,7 +26,7 @@ export interface MonitorIndex {
   state(): IngestState
   /** Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Receives true while a live view is open, and the hashes of the GUIDs that views filter by. */
+  /** Sets whether a live view is open, and the hashes of the GUIDs in the filters of views. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }
@@ -85,7 +85,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     else asker?.reject(new Error(reply.error))
   }
 
-  /** If nothing can be read, `onTrouble` reports it. */
+  /** Reports changes of single partitions. `onTrouble` reports a log that is completely unreadable. */
   function reportPartitions(unreadable: readonly Unreadable[]): void {
     const before = unreadPartitions
     unreadPartitions = unreadable

@@ -13,14 +13,14 @@ export interface IndexRecord {
   kind: Kind
   guids: Iterable<string>
   body: Body
-  /** The event's subject (ingest/examine.ts); null without an expected reaction. */
+  /** The event's subject (`SubjectOf` in ingest/examine.ts). */
   subject: string | null
 }
 
 export interface Position {
   topic: string
   partition: number
-  /** Distinguishes a topic that is created again. */
+  /** Changes if the topic is created again. */
   topicId: string
   /** The first offset that is not in the index. */
   next: number
@@ -45,25 +45,22 @@ export interface Body {
   key?: string
   headers?: { name: string; value: string }[]
   faults?: Problem[]
-  /** Derived ids: `Id`, `CorrelationId`, `TraceId`. */
+  /** Derived ids, in this order: `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
   /** The position of the original record, if this record is a copy. */
   origin?: RecordPosition
-  /** The record of a dead letter or note, and its arrival if known. */
+  /** The record that a dead letter or note refers to, and its arrival if known. */
   of?: RecordPosition
   ofAt?: number
-  /** The position of a note's replay, and true if the event was edited. */
+  /** The position of the replay that a note describes, and true if the event was edited. */
   as?: RecordPosition
   edited?: boolean
 }
 
-/** Number of bodies in a block. Larger blocks hardly save space, and the whole block must be read for one body. */
+/** Number of bodies in a block. Reading one body reads the whole block. Larger blocks would hardly save space. */
 export const blockLength = 64
 
-/**
- * Common text of events, which also compresses blocks of one event. A change needs a new version of segments
- * (segment.ts).
- */
+/** Text that most events contain, to compress small blocks well. A change needs a new `version` in segment.ts. */
 const dictionary = Buffer.from(
   JSON.stringify({
     document: {

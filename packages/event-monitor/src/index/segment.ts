@@ -10,9 +10,9 @@ import { transaction } from './sqlite.ts'
  * A segment is one SQLite file. One transaction writes events and read positions, so both stay consistent after a
  * crash.
  *
- * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since
- * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has the
- * events of each kind and each `bucketMs`. `rules` is the fingerprint of `rulesOf` (ingest/examine.ts).
+ * `parts` are partitions of topics. `next` is the first offset that is not in the index, and `at` is in milliseconds
+ * since 1970. `slot` is the index in the block, and `subject` a hash (`SubjectOf` in ingest/examine.ts). `counts` has
+ * the number of events of each kind in each `bucketMs`. `rules` is a fingerprint (`rulesOf` in ingest/examine.ts).
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -31,15 +31,15 @@ CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules 
 PRAGMA user_version = 5;
 `
 
-/** Rates of ten minutes have 120 buckets. */
+/** A chart of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
-/** Segments of other versions are removed, and their events are read from the log again. */
+/** The monitor removes segments of other versions, and reads their events from the log again. */
 const version = 5
 
 /**
- * Longest wait for a locked file. The last connection locks the file for a moment when it closes it, and so does the
- * first connection after a kill.
+ * Longest wait for a locked file. The last connection that closes a file locks it for a moment. The first connection
+ * after a kill does the same.
  */
 export const lockTimeoutMs = 10_000
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
@@ -52,7 +52,7 @@ export interface SegmentStart {
   positions: readonly Position[]
 }
 
-/** A new segment gets its schema, facts and positions in one transaction. */
+/** Opens a segment. A new segment gets its schema, facts and positions in one transaction. */
 export function openForWriting(file: string, { firstSeq, now, rules, positions }: SegmentStart): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
@@ -75,8 +75,8 @@ export function openForWriting(file: string, { firstSeq, now, rules, positions }
 }
 
 /**
- * Opens a segment in another thread than the writer. A complete one has no write-ahead log, and is opened as immutable.
- * Otherwise SQLite would create the log, which fails on a full disk.
+ * Opens a segment in the reader's thread. A complete segment has no write-ahead log, and is opened as immutable.
+ * Otherwise SQLite would create this log, which fails on a full disk.
  */
 export function openForReading(file: string): DatabaseSync {
   const url = pathToFileURL(file)
@@ -106,14 +106,14 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Dead letters have their own series, because they are few and are kept longer than events. */
+/** Dead letters have their own segments, because they are few and are kept longer than events. */
 export type SeriesName = 'events' | 'dead'
 
 export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** `firstSeq` - 1 without events. Both series share one sequence. */
+  /** The number of the last record, or `firstSeq` - 1 without records. Both series share one sequence. */
   lastSeq: number
   /** Arrivals of the oldest and newest records; 0 without records. */
   first: number
@@ -124,7 +124,7 @@ const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(fir
 export const segmentFile = (folder: string, series: SeriesName, firstSeq: number): string =>
   join(folder, nameOf(series, firstSeq))
 
-/** Returns segments, oldest first. Removes damaged and outdated ones, because the log still has their events. */
+/** Returns segments, oldest first. Removes damaged and outdated segments, because the log still has their events. */
 export function segmentsIn(folder: string, series: SeriesName, rules: string): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)

@@ -1,10 +1,7 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/**
- * More statements than the monitor uses. SQL texts have placeholders instead of values
- * (packages/cli/lint/no-values-in-sql.grit).
- */
+/** The monitor needs fewer, because its SQL texts contain placeholders (packages/cli/lint/no-values-in-sql.grit). */
 const maxStatements = 50
 
 /** Prepares each statement once, and keeps a bounded number of them. */
@@ -34,7 +31,7 @@ export class Statements {
  * Runs a function in a transaction.
  *
  * SQLite rolls back automatically after some errors (https://www.sqlite.org/lang_transaction.html). A second ROLLBACK
- * would throw another error and hide the first one.
+ * would hide the first error.
  */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
@@ -52,11 +49,11 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
 const sqliteFaults = new Set([8, 10, 13, 14])
 const systemFaults = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EMFILE', 'ENFILE'])
 
-/** Returns the problem of a folder's disk with the next step, or undefined for other errors. */
+/** Returns a message with the next step if the folder's disk causes the error. Returns undefined for other errors. */
 export function storageFault(error: unknown, folder: string): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { errcode, code = '' } = error as Error & { errcode?: number; code?: string }
-  // The lowest byte is the primary code.
+  // SQLite's primary error code is the lowest byte.
   const primary = errcode === undefined ? undefined : errcode & 0xff
   const isFault = primary === undefined ? systemFaults.has(code) : sqliteFaults.has(primary)
   if (!isFault) return undefined

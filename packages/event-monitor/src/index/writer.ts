@@ -6,11 +6,10 @@ import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segment
 
 export interface WriterOptions {
   folder: string
-  /** Number of events in a segment. `keepEvents` is the number of newest events to keep. */
+  /** Number of events in a segment. */
   segmentEvents: number
   keepEvents: number
   keepMs: number
-  /** The fingerprint of ingest/examine.ts. */
   rules: string
   now: () => number
 }
@@ -23,15 +22,15 @@ export interface IndexWriter {
   /** Returns the read positions, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Uses one transaction for each series. Returns the number of the first record, and for each record the kind under
-   * which it was counted.
+   * Writes events in one transaction, and dead letters in another. Returns the number of the first record, and the kind
+   * that counts each record.
    */
   write(
     records: readonly IndexRecord[],
     positions: readonly Position[],
     gaps?: readonly Gap[],
   ): { seq: number; kinds: Kind[] }
-  /** Segments of both series, oldest first. */
+  /** Returns the segments of events and then those of dead letters, oldest first. */
   segments(): SegmentFacts[]
   close(): void
 }
@@ -105,7 +104,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     before.close()
   }
 
-  /** Removes whole segments, so that the others have at most `keepEvents` events of the last `keepMs`, rounded up. */
+  /** Removes the oldest segments while there are more than `keepEvents` events, or all their events are too old. */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {
@@ -126,7 +125,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        // Old segments are removed first, to free space.
+        // Removes old segments first, to free space.
         drop()
         roll(seq)
       }

@@ -37,11 +37,11 @@ import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
-/** Contains no personal data. */
+/** The parts of a record that the index stores. They contain no personal data. */
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** Ids that find the record, its key if it may be shown, and GUIDs in fields that the contract names. */
+  /** Texts that find the record: its ids, its key if it may be shown, and GUIDs in fields that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
@@ -50,9 +50,9 @@ export interface Examined {
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** The problem that all events of the kind share, if it is not the first fault. */
+  /** The problem of the kind, if it differs from the first fault. */
   shared?: Problem
-  /** Undefined if it is not JSON. */
+  /** Undefined if the record is not JSON. */
   document: unknown
 }
 
@@ -137,8 +137,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Derives missing ids of notes, and of dead letters without their event, from the position. Other dead letters have the
- * ids of their event.
+ * Returns the source of missing ids. A note, or a dead letter without its event, uses its position. Other dead letters
+ * use their event.
  */
 function sourceOf(
   record: LogRecord,
@@ -153,7 +153,7 @@ function sourceOf(
   const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
   if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
   const key = keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key
-  // Dead letters of version 0.1.0 state only their own time.
+  // Dead letters of version 0.1.0 do not contain the arrival of their event.
   const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }
@@ -199,14 +199,14 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
     message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
   }
   if (problems) return { validity: 'dead-letter', faults: [shared, ...rest], document }
-  // A sentence may name different values for each event, so it is no part of the kind.
+  // Excludes a sentence from the kind, because it may name values of the event.
   const detail = headerOf(record, deadLetterHeaders.detail) ?? ''
   const sentence = whileHandling(record.value, () => contractMask.text(detail))
   const fault = { pointer: '', message: sentence ? `${shared.message}: ${sentence}` : shared.message }
   return { validity: 'dead-letter', faults: [fault], shared, document }
 }
 
-/** Returns the app's problems, without values of the event. Undefined for a detail that is a sentence. */
+/** Returns the app's problems, without values of the event. Returns undefined if the app reported a sentence. */
 function deadLetterProblems(record: LogRecord): Problem[] | undefined {
   try {
     const problems: unknown = JSON.parse(headerOf(record, deadLetterHeaders.detail) ?? '')
@@ -224,7 +224,6 @@ function noteOf(value: Buffer): string {
     : `(${value.length} bytes that are not JSON, or more than can be shown)`
 }
 
-/** Masks possible personal values. */
 const nameOf = (field: string, value: unknown): string | null =>
   typeof value === 'string' && mayShow(field, value)
     ? value
@@ -232,7 +231,7 @@ const nameOf = (field: string, value: unknown): string | null =>
       ? `*** (${value.length} characters)`
       : null
 
-/** Most events have one of a few kinds. */
+/** Caches kinds, because most events have one of a few kinds. */
 const madeKinds = new Map<string, Kind>()
 const maxMadeKinds = 5_000
 
@@ -242,7 +241,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const problem = verdict.shared ?? verdict.faults[0]
-  // Objects can be nested to any depth.
+  // Excludes objects, because they can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
@@ -273,7 +272,7 @@ function maskedKey(key: Buffer): string {
   return isUtf8(key) ? `*** (${key.toString().length} characters)` : `*** (${key.length} bytes)`
 }
 
-/** @param key if it may be shown */
+/** @param key the record's key, or null if it must stay hidden */
 function guidsOf(
   ids: EventIds,
   document: unknown,
@@ -293,7 +292,7 @@ const open =
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 
-/** Replaces header values of other publishers by the length of the value. */
+/** Replaces the values of unknown headers by their lengths. */
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''
@@ -309,9 +308,8 @@ type Declared = Pick<Application, 'reactions' | 'topics' | 'services'>
 
 export interface Rules {
   subjectOf: SubjectOf
-  /** Returns no fields for an unknown topic. */
   keyFields: (topic: string) => readonly string[]
-  /** An index of other rules is rebuilt from the log. */
+  /** If the fingerprint changes, the index is rebuilt from the log. */
   fingerprint: string
 }
 
@@ -327,12 +325,11 @@ export function rulesOf(declared: Declared): Rules {
 }
 
 /**
- * Returns the value that an event and its reactions have in common. Null for an event of another topic, or without a
- * reaction.
+ * Returns the subject: a value that an event and its reactions have in common. Null for events that are not part of an
+ * expected reaction on this topic.
  */
 type SubjectOf = (document: unknown, topic: string) => string | null
 
-/** Uses the field that services.json names for the reactions of an event. */
 function subjectsOf(application: Declared): SubjectOf {
   const fields = new Map(subjectFields(application))
   const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
@@ -348,13 +345,13 @@ function subjectsOf(application: Declared): SubjectOf {
   }
 }
 
-/** Returns the field of each event of a reaction, and the event's topic. */
+/** Returns the topic and the subject's field of each event in an expected reaction. */
 const subjectFields = (application: Declared) =>
   application.reactions.flatMap(({ after, answers, about }) =>
     [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
   )
 
-/** Returns true if the field has a GUID in every event that has the field. */
+/** Returns true if every event with this field has a GUID in it. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

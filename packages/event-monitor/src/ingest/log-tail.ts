@@ -8,7 +8,7 @@ import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './
 export interface Read {
   /** Records of all partitions, merged by time. The records of each partition keep their order. */
   records: LogRecord[]
-  /** Positions after these records, including those without a record, such as a transaction's marker. */
+  /** Positions after these records, and after offsets without a record, such as a transaction's marker. */
   positions: Position[]
   gaps: Gap[]
 }
@@ -16,18 +16,17 @@ export interface Read {
 interface Partition extends Position {
   /** Undefined if the partition is unreadable until the next refresh. */
   leader: Leader | undefined
-  /** Last known end. */
+  /** The last known end of the partition. */
   end: number
 }
 
 /** The interval at which new topics and partitions are discovered. */
 const refreshMs = 3_000
-/** Shorter interval after a failed read, because the leader may have changed. */
+/** The shorter interval after a failed read, because the leader may have changed. */
 const retryMs = 1_000
 
 /**
- * Reads all topics from stored positions, without a consumer group and its rebalances. After an error, create a new
- * `LogTail`.
+ * Reads all topics from stored positions, without a consumer group. After an error, create a new `LogTail`.
  */
 export class LogTail {
   readonly #admin: Admin
@@ -36,11 +35,10 @@ export class LogTail {
   readonly #newest: number
   readonly #now: () => number
   #refreshAt = Number.NEGATIVE_INFINITY
-  /** Reported problems by `topic/partition` or topic. */
   readonly #unreadable = new Map<string, Unreadable>()
 
   /**
-   * @param stored start positions by `topic/partition`
+   * @param stored maps `topic/partition` to the start position
    * @param newest number of newest records to read from a partition without a stored position
    */
   constructor(kafka: KafkaConnection, stored: ReadonlyMap<string, Position>, newest: number, now: () => number) {
@@ -56,12 +54,12 @@ export class LogTail {
     this.#now = now
   }
 
-  /** Unread records in partitions whose brokers answered. */
+  /** Number of unread records in all known partitions. */
   get lag(): number {
     return lagOf([...this.#partitions.values()])
   }
 
-  /** Unread records that can be read now. */
+  /** Number of unread records in readable partitions. */
   get readableLag(): number {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
@@ -70,7 +68,7 @@ export class LogTail {
     return [...this.#unreadable.values()]
   }
 
-  /** Returns an empty list after a short wait. @throws {Error} if all partitions are unreadable */
+  /** Returns new records, or none after a short wait. @throws {Error} if all partitions are unreadable */
   async read(): Promise<Read> {
     const gaps: Gap[] = []
     const moved = new Map<string, Position>()
@@ -136,7 +134,7 @@ export class LogTail {
     const share = isFirst && total > this.#newest ? this.#newest / total : 1
     this.#refreshAt = this.#now() + refreshMs
     for (const [key, { topic, partition }] of this.#partitions) {
-      // The partitions of an unreadable topic are unknown.
+      // Keeps the partitions of an unreadable topic, because their number is unknown.
       const count = topics.get(topic) ?? 0
       const isUnknown = unreadable.some((one) => one.topic === topic && one.partition === null)
       if (partition >= count && !isUnknown) this.#partitions.delete(key)
@@ -175,7 +173,7 @@ const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }
 
 const positionOf = ({ topic, partition, topicId, next }: Position): Position => ({ topic, partition, topicId, next })
 
-/** Merges partitions by time, and keeps the order of each. */
+/** Merges the records of partitions by time, and keeps the order of each partition. */
 function byTime(fetched: { partition: Partition; records: LogRecord[] }[], moved: Map<string, Position>): LogRecord[] {
   for (const { partition } of fetched) moved.set(`${partition.topic}/${partition.partition}`, positionOf(partition))
   const [only] = fetched

@@ -10,12 +10,11 @@ import { rowOf } from '../model/row.ts'
 
 export interface IngestData {
   kafka: KafkaConnection
-  /** Trust settings, with the folder for their paths. */
   trust: TrustSettings
-  /** The setting with the same name. */
+  /** The setting `Stream.PositionIdsBefore`. */
   positionIdsBefore: string
+  /** The folder for relative paths in the trust settings. */
   root: string
-  /** Expected reactions, and the topics of their events. */
   application: Pick<Application, 'reactions' | 'topics' | 'services'>
   folder: string
   segmentEvents: number
@@ -24,7 +23,7 @@ export interface IngestData {
 }
 
 export type ToIngest =
-  /** The state of live views, and the hashes of GUIDs and record keys that views filter by. */
+  /** Reports whether a live view is open, and the hashes of GUIDs and record keys in the filters of views. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
 export type FromIngest = IngestBatch | IngestState | { type: 'stopped' }
@@ -45,7 +44,7 @@ export interface IngestBatch {
 export interface IngestState {
   type: 'state'
   isConnected: boolean
-  /** The reason if it is not connected. */
+  /** The reason why the log cannot be read. */
   error: string | null
   /** Null until Kafka has answered. */
   lag: number | null
@@ -62,7 +61,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns the counts of a batch. It contains rows only while a view is open. */
+/** Returns the counts of records. Adds rows while a live view is open. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -99,7 +98,7 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
-/** On topics with outside publishers, the header can have any value. */
+/** Ignores a wrong header, because outside publishers can write any value. */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
   return cause > 0 && at >= cause ? at - cause : undefined

@@ -2,8 +2,8 @@ import { answerOf, type Leader, metadataOf, requestAt } from '@orderflow/service
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'
 
-// The requests in this file report errors by partition, topic and broker. The client's own methods fail completely
-// after any error (@platformatic/kafka 2.12.1).
+// These requests report errors by partition, topic and broker. The client's own methods fail after any single error
+// (@platformatic/kafka 2.12.1).
 
 export interface LedPartition {
   topic: string
@@ -15,7 +15,7 @@ export interface LedPartition {
 export interface LogMetadata {
   brokers: Leader[]
   controllerId: number
-  /** 0 if it is unknown. */
+  /** Maps a topic to its number of partitions; 0 if the number is unknown. */
   topics: Map<string, number>
   led: LedPartition[]
   unreadable: Unreadable[]
@@ -24,7 +24,7 @@ export interface LogMetadata {
 export const partitionKey = ({ topic, partition }: Pick<Unreadable, 'topic' | 'partition'>): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Leaves out internal topics. @throws {Error} if no broker answers */
+/** Returns all topics except internal ones. @throws {Error} if no broker answers */
 export async function describeLog(admin: Admin): Promise<LogMetadata> {
   const { brokers, controllerId, topics } = await metadataOf(admin, null)
   const described: LogMetadata = { brokers, controllerId, topics: new Map(), led: [], unreadable: [] }
@@ -52,7 +52,7 @@ export interface Answers<Answer> {
   unreadable: Unreadable[]
 }
 
-/** Returns offsets at a time, by `topic/partition`. */
+/** Returns the offset of each `topic/partition` at a time. */
 export async function offsetsAt(
   admin: Admin,
   partitions: readonly LedPartition[],
@@ -94,14 +94,14 @@ async function listOffsets(
   }
 }
 
-/** The largest answer in bytes. As objects in memory it is several times larger. */
+/** The largest answer for a partition in bytes. Its objects need several times as much memory. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
-/** Longest wait of a broker for a first record. The records of other brokers are delayed by this wait, too. */
+/** Longest wait of a broker for a first record. This wait also delays the records of other brokers. */
 const maxWaitMs = 100
-/** The isolation level of sidecars: with records of open and aborted transactions. */
+/** The isolation level that sidecars use: includes records of open and aborted transactions. */
 const uncommitted = 0
-/** An error would invalidate a session's epoch (KIP-227). */
+/** Fetches without a session, because an error would invalidate its epoch (KIP-227). */
 const noSession = { id: 0, epoch: -1 }
 
 /** OFFSET_OUT_OF_RANGE: the offset is outside of the log. */
@@ -129,7 +129,7 @@ export async function fetchFrom(
   leader: Leader,
   partitions: readonly (Omit<LedPartition, 'leader'> & { next: number })[],
 ): Promise<Answers<Fetched> & { isOutOfRange: boolean }> {
-  // Requests have topic ids from version 13.
+  // From version 13, requests have topic ids instead of names.
   const names = new Map(
     partitions.flatMap(({ topic, topicId }) => [[topic, topic] as const, [topicId, topic] as const]),
   )

@@ -16,14 +16,14 @@ import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch 
  */
 const chunkLength = 320
 /**
- * Pause while few records arrive, because a transaction and a fetch cost the same for one record or a hundred. Live
+ * The pause while few records arrive. A transaction and a fetch cost the same for one record and for a hundred. Live
  * views get ten batches per second.
  */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The largest valid date. Publishers choose the times of records on topics with CreateTime. */
+/** The largest valid date. On topics with CreateTime, publishers can set any time. */
 const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
@@ -33,7 +33,6 @@ const report = (message: FromIngest) => port.postMessage(message)
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
 const rules = rulesOf(data.application)
-/** Undefined until the files are open. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
@@ -66,7 +65,7 @@ async function run(): Promise<void> {
     while (!isStopping) {
       const read = await coming
       error = null
-      // The next records are fetched while this batch is indexed.
+      // Fetches the next records while this batch is indexed.
       coming = tail.readableLag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
       coming.catch(() => {})
       await setImmediate()
@@ -105,7 +104,7 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
   if (records.length === 0 && positions.length > 0) writer.write([], positions)
 }
 
-/** The writer returns kinds in the order of series. */
+/** Returns records in the order in which the writer returns their kinds. */
 function sorted(records: IndexRecord[]): IndexRecord[] {
   const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
   return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records
@@ -118,7 +117,7 @@ function indexRecordOf(record: LogRecord): IndexRecord {
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
-/** Returns a partition's position before these records. */
+/** Returns the position of a partition before these records. */
 function beginOf(position: Position, records: readonly LogRecord[]): Position {
   const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
   return first ? { ...position, next: Number(first.offset) } : position

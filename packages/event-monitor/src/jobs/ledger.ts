@@ -15,10 +15,9 @@ export interface ChosenEntry {
 
 export interface KeptJob {
   job: Job
-  /** Entries in the order of their replays. */
   entries: ChosenEntry[]
   next: number
-  /** The edited event of a single entry, until the end of the job. */
+  /** The edited event of a job with one entry. It is deleted when the job ends. */
   edited: string | null
   /** Digest of the request, for its Idempotency-Key. */
   fingerprint: string | null
@@ -32,8 +31,8 @@ export interface ReplayResults {
 }
 
 /**
- * Stores jobs and the audit next to the index. Callers get answers after their changes are stored. Each function throws
- * an `HttpProblem` with status 503 while the disk is full or cannot be used.
+ * Stores jobs and the audit log next to the index. Each function returns after its changes are stored. While the disk
+ * is full or cannot be used, each throws an `HttpProblem` with status 503.
  */
 export interface Ledger extends ReplayJournal {
   save(kept: KeptJob, results?: ReplayResults): void
@@ -83,7 +82,7 @@ function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
   try {
-    // FULL, unlike the index, because the log has no copy of this data.
+    // FULL survives a power failure. The index does not need it, because the log has its events.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
     rename(database)
     return ledgerOn(database)
@@ -125,7 +124,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
         for (const position of results.positions) settle.run(position)
         save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
       })
-      // Removes the personal values of an edited event from all files.
+      // Removes the personal values of an edited event from the write-ahead log, too.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
     begin(intents) {

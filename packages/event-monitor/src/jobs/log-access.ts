@@ -2,7 +2,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
 import type { Client, Outcome, ReplayOptions } from '@orderflow/service-kit/operations'
 
-/** Loaded on first use: replays are rare, and the client's modules need 55 MB. */
+/** Loads the modules on first use, because replays are rare and the modules need 55 MB. */
 const operations = () => import('@orderflow/service-kit/operations')
 
 /** Time after which an idle connection is closed. */
@@ -15,7 +15,7 @@ export interface LogAccess {
   close(): Promise<void>
 }
 
-/** @param positionIdsBefore see `momentOf` of service-kit */
+/** @param positionIdsBefore a time in milliseconds; `momentOf` in service-kit reads it */
 export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: number): LogAccess {
   let log: LogReader | undefined
   let timer: NodeJS.Timeout | undefined

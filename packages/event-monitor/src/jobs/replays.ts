@@ -19,9 +19,9 @@ import type { AuditItem, ChosenEntry, KeptJob, Ledger, ReplayResults } from './l
 import type { LogAccess } from './log-access.ts'
 
 const maxOutcomes = 100
-/** The interval of saved and reported progress. */
+/** The interval at which progress is saved and reported. */
 const stepMs = 200
-/** The interval of attempts to write the ledger. */
+/** The interval of attempts to write to the ledger. */
 const retryMs = 1_000
 
 export interface JobRequest {
@@ -44,13 +44,13 @@ export interface Replays {
   /**
    * Starts a job, or returns the job of an earlier request with the same key.
    * @param prepare checks a new request and creates its job
-   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; also errors of `prepare`
+   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body
    */
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
   /**
-   * Continues interrupted jobs. Each job waits until the index contains all replays from before the interruption.
-   * Returns after the ledger has been read.
+   * Reads interrupted jobs from the ledger, and continues them. Each job waits until the index contains all earlier
+   * replays.
    */
   resume(): Promise<void>
   close(): Promise<void>
@@ -83,7 +83,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
 
   /**
    * Writes to the ledger. While this fails, the job waits and states the reason.
-   * @throws {HttpProblem} if the monitor stops before; the job continues after the next start
+   * @throws {HttpProblem} if the monitor stops first; the job continues after the next start
    */
   async function written({ job }: KeptJob, write: () => void): Promise<void> {
     for (;;) {
@@ -100,7 +100,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   function enqueue(kept: KeptJob): void {
-    // This list also has a job that was started while the ledger was unreadable.
+    // `resume` also finds jobs that were started while the ledger was unreadable.
     if (unfinished.has(kept.job.id)) return
     unfinished.add(kept.job.id)
     queue.push(kept)
@@ -114,7 +114,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // This happens in the same turn of the event loop as the last check of the queue, so no added job is missed.
+      // This line follows the last check of the queue at once, so no added job is missed.
 
       running = undefined
     }
@@ -139,7 +139,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Replays the chosen entries. Returns false, before it publishes, if the ledger cannot be written. */
+  /** Replays the chosen entries. Returns false, before publishing, if the ledger cannot be written. */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)
@@ -153,12 +153,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /**
-   * Waits until the index has all of the entries or is complete, and returns them. Undefined if the job ends before.
-   */
+  /** Waits until the index has all entries or is complete. Returns undefined if the job ends first. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // Checked first, because an incomplete index may lack entries.
+      // Checked before the query, because the index may become complete after it.
       const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
@@ -283,7 +281,7 @@ function add(job: Job, outcome: Job['outcomes'][number]): void {
   job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
 }
 
-/** Returns true if an interrupted job has published this replay without saving it. */
+/** Returns true if this job published the replay, and was interrupted before it saved the result. */
 function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: RecordPosition | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }

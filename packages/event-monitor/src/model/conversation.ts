@@ -5,9 +5,8 @@ import { type Indexed, rowOf } from './row.ts'
 
 export interface ServiceRole {
   name: string
-  /** Consumed topics. A consumer has a store. */
   consumes: readonly string[]
-  /** Next offsets of its group, by `topic/partition`. */
+  /** Maps `topic/partition` to the next offset of the service's consumer group. */
   positions: ReadonlyMap<string, string>
 }
 
@@ -65,7 +64,7 @@ export function conversationOf(
 
 const unknownApp = ''
 
-/** Returns the apps by record position. */
+/** Maps the position of a rejected record to the apps that rejected it. */
 function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> {
   const apps = new Map<string, Set<string>>()
   for (const { body } of events) {
@@ -77,7 +76,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/** Links events to their causes. Notes only mark replayed records as edited. */
+/** Links events to their causes. Marks replayed records as edited if their note says so, and drops the notes. */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
@@ -95,7 +94,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const byPosition = new Map<string, LinkedEvent>()
   const deadLetters = new Map<string, LinkedEvent>()
   for (const one of events) {
-    // Later events are effects of the replay.
+    // If a rejected event was replayed, later events are effects of the replay.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
     byPosition.set(positionText(one.position), one)
@@ -162,7 +161,7 @@ function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index:
   consumer?.reaction.push(index)
 }
 
-/** Returns publishers, topics with their consumers and stores, and dead letters. */
+/** Returns the columns: publishers, topics with their consumers and stores, and dead letters. */
 function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
   const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
   const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({
@@ -190,15 +189,15 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
 
 interface Causality<T> {
   cause: (one: T) => T | undefined
-  /** A partition, whose things keep their order. */
+  /** Returns the partition. The things of a partition keep their order. */
   partition: (one: T) => string
   offset: (one: T) => number
   time: (one: T) => number
 }
 
 /**
- * Sorts by time, but each thing after its cause and its predecessors in the partition. A circle of forged causes is cut
- * at its oldest thing.
+ * Sorts things by time. Each thing follows its cause, and the earlier things of its partition. If forged causes form a
+ * circle, the oldest thing comes first.
  */
 export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
@@ -253,8 +252,8 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 }
 
 /**
- * Adds requests and handled events, which the log lacks. A request precedes an event of our own services without a
- * cause.
+ * Adds requests and handled events, which are not in the log. A request precedes an event of our own services that has
+ * no cause.
  * @param wasRejected returns true if a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
@@ -271,7 +270,6 @@ function withAround(steps: readonly Step[], wasRejected: (step: Step, service: s
     all.push(step)
     for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {
       const service = column.slice('service:'.length)
-      // Services ignore duplicates.
       const key = `${column} ${to} ${row.id}`
       if (!isHandled || handled.has(key) || wasRejected(step, service)) continue
       handled.add(key)

@@ -1,10 +1,10 @@
 import type { Count, Facets } from '../api/events.ts'
 import { isFaulty, type Kind, publisherText, typeText, whyText } from './kind.ts'
 
-/** The largest number of values of a property. */
+/** The largest number of values that are counted for a property. */
 const maxValues = 50
 
-/** Returns the sum for each text, largest first. */
+/** Returns each text with the sum of its counts, largest first. */
 export function tally(entries: Iterable<readonly [text: string | null, count: number]>, most = maxValues): Count[] {
   const sums = new Map<string, number>()
   for (const [text, count] of entries) if (text !== null) sums.set(text, (sums.get(text) ?? 0) + count)

@@ -6,7 +6,7 @@ import { type Kind, publisherText } from './kind.ts'
 
 export interface DeadLetterFacts {
   kind: Kind
-  /** Faults that its app reported. */
+  /** Faults that the app reported. */
   faults: readonly Problem[]
 }
 
@@ -20,7 +20,7 @@ interface Rejection {
 
 /** A failed record, with the dead letters of all services that rejected it. */
 export interface Cause {
-  /** All dead letters as one entry, with the id of the first one. */
+  /** All dead letters as one entry, with the id of the first dead letter. */
   entry: Entry
   /** Entries of the services, oldest first. */
   entries: Entry[]
@@ -28,7 +28,7 @@ export interface Cause {
   rejections: Rejection[][]
 }
 
-/** Returns dead letters by the record that failed first. */
+/** Groups dead letters by the record that failed first. */
 export function causesOf(entries: readonly Entry[]): Cause[] {
   const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, position: origin }))
   return [...byRecord.values()].map(causeOf)
@@ -39,7 +39,7 @@ function causeOf(entries: Entry[]): Cause {
   for (const entry of entries) {
     const counts = new Map<string, number>()
     for (const attempt of entry.attempts) {
-      // Version 0.1.0 identified attempts by position, which one service may have several times.
+      // Counts attempts, because several dead letters of version 0.1.0 can have the same position.
       const record = recordOf(attempt)
       const count = counts.get(record) ?? 0
       counts.set(record, count + 1)
@@ -59,8 +59,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns the attempt to replay for all services. It is open while one dead letter is open. Its properties are those of
- * the newest dead letter, but its reason permits a replay if the reason of any dead letter does.
+ * Returns one attempt for all services. It is open while one dead letter is open. Its properties come from the newest
+ * dead letter, but its reason is one that permits a replay, if there is one.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -92,8 +92,8 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
 /**
- * Returns the properties that a group shares. They come from the newest attempt, and from the first service by name
- * that rejected it.
+ * Returns the properties that a group shares. They come from the newest attempt. If several services rejected it, the
+ * first service by name is used.
  */
 function groupFields(
   cause: Cause,
@@ -116,7 +116,7 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Returns the groups with most open entries first. */
+/** Returns groups. The groups with the most open entries come first. */
 export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
   const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]

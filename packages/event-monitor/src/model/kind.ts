@@ -2,8 +2,8 @@ import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**
- * Properties that many events share. A row refers to its kind by a number, so filters cost four bytes per row, and
- * counts are sums over a few kinds.
+ * Properties that many events share. Each row has the number of its kind, so filters read four bytes per row. Counts
+ * are sums over a few kinds.
  */
 export interface Kind {
   topic: string
@@ -17,7 +17,7 @@ export interface Kind {
   problem: Problem | null
 }
 
-/** Returns a text that is equal only for equal kinds. */
+/** Returns a text that identifies a kind. */
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))
 
 export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'replay-note'].includes(validity)
@@ -25,7 +25,7 @@ export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', '
 /** Returns `Name@1`; null without a name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
 
-/** Returns a publisher's name, or else its id. */
+/** Returns the publisher's AppName, or else its AppId. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
 /** Returns the reason of an invalid event: `invalid-payload /Payload/Field`. */
@@ -61,7 +61,7 @@ export function kindTest({
     (words.length === 0 || hasWords(kind, words))
 }
 
-/** Returns true if each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
+/** Returns true if each word is the beginning of a word in the kind: `fie` finds `invalid-payload /Payload/Field`. */
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]

@@ -5,7 +5,7 @@ import type { Body } from '../index/record.ts'
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-/** Returns undefined for any other text. */
+/** Returns the pointer in a placeholder, or undefined for any other text. */
 const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
 interface Masked {
@@ -14,14 +14,14 @@ interface Masked {
 }
 
 /**
- * Numbers of levels to show: first all levels that an event can have (packages/envelope/src/validation/check.ts), at
- * last only the document's own fields.
+ * Numbers of levels to show, tried in this order. An event has at most 64 levels
+ * (packages/envelope/src/validation/check.ts).
  */
 const levelsShown = [64, 3, 2, 1]
-/** The largest size of all pointers in characters. They can be a thousand times as large as the document. */
+/** The largest total length of all pointers. Without a limit, it can be a thousand times the length of the document. */
 const maxPointers = 250_000
 
-/** Hidden values and names, by pointer. */
+/** Maps pointers to hidden values and to hidden field names. */
 interface Hidden {
   values: ReadonlyMap<string, unknown>
   names: ReadonlyMap<string, string>
@@ -30,14 +30,14 @@ interface Hidden {
 interface Walk {
   values: Map<string, unknown>
   names: Map<string, string>
-  /** Characters left for pointers. */
+  /** Number of characters that pointers may still use. */
   left: number
 }
 
 /**
  * Replaces values that the contract hides (`mayShow`) by placeholders, and field names that may be personal by numbers.
- * A branch below the allowed levels has one placeholder. With too many placeholders, fewer levels are shown. Undefined
- * if even the document's own fields are too many.
+ * Each branch below the allowed levels becomes one placeholder. Shows fewer levels if there are too many placeholders.
+ * The document is undefined if even one level has too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
@@ -98,7 +98,7 @@ function set(object: Record<string, unknown>, key: string, value: unknown): void
   else object[key] = value
 }
 
-/** Returns undefined unless the text is JSON. */
+/** Returns undefined if the text is not JSON. */
 export function documentIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -110,7 +110,7 @@ export function documentIn(text: string): unknown {
 /** The largest edited text in characters. Placeholders make it longer than the event, which has at most 256 KiB. */
 export const maxEditable = 512 * 1024
 
-/** Returns indented JSON text with placeholders. Undefined if the event is too large or not JSON. */
+/** Returns indented JSON text with placeholders, or undefined if the event is too large or not JSON. */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
   if (document === undefined) return undefined
@@ -118,7 +118,7 @@ export function editableText(value: Uint8Array): string | undefined {
 }
 
 /**
- * Replaces placeholders by the original's values and names, wherever they are.
+ * Replaces all placeholders in an edited text by the values and names of the original event.
  * @throws {SyntaxError} if the text is not JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
@@ -146,7 +146,7 @@ interface Change {
   after: unknown
 }
 
-/** Returns the smallest parts in which two documents differ. */
+/** Returns the fields in which two documents differ. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]
@@ -157,7 +157,7 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): C
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns an event as a file for `envelope-schema/fixtures`, with examples instead of hidden values. */
+/** Returns a file for `envelope-schema/fixtures` with an event. Examples replace hidden values. */
 export function fixtureOf({
   name,
   validity,

@@ -11,7 +11,7 @@ import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
 
-/** A record in the form of the index. */
+/** A record that was read from the index. */
 export interface Indexed {
   seq: number
   position: RecordPosition
@@ -24,7 +24,6 @@ export interface Indexed {
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Returns CreationDate if it is valid. */
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
   return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
@@ -60,7 +59,7 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** Returns the ids of an indexed event, from its envelope or derived. */
+/** Returns the ids of an indexed event: those in its envelope, or the derived ids. */
 export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
   const { Headers, ...own } = Object(document) as Named
   if (!ids) return idsOf({ ...own, Headers }, none)
@@ -69,7 +68,7 @@ export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): E
 }
 const none: IdSource = { value: new Uint8Array() }
 
-/** Returns the ids that receivers use for a document, from its envelope or derived from its record. */
+/** Returns the ids that receivers use for a document: those in its envelope, or ids derived from its record. */
 export function idsOf(document: unknown, source: IdSource): EventIds {
   const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
   const { CausationId } = Object(Headers) as { CausationId?: unknown }
@@ -85,7 +84,7 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** Returns misspelled ids, which receivers refuse. They still find the event. */
+/** Returns ids in all spellings, because a search also finds an event by ids that receivers refuse. */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])

@@ -29,7 +29,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       path: '/v1/dead-letters',
       summary: 'List groups of dead letters',
       description:
-        'A group has the dead letters with the same problem. Each failed record is counted once, and `services` names the services that rejected it.',
+        'A group has the dead letters with the same problem. Each failed record is counted once. `services` names the services that rejected its records.',
       input: {},
       async handle(): Promise<DeadLetterGroups> {
         const { groups, others } = await index.ask('deadLetterGroups')
@@ -62,7 +62,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/dead-letters/entries/{id}',
       summary: 'Get a dead letter',
-      description: '`id` can be the id of the dead letter of any service that rejected the record.',
+      description: 'If several services rejected the record, `id` can be the id of any of their dead letters.',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
@@ -108,7 +108,7 @@ const dryRunInput = eventBody(
   },
 )
 
-/** Returns the routes that check events, without any change. */
+/** Returns the routes that check an event without publishing it. */
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 

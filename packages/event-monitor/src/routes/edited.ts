@@ -16,7 +16,7 @@ import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { notKept } from './events.ts'
 
-/** Returns the entry of a dead letter. @throws {MonitorError} `not-kept` */
+/** @throws {MonitorError} `not-kept` */
 export async function entryOf({ index }: Monitor, id: string) {
   const { entries, readUpTo } = await index.ask('rawEntries', [id])
   if (entries[0]) return { ...entries[0], readUpTo }
@@ -24,8 +24,7 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * Returns a dead letter if the edited attempt is still its newest attempt and, according to the notes in the log, was
- * not replayed.
+ * Returns a dead letter if the edited attempt is still its newest attempt, and no note in the log reports a replay.
  * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {
@@ -44,7 +43,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Recor
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
-/** Returns a note that is newer than the index. */
+/** Returns the note about a replay, also if it is newer than the index. */
 async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   return await log.read(async (reader) => {
     const notes = followNotes(reader, readUpTo)
@@ -73,7 +72,7 @@ export const lost = () =>
 
 /**
  * Returns the reasons why a replay of these bytes would be rejected.
- * @param reason reason of the dead letter, if the event is unedited
+ * @param reason the reason of the dead letter; undefined for an edited event
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {
   const checked = checkReplay({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
@@ -97,17 +96,17 @@ export function attemptIn(attempt: unknown): RecordPosition | undefined {
 
 export const editedSchema = {
   type: 'object',
-  description: 'The event as JSON text. The masked values replace placeholders such as `***{/Payload/Field}***`.',
+  description: 'The event as JSON text. The original values replace placeholders such as `***{/Payload/Field}***`.',
   properties: { text: { type: 'string' } },
 }
 export const attemptSchema = {
   type: 'object',
   description:
-    'The `attempt` of the dead letter that you edited. Returns 409 if it was replayed, or if a newer one has failed.',
+    'The `attempt` of the dead letter that you edited. Returns 409 if this attempt was replayed, or if a newer attempt has failed.',
   properties: { topic: { type: 'string' }, partition: { type: 'integer' }, offset: { type: 'string' } },
 }
 
-/** Returns the bytes of an edited text, with the original's values instead of placeholders. */
+/** Returns the bytes of an edited text. The original values replace its placeholders. */
 export function corrected(edited: string, original: Uint8Array): Buffer {
   const pointer = '/edited/text'
   let value: Buffer

@@ -66,7 +66,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
   ]
 }
 
-/** Returns the details of an event. `at` distinguishes events at one position (`Reads.event`). */
+/** @param at arrival of the event, if its topic was created again (`Reads.event`) */
 export async function detailOf(
   { index, trustOf, tracePage, isSigned }: Monitor,
   position: RecordPosition,

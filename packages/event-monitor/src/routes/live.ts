@@ -6,7 +6,7 @@ import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
-/** Shortest step: a multiple of the buckets of counted events (index/segment.ts). */
+/** The shortest step: the length of a stored bucket (index/segment.ts). */
 const finestMs = 5_000
 
 export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {
@@ -26,7 +26,7 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
       scope: 'events:read',
       summary: 'Stream new events',
       description:
-        'The messages are `hello`, `batch` and `job`. They have exact counts, and the newest rows of each tenth of a second.',
+        'The messages are `hello`, `batch` and `job`. A batch has exact counts, and the newest rows of a tenth of a second.',
       input: { filter: filterInput },
       body: { name: 'LiveMessages', schema: { type: 'object' } },
       open: ({ filter }, send) => views.open(filter, send),

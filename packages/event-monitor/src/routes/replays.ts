@@ -98,12 +98,12 @@ export function replayRoutes(monitor: Monitor): Route[] {
       summary: 'Replay dead letters',
       description:
         'Starts a job, which replays the newest attempt of each dead letter at the time of the request. If an attempt was replayed before, ' +
-        'it is not published again. Its outcome is `done`, with the position of the earlier replay. An edit applies only to the attempt ' +
-        'that it names.',
+        'it is not published again: its outcome is `done`, with the position of the earlier replay. An edit applies only to the attempt ' +
+        'in `attempt`.',
       input: {
         key: idempotencyKey({
           description:
-            'A retry with the same key starts no other job, and returns the first one, also after a restart. With another body the status is 422.',
+            'A retry with the same key returns the first job, also after a restart. A retry with another body returns 422.',
         }),
         request: replayInput,
       },

@@ -19,7 +19,7 @@ interface Operation<I extends Inputs, T> {
   handle(input: Values<I>, context: Context): Promise<T> | T
 }
 
-/** Defines an operation. The type of its answer is in src/api, which the page shares. */
+/** Defines an operation. The type of its answer is in src/api, which the page uses, too. */
 export function answer<I extends Inputs, T extends object>({
   method = 'get',
   scope = 'events:read',
@@ -132,13 +132,13 @@ const single = (name: string, description: string, schema: object = text) => ({
 export const filterInput: Input<EventFilter> = {
   read: ({ query }) => readFilter(query as Query),
   parameters: [
-    list('topic', 'If repeated, one value must match.'),
-    single('partition', 'Of each topic.', { type: 'integer' }),
+    list('topic', 'A topic. If a parameter is repeated, one of its values must match.'),
+    single('partition', 'The number of a partition, in each topic.', { type: 'integer' }),
     list('name', 'An event’s Name, or `Name@Version`.'),
     list('version', 'A Version.'),
     list('publisher', 'AppId or AppName.'),
-    list('validity', 'How a receiver sees it.'),
-    list('why', 'Pointer of its first problem.'),
+    list('validity', 'The result of reading the event as a receiver.'),
+    list('why', 'The pointer of the first problem.'),
     single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
     single('to', 'Arrived before this moment.', { type: 'string', format: 'date-time' }),
     single(
@@ -151,7 +151,7 @@ export const filterInput: Input<EventFilter> = {
     ),
     single(
       'q',
-      'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, a whole record key, or a record position.',
+      'Beginnings of words in the name, publisher, topic, validity or problem; or a GUID, a whole record key, or a record position.',
     ),
   ],
   problems: [400],
@@ -167,7 +167,7 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/** Reads `limit` and `cursor` of a list. The cursor is the last row's number, or the number of earlier entries. */
+/** Reads `limit` and `cursor` of a list. The cursor is the number of the last row, or the number of returned entries. */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {
@@ -224,7 +224,7 @@ export function bodyInput<T>(
   }
 }
 
-/** Reads a body with an edited event (model/masked.ts). It may be larger, because its JSON text is escaped. */
+/** Reads a body that contains an event as JSON text. The body may be larger than an event, because the text is escaped. */
 export function eventBody<T>(
   name: string,
   properties: Record<string, object>,

@@ -26,8 +26,8 @@ const reasonInput = bodyInput(
 )
 
 /**
- * Returns the routes that show personal values, and the audit. Each view of personal values is recorded before the
- * values are read from the log.
+ * Returns the routes that show personal values and the audit log. Each view of personal values is recorded before the
+ * values are read.
  */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [

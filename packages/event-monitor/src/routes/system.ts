@@ -35,7 +35,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
       path: '/v1/missing',
       summary: 'List events without an expected reaction',
       input: {
-        seconds: optionalNumber('seconds', 1, daySeconds, 'By default the time that each reaction may take.'),
+        seconds: optionalNumber('seconds', 1, daySeconds, 'Waiting time. Default: the time limit of each reaction.'),
         limit: pageInputs.limit,
       },
       async handle({ seconds, limit }): Promise<MissingReactions> {
@@ -113,7 +113,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   ]
 }
 
-/** Returns the type of a known event. */
+/** Returns the type of a valid event. */
 function typeIn(bytes: Buffer): string | null {
   try {
     const { Name, Version } = parseFullEnvelope(bytes)
@@ -160,11 +160,11 @@ interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** Returns the dead letter that an app wrote for an event. */
+  /** Returns the id of the dead letter that an app wrote for an event. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
-/** Returns the first problem that may have stopped the event. */
+/** Returns the first problem that may have prevented the reaction. */
 export function likelyReason(
   row: EventRow,
   by: string,

@@ -32,7 +32,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
                 <State kind="warn">
-                  This event cannot be edited. It was deleted from the dead letter and from the log.
+                  This event cannot be edited. It was deleted from the dead-letter topic and the log.
                 </State>{' '}
                 Ask its publisher to send it again.
               </p>

@@ -11,10 +11,10 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** The largest number of grouped dead letters, newest first. `make dead-letters` reads all. */
+/** The monitor groups at most this number of dead letters, the newest. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
-/** Returns a key that contains the record, because a topic can be created again with the same positions. */
+/** Returns a key that includes the record, because a topic can be created again with the same positions. */
 const deadLetterKey = ({
   deadLetterPosition,
   record = '',
@@ -26,7 +26,6 @@ const deadLetterKey = ({
  */
 export class DeadLetterBook {
   #seq = 0
-  /** Sorted in the order of writing. */
   #ours: (DeadLetter | ReplayNote)[] = []
   #deadLetterCount = 0
   #facts = new Map<string, DeadLetterFacts>()
@@ -41,7 +40,7 @@ export class DeadLetterBook {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
-      // The writer reports facts of the active segment only twice a second.
+      // Always reads the active segment, because its facts are updated only twice a second.
       if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))

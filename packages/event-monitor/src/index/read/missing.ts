@@ -6,7 +6,6 @@ interface Entry {
   seq: number
   at: number
 }
-/** An event and its expected reaction. */
 interface Waiting extends Entry {
   reaction: Reaction
 }
@@ -14,7 +13,7 @@ type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
 /** The largest number of remembered reactions that arrived before their cause. */
 const maxEarly = 100_000
-/** The largest number of waiting events, newest first. */
+/** The largest number of waiting events. The newest events are kept. */
 const maxWaiting = 20_000
 
 /** Finds events without their reactions, in one pass over the index. */
@@ -26,7 +25,7 @@ export class Unanswered {
     this.#books = reactions.map((reaction) => new Book(reaction))
   }
 
-  /** Reads at most `most` new rows. Returns true if there may be more. */
+  /** Reads at most `most` new rows. Returns true if there may be more new rows. */
   read(segments: Segments, most = Number.MAX_SAFE_INTEGER): boolean {
     let left = most
     for (const segment of segments.of('events').reverse()) {
@@ -52,14 +51,13 @@ export class Unanswered {
     return left === 0
   }
 
-  /** True if more events may wait. */
+  /** True if the list is full, so more events may be waiting. */
   get isFull(): boolean {
     return this.#books.some(({ isFull }) => isFull)
   }
 
   /**
-   * Returns events that have waited longer than `seconds`, oldest first. The default is the time allowed for their
-   * reaction.
+   * Returns events that have waited longer than `seconds`, oldest first. The default is the reaction's time limit.
    */
   at(moment: number, seconds?: number): Waiting[] {
     return this.#books

@@ -31,7 +31,7 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/** The queries are synchronous, because they have their own thread. */
+/** The queries run in their own thread, so they are synchronous. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -71,7 +71,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
-    /** @param at arrival in the log, because a new topic can have the same positions; default: the newest record */
+    /** @param at arrival of the record, if its topic was created again; default: the newest record at the position */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
       const record = at === undefined ? there[0] : there.find((one) => one.at === at)
@@ -184,8 +184,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns entries in the form that service-kit can replay, their faults, and the read positions of dead-letter
-     * topics. The id of any dead letter finds its entry, and the returned entry has this id.
+     * Returns entries that service-kit can replay, their faults, and the read positions of dead-letter topics. Accepts
+     * the id of any dead letter of an entry, and returns the entry with this id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
@@ -205,8 +205,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts. If
-     * an id is unknown, it is returned, too.
+     * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts.
+     * Also returns the first unknown id.
      */
     chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
       chosen: ChosenEntry[]

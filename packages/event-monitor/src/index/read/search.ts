@@ -17,13 +17,13 @@ interface Query {
   /** A GUID, or a record key. */
   guid: string | undefined
   position: RecordPosition | undefined
-  /** Possible record keys, each with the test for the remaining words. */
+  /** Words that may be record keys, each with the test for the remaining words. */
   keys: readonly { key: string; test: (kind: Kind) => boolean }[]
   /** True if the filter depends only on kinds, whose counts are stored. */
   isOfKinds: boolean
 }
 
-/** Looks up a GUID or record position among the words of `q`. */
+/** Finds a GUID or record position among the words of `q`. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
   const position = words.map(parsePosition).find((one) => one !== undefined)
@@ -51,14 +51,14 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** Returns a query for the events of a record key if the filter names one, otherwise the query itself. */
+/** Returns a query for the events of a record key if a word is an existing key, or else the same query. */
 export function withKey(segments: Segments, query: Query): Query {
   if (query.position && eventsAt(segments, query.position).length > 0) return query
   const named = query.keys.find(({ key }) => withGuid(segments, key, { limit: 1 }).some(({ body }) => body.key === key))
   return named ? { ...query, ...{ test: named.test, guid: named.key, position: undefined, isOfKinds: false } } : query
 }
 
-/** The largest number of kinds that are looked up one by one. For more kinds, a scan is faster. */
+/** The largest number of kinds that are read one by one. For more kinds, reading all rows is faster. */
 const maxLookups = 40
 
 /**
@@ -113,7 +113,7 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
     .map((row) => segment.indexed(row))
 }
 
-/** Returns the records at a position, newest first. A topic that was created again has several. */
+/** Returns the records at a position, newest first. A topic that was created again can have several. */
 export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
@@ -133,8 +133,8 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Recor
 const maxSkewMs = 60_000
 
 /**
- * Returns the record of a dead letter. Positions are ambiguous if the topic was created again. Without a time, it is
- * the newest record before the dead letter.
+ * Returns the record of a dead letter. If the topic was created again, several records have its position: `ofAt` or the
+ * dead letter's arrival decides.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
@@ -152,8 +152,8 @@ interface GuidOptions {
 }
 
 /**
- * Returns events with a GUID or a record key, or about a position. Finds candidates by the hash, and verifies each by
- * its text.
+ * Returns events with a GUID or a record key, or about a position. Finds candidates by the hash, and compares their
+ * texts.
  */
 export function withGuid(
   segments: Segments,
@@ -179,7 +179,7 @@ export function withGuid(
   return records
 }
 
-/** Reads batches, because a query costs as much as ten rows. */
+/** Reads several rows at once, because a query costs as much as ten rows. */
 function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
   for (let at = 0; at < seqs.length; at += atOnce) {
     const some = seqs.slice(at, at + atOnce)
@@ -237,7 +237,7 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // The time to count whole buckets does not depend on the number of events.
+  // Counts only whole buckets, so the time does not depend on the number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }

@@ -59,7 +59,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Cached until the segment grows. */
+  /** Returns the kinds with their counts. They are cached until the segment grows. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -70,7 +70,7 @@ export class ReadSegment {
     return this.#kinds
   }
 
-  /** Scans the rows of a partition and time range. */
+  /** Counts the rows of a partition and time range by kind. */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
@@ -99,7 +99,7 @@ export class ReadSegment {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** A topic that was created again has several ids. */
+  /** Returns the ids of a partition. A topic that was created again has several. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
@@ -151,7 +151,7 @@ export class ReadSegment {
   }
 }
 
-/** Segments of both series, newest first. */
+/** The segments of events and of dead letters. */
 export class Segments {
   #open = new Map<string, ReadSegment>()
 
@@ -170,7 +170,7 @@ export class Segments {
       try {
         this.#open.set(one.file, new ReadSegment(one))
       } catch (error) {
-        // The writer may have dropped it in the meantime.
+        // The writer may have removed the file in the meantime.
         if (existsSync(one.file)) throw error
       }
     }

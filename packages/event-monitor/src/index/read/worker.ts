@@ -22,7 +22,7 @@ port.on('message', ({ id, method, args }: Question) => {
   setImmediate(prepare)
 })
 
-/** Reads rows for missing reactions between queries. */
+/** Reads rows for missing reactions between other queries. */
 function prepare(): void {
   isPreparing = reads.prepare()
   if (isPreparing) setImmediate(prepare)
