@@ -32,7 +32,7 @@ describe('examine', () => {
     ])
   })
 
-  it('derives the same ids from value and key as other receivers, also for dead letters', () => {
+  it('derives the same ids from the value and key of a record as other receivers, also for dead letters', () => {
     const deadLetterOf = (headers: Record<string, string>) => ({
       topic: 'orderevents.dead',
       headers: {
@@ -61,7 +61,7 @@ describe('examine', () => {
     }
   })
 
-  it('derives ids from positions for records older than the configured time', () => {
+  it('derives ids from the record position if a record is older than the configured time', () => {
     const at = Date.UTC(2026, 0, 1)
     const idOf = (before: number) => examine(logRecord(orderCreated(), { offset: 7, at }), trusting, before).ids.id
     expect(idOf(at + 1)).to.equal(deterministicId('event', 'orderevents', '0', '7'))
@@ -84,8 +84,7 @@ describe('examine', () => {
     expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
   })
 
-  it('replaces all levels below the allowed depth by one placeholder', () => {
-    // Each list is in an object, so that levels of both kinds occur.
+  it('replaces a branch below the allowed depth by one placeholder', () => {
     const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
     expect(examine(logRecord(nested(64)), trusting).body.masked).to.equal(undefined)
     const cut = `***{${'/a/0'.repeat(32)}}***`
@@ -99,14 +98,14 @@ describe('examine', () => {
     }
   })
 
-  it('names the publisher of a document that nests too deep, but uses no name below the allowed depth', () => {
+  it('names the publisher of a document that nests too deep, unless the name itself nests too deep', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const text = (over: Record<string, unknown>) => JSON.stringify(orderCreated(over)).replace('"deep"', deep)
     expect(examine(logRecord(text({ Extra: 'deep' })), trusting).kind.appName).to.equal('older-application')
     expect(examine(logRecord(text({ AppName: 'deep' })), trusting).kind.appName).to.equal(null)
   })
 
-  it('replaces whole branches, or the whole document, if there are too many values to mask', () => {
+  it('replaces whole branches, or omits the document, if there are too many values to mask', () => {
     const key = 'k'.repeat(64)
     const long = `${`{"${key}":`.repeat(60)}[${Array(200_000).fill('"a"').join()}]${'}'.repeat(60)}`
     const of = (Payload: string) => {
@@ -127,12 +126,12 @@ describe('examine', () => {
     ])
   })
 
-  it('limits the number of problems', () => {
+  it('limits the number of reported problems', () => {
     const text = `{${Array.from({ length: 5_000 }, (_, index) => `"a${index}":"\\u0000"`).join()}}`
     expect(examine(logRecord(text), trusting).body.faults).to.have.length(100)
   })
 
-  it('marks a record as unreadable after an unexpected error, so that the others continue', () => {
+  it('marks a record as unreadable after an unexpected error, and continues with the next records', () => {
     const failing = {
       requireTrusted() {
         throw new RangeError('Maximum call stack size exceeded')

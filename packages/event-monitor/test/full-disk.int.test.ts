@@ -48,7 +48,6 @@ describe('a replay job on a full disk', function () {
     const log: Pick<LogAccess, 'replay'> = {
       async *replay(entries) {
         for (const entry of entries) {
-          // The log knows which events were replayed before.
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
           else {
             sent.push(entry.id)
@@ -80,11 +79,10 @@ describe('a replay job on a full disk', function () {
     while (!holds()) await delay(5)
   }
 
-  /** Returns the sent entries, the number of audit records, and the state of the job. */
   const outcome = () => ({ sent, audited: ledger.audit(100).length, state: ledger.find('job')?.job.state })
   const whole = { sent: ids, audited: ids.length, state: 'done' }
 
-  it('waits, reports the reason, and continues without a restart after space is freed', async () => {
+  it('waits, reports the reason, and continues without a restart when there is space again', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
@@ -97,7 +95,7 @@ describe('a replay job on a full disk', function () {
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('refuses a request with 503 and without any effect', async () => {
+  it('refuses a new request with 503, and replays nothing', async () => {
     ledger.jobs(1)
     await disk.fill()
     const refused = await start().catch((error: unknown) => error)
@@ -111,7 +109,7 @@ describe('a replay job on a full disk', function () {
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('continues after a restart of the monitor, when space is freed', async () => {
+  it('continues after a restart of the monitor when there is space again', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
@@ -123,7 +121,7 @@ describe('a replay job on a full disk', function () {
     await delay(300)
     await disk.relieve()
     await until(() => reports.at(-1)?.state === 'done')
-    // The last step before the stop could not be recorded, but the log knows its replays.
+    // The audit log may lack the last replays before the restart, which could not be stored.
     expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
   })
 })

@@ -47,7 +47,7 @@ describe('HealthProbe', () => {
     server.closeAllConnections()
   })
 
-  it('reads the state once for simultaneous requests', async () => {
+  it('reads the state of the services once for simultaneous requests', async () => {
     const statuses = await Promise.all([probe.status(), probe.status(), probe.status()])
     expect(requests).to.equal(1)
     expect(new Set(statuses).size).to.equal(1)
@@ -56,13 +56,13 @@ describe('HealthProbe', () => {
     expect(statuses[0]?.kafka).to.include({ isUp: false })
   })
 
-  it('names records that are delivered to a service repeatedly', async () => {
+  it('returns the records that a service receives repeatedly', async () => {
     const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 34 }]
     body = { status: 'ready', redelivered }
     expect((await probe.status()).services[0]).to.deep.include({ state: 'ready', redelivered })
   })
 
-  it('uses a state again for two seconds', async () => {
+  it('returns the same state for two seconds', async () => {
     const first = await probe.status()
     later(1_999)
     expect(await probe.status()).to.equal(first)
@@ -71,7 +71,7 @@ describe('HealthProbe', () => {
     expect(requests).to.equal(2)
   })
 
-  it('returns the previous state while a service is slow, and the new one after the service has answered', async () => {
+  it('returns the previous state while a service is slow, and a new state after the service has answered', async () => {
     const first = await probe.status()
     later(2_000)
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -88,7 +88,7 @@ describe('HealthProbe', () => {
     expect(requests).to.equal(2)
   })
 
-  it('waits for a new state if the previous one is older than five seconds', async () => {
+  it('waits for a new state if the previous state is older than five seconds', async () => {
     await probe.status()
     later(5_000)
     wait = async () => {}

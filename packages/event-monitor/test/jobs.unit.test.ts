@@ -105,7 +105,7 @@ describe('a replay job', () => {
     expect(reports.at(-1)?.state).to.equal('done')
   })
 
-  it('continues after a restart with the remaining entries', async () => {
+  it('continues with the remaining entries after a restart', async () => {
     const { id } = await start({ perSecond: 10 })
     while (sent.length < 4) await delay(5)
     await replays.close()
@@ -118,7 +118,7 @@ describe('a replay job', () => {
     expect(sent).to.deep.equal(ids)
   })
 
-  it('starts once for requests of one caller with the same key, even at the same time and after a restart', async () => {
+  it('starts once if a caller repeats a request with the same Idempotency-Key, at once or after a restart', async () => {
     let prepared = 0
     const prepare = async () => {
       prepared += 1
@@ -136,7 +136,7 @@ describe('a replay job', () => {
     expect(sent).to.have.length(2 * ids.length)
   })
 
-  it('refuses another request with a used key, while the first one is prepared and afterwards', async () => {
+  it('refuses another request with the same Idempotency-Key, before and after the job starts', async () => {
     const prepare = async () => job()
     const refused = () =>
       replays.start(request({ key: 'k', fingerprint: 'other' }), prepare).then(
@@ -150,7 +150,7 @@ describe('a replay job', () => {
     expect(sent).to.have.length(ids.length)
   })
 
-  it('leaves the key unused if its request was refused', async () => {
+  it('can use an Idempotency-Key again if its first request was refused', async () => {
     const refused = replays.start(request({ key: 'k', fingerprint: 'other' }), async () => {
       throw new Error('no such dead letter')
     })
@@ -168,7 +168,7 @@ describe('a replay job', () => {
     expect(await ended(id)).to.include({ replayed: 1, refused: 0 })
   })
 
-  it('names the earlier replay of each entry that was replayed before', async () => {
+  it('returns the position of the earlier replay if an entry was replayed before', async () => {
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     const { done, outcomes } = await ended(id)
@@ -180,8 +180,7 @@ describe('a replay job', () => {
     expect(ledger.audit(100)).to.deep.equal([])
   })
 
-  it('counts and records a replay as its own if it published the event before a kill', async () => {
-    // The monitor was killed between writing the note and the ledger.
+  it('counts a replay as its own if it published the event and was killed before it stored this', async () => {
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
@@ -190,14 +189,14 @@ describe('a replay job', () => {
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
 
-  it('counts a replay as an earlier one if it happened before the job recorded its intent', async () => {
+  it('does not count a replay as its own if the event was published before the job stored its intent', async () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     expect(await ended(id)).to.include({ replayed: 0, done: 1 })
   })
 
-  it('keeps the first intent for a record until the replay is over, also after a restart', () => {
+  it('keeps the first intent for a record until its replay is over, also after a restart', () => {
     ledger.begin([{ of: attempt, from: 9n }])
     ledger.begin([{ of: attempt, from: 12n }])
     ledger.close()
@@ -205,7 +204,7 @@ describe('a replay job', () => {
     expect(ledger.begun(attempt)).to.deep.equal({ of: attempt, from: 9n })
   })
 
-  it('continues from a ledger of version 0.1.0, which has only ids', async () => {
+  it('continues with a ledger of version 0.1.0, which stores only ids of entries', async () => {
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     await ended(id)
     const old = { ...ledger.find(id), entries: ['entry-1', 'entry-2'], next: 1, fingerprint: undefined }
@@ -216,7 +215,7 @@ describe('a replay job', () => {
     expect(sent).to.deep.equal(['entry-1', 'entry-2'])
   })
 
-  it('keeps jobs and the audit that version 0.1.0 stored under other names', async () => {
+  it('reads the jobs and the audit log of version 0.1.0, whose fields have other names', async () => {
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     const [job, audit] = [await ended(id), ledger.audit(10)]
     await replays.close()
@@ -232,7 +231,7 @@ PRAGMA user_version = 0;`)
     expect(ledger.audit(10)).to.deep.equal(audit)
   })
 
-  it('starts at any moment around the end of the previous job', async () => {
+  it('starts even if it is requested while the previous job ends', async () => {
     const one = { entries: [{ id: 'entry-1', attempt }] }
     for (let turns = 0; turns < 12; turns += 1) {
       const next = Promise.withResolvers<Job>()
@@ -257,7 +256,7 @@ PRAGMA user_version = 0;`)
     expect(sent.length).to.be.below(ids.length)
   })
 
-  it('deletes an edited event, which has personal values, at its end', async () => {
+  it('deletes the edited event, which contains personal values, when it ends', async () => {
     const edited = Buffer.from('{"CustomerName":"Secretname"}').toString('base64')
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }], edited })
     await ended(id)

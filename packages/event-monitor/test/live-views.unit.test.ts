@@ -67,7 +67,7 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('shows new events of a record key that had no event before', async () => {
+  it('receives new events with the record key in its filter, also if the key is new', async () => {
     const batches: LiveBatch[] = []
     const topics = application.topics.map((topic) => ({ ...topic, key: ['Total'] }))
     const records = [12, 13, 12].map((Total, offset) =>
@@ -92,7 +92,7 @@ describe('a live view', () => {
     expect(watched).to.deep.equal([])
   })
 
-  it('drops batches of a slow client, and sends it their counts', async () => {
+  it('drops batches for a slow client, and sends the client their counts', async () => {
     const batches: LiveBatch[] = []
     let isSlow = true
     views.open({}, (event, data) => {

@@ -6,7 +6,7 @@ import { editableText, editedValue, fixtureOf } from '../src/model/masked.ts'
 import { corrected } from '../src/routes/edited.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
-/** Creates unique texts, and finds them in any output. */
+/** Creates unique texts, and finds the texts in outputs. */
 class Markers {
   readonly #prefix = `Pii${randomBytes(6).toString('hex')}`
   readonly #positions: string[] = []
@@ -105,7 +105,7 @@ describe('masking of personal values', () => {
     })
   })
 
-  it('refuses an edit with a duplicate key or a number that would change', () => {
+  it('refuses an edit with a duplicate key, or with a number that JavaScript would change', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify(orderCreated())
     const refused = (from: RegExp, to: string) => () => corrected(text.replace(from, to), original)
@@ -114,7 +114,7 @@ describe('masking of personal values', () => {
     expect(refused(/"Total":[\d.]+/, '"Total":12.50')).not.to.throw()
   })
 
-  it('restores a deep branch that is one placeholder', () => {
+  it('restores a deep branch from its single placeholder', () => {
     const deep = `${'{"a":'.repeat(70)}"Ada"${'}'.repeat(70)}`
     const original = Buffer.from(JSON.stringify(orderCreated({}, { Note: 'deep' })).replace('"deep"', deep))
     const text = editableText(original) ?? ''
@@ -123,7 +123,7 @@ describe('masking of personal values', () => {
     expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('restores names of fields', () => {
+  it('restores hidden field names', () => {
     const payload = { 'Ada Lovelace': 1, Other: { 'née Byron': 'GB-1', '*** 1': 2 } }
     const original = Buffer.from(JSON.stringify(orderCreated({}, payload)))
     const text = editableText(original) ?? ''
@@ -133,14 +133,13 @@ describe('masking of personal values', () => {
   })
 
   it('restores thousands of hidden field names quickly', function () {
-    // A separate search for each field would take half a minute.
     this.timeout(10_000)
     const names = Array.from({ length: 12_000 }, (_, index) => [`a name ${index}`, index])
     const original = Buffer.from(JSON.stringify(orderCreated({}, Object.fromEntries(names))))
     expect(editedValue(editableText(original) ?? '', original)).to.deep.equal(original)
   })
 
-  it('limits the edited text to 512 Ki characters for any number of placeholders', () => {
+  it('limits the text to edit to 512 Ki characters, even with thousands of placeholders', () => {
     for (const items of [Array(85_000).fill([]), Array(60_000).fill({}), Array(11_000).fill('Ada')]) {
       const original = Buffer.from(JSON.stringify(orderCreated({}, { items })))
       const text = editableText(original) ?? ''
@@ -149,7 +148,7 @@ describe('masking of personal values', () => {
     }
   })
 
-  it('ignores a placeholder that is copied to a pointer where the value would be shown', () => {
+  it('keeps a placeholder as text if its pointer names a value that was never hidden', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })
     expect((JSON.parse(editedValue(text, original).toString()) as { Name: string }).Name).to.equal('***{/AppId}***')

@@ -76,7 +76,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/** Links events to their causes. Marks replayed records as edited if their note says so, and drops the notes. */
+/** Links events to their causes. Notes are used only to mark replayed records as edited. */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>

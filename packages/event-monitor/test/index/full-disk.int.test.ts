@@ -43,9 +43,7 @@ describe('the index on a full disk', () => {
     }
   }
 
-  /**
-   * Writes batches until the disk is full, and tries the failed one again. Returns the number of the batch that failed.
-   */
+  /** Writes batches until the disk is full, and repeats the failed write. Returns the number of the failed batch. */
   function writeUntilFull(first: number, batches: IndexRecord[][]): number {
     for (let number = first; ; number += 1) {
       const records = batches[number] as IndexRecord[]
@@ -64,7 +62,7 @@ describe('the index on a full disk', () => {
     ['within a segment', 100_000],
     ['at the end of a segment', 40],
   ] as const) {
-    it(`equals an index whose disk was never full, after its own disk was full ${title}`, async () => {
+    it(`equals an index on a large disk after the disk was full ${title} and has space again`, async () => {
       const topics = ['orderevents', 'orderevents.dead']
       const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
       const good = testIndex({ segmentEvents, keepEvents: 100_000 })

@@ -30,7 +30,7 @@ describe('reads of the index', () => {
   const offsets = (page: { items: { position: { offset: string } }[] }) =>
     page.items.map(({ position }) => Number(position.offset))
 
-  it('returns pages across segments that list each event once, newest first', () => {
+  it('returns pages that list each event of all segments once, newest first', () => {
     for (let offset = 0; offset < 70; offset += 7) {
       index.add(...Array.from({ length: 7 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
     }
@@ -68,7 +68,7 @@ describe('reads of the index', () => {
     expect(index.reads.positions(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
   })
 
-  it('finds an event by its ids in every usual spelling, also if the event or its key has another spelling', () => {
+  it('finds an event by its ids in every usual spelling, even if the event or its key contains another spelling', () => {
     const [id, cause, order, key, hidden] = Array.from({ length: 5 }, () => randomUUID()) as [
       string,
       string,
@@ -90,11 +90,11 @@ describe('reads of the index', () => {
       for (const q of [guid, hex, hex.toUpperCase(), `{${guid}}`, `urn:uuid:${guid}`, `older-application ${hex}`])
         expect(offsets(index.reads.events({ q }, 10, undefined)), q).to.deep.equal([1])
     }
-    // The index has no values of fields that the contract omits.
+    // The index has no values of fields that the contract does not name.
     expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
   })
 
-  it('finds an event by its whole record key, unless a field of the key is personal', () => {
+  it('finds an event by its whole record key if no field of the key is personal', () => {
     const keyed = (key: string[], document: Record<string, unknown>, options: RecordOptions) => {
       const topics = application.topics.map((topic) => ({ ...topic, key }))
       return indexRecord(document, options, undefined, { topics })
@@ -133,7 +133,7 @@ describe('reads of the index', () => {
     ])
   })
 
-  it('filters by properties of events, and returns counts that equal the numbers of listed events', () => {
+  it('filters by properties of events, and counts exactly the listed events', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -160,7 +160,7 @@ describe('reads of the index', () => {
     }
   })
 
-  it('includes new events of a partition that was counted before', () => {
+  it('counts new events of a partition whose counts are cached', () => {
     const totals = () => [
       index.reads.events({ partition: 1 }, 1, undefined).total,
       index.reads.events({ partition: 1, name: ['StockCounted'] }, 1, undefined).total,
@@ -178,7 +178,7 @@ describe('reads of the index', () => {
     expect(totals()).to.deep.equal([2, 1, 1])
   })
 
-  it('filters by absolute times, and counts events by time', () => {
+  it('filters events by time ranges, and counts them by time', () => {
     for (let step = 0; step < 60; step += 1)
       index.add(indexRecord(orderCreated(), { offset: step, at: start + step * second }))
     const from = new Date(start + 20 * second).toISOString()
@@ -206,7 +206,7 @@ describe('reads of the index', () => {
     expect([first?.previous, first?.following?.offset]).to.deep.equal([null, '1'])
   })
 
-  it('lists an event without a reaction until the reaction arrives, in either order of arrival', () => {
+  it('lists an event until its expected reaction arrives, and omits it if the reaction arrived first', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
     const idOf = (position: number) =>
       ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
@@ -221,7 +221,7 @@ describe('reads of the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('accepts a cause or a reaction only if its event is valid, trusted and on its own topic', () => {
+  it('uses an event as cause or reaction only if it is valid, trusted and in its own topic', () => {
     const untrusted = {
       requireTrusted() {
         throw new UntrustedError('its publisher may not publish it')
@@ -235,7 +235,7 @@ describe('reads of the index', () => {
       indexRecord(orderCreated({}, { Total: 'x' }), { offset: 1, at: start }),
       indexRecord(orderCreated(), { offset: 2, at: start }, untrusted),
       indexRecord(other, { offset: 3, at: start }),
-      // The first reaction is on a foreign topic, and the second one is untrusted.
+      // The first reaction is in a wrong topic, and the second reaction is untrusted.
       indexRecord(paid(first), { offset: 4, at: start }),
       indexRecord(paid(other), { topic: 'paymentevents', offset: 1, at: start }, untrusted),
     )
@@ -243,7 +243,7 @@ describe('reads of the index', () => {
     expect(events.map(({ row }) => positionText(row.position))).to.deep.equal(['orderevents/0/0', 'orderevents/0/3'])
   })
 
-  it('lists a reaction that lacks its own reaction, and uses the time limit of each expected reaction', () => {
+  it('lists a reaction whose own expected reaction is missing, and uses the time limit of each reaction', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -267,7 +267,7 @@ describe('reads of the index', () => {
     }
   })
 
-  it('reads the log again after a restart with other reactions', () => {
+  it('reads the log again after a restart if other reactions are declared', () => {
     const before = testIndex({}, [])
     const [paid, unpaid] = [orderCreated(), orderCreated()]
     const { OrderId } = paid.Payload as { OrderId: string }
@@ -334,7 +334,7 @@ describe('reads of the index', () => {
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
-  it('shows a service’s sentence about a reason of its own, without personal values, and groups by the reason', () => {
+  it('shows a service’s report as a sentence without personal values, and groups dead letters by reason', () => {
     const deadLetter = (offset: number, detail: string) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -364,7 +364,7 @@ describe('reads of the index', () => {
     expect(index.reads.kinds()).to.have.length(1)
   })
 
-  it('distinguishes events and dead letters at one position after the topic was created again', () => {
+  it('distinguishes events and dead letters with the same position after a topic was created again', () => {
     const deadLetterOf = (at: number, reason: string, record: string) => ({
       topic: 'orderevents.dead',
       headers: {
@@ -422,14 +422,14 @@ describe('reads of the index', () => {
     })
     index.add(deadLetter(0), deadLetter(1))
     const ids = index.reads.deadLetterEntries(undefined, undefined).map(({ id }) => id)
-    // These records are committed, but the reader does not follow them.
+    // Writes the note without reporting it to the reader.
     index.writer.write([note], positionAfter([note]))
     const { entries, readUpTo } = index.reads.rawEntries(ids)
     expect([...readUpTo]).to.deep.equal([['orderevents.dead/0', 3n]])
     expect(entries.map(({ entry }) => entry.attempts[0]?.replayed?.as.offset)).to.deep.equal([undefined, '9'])
   })
 
-  it('selects entries by id or all open ones of a group, with their newest open attempts', () => {
+  it('selects entries by id, or all open entries of a group, with their newest attempts', () => {
     const deadLetter = (offset: number, at: number, over: Record<string, string> = {}) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -523,12 +523,12 @@ describe('reads of the index', () => {
       const chosen = [{ id: entry?.id, attempt: 'orderevents/0/0' }]
       expect(index.reads.chosenEntries({ ids })).to.deep.equal({ chosen, unknown: undefined })
       expect(index.reads.chosenEntries({ group: entry?.group })).to.deep.equal({ chosen, unknown: undefined })
-      // A job of an earlier version has both ids.
+      // Jobs of an earlier version can have both ids.
       const { entries } = index.reads.rawEntries(ids)
       expect(entries.map(({ entry }) => entry.id)).to.have.members(ids)
     })
 
-    it('lists the record as replayed, and as open again if one service rejects the replay', () => {
+    it('lists the record as replayed, and as open if one service rejects the replay', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1), note(2))
       expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['replayed', 1]])
       const [{ id } = { id: '' }] = all()
@@ -545,12 +545,12 @@ describe('reads of the index', () => {
       expect(index.reads.chosenEntries({ ids: [id] }).chosen).to.deep.equal([{ id, attempt: 'orderevents/0/9' }])
     })
 
-    it('adds the dead letter of a service that rejects the replay', () => {
+    it('lists a service that rejects only the replay', () => {
       index.add(deadLetter('payment-service', 0), note(1), deadLetter('order-service', 2))
       expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['replayed', 2]])
     })
 
-    it('allows a replay for the service that can handle the record', () => {
+    it('allows a replay if one of the services can handle the record', () => {
       index.add(
         deadLetter('order-service', 0, {}, 'conflicting-order'),
         deadLetter('payment-service', 1, {}, 'handler-error'),
@@ -559,7 +559,7 @@ describe('reads of the index', () => {
       expect(entry?.entry.attempts.map(({ reason }) => reason)).to.deep.equal(['handler-error'])
     })
 
-    it('separates the records of two dead letters at one position', () => {
+    it('separates two dead letters that name the same position but different records', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1, { 'deadletter-record': randomUUID() }))
       expect(all()).to.have.length(2)
     })

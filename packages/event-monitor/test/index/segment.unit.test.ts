@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { Segments } from '../../src/index/read/segments.ts'
 import { isSegment, openForReading, openForWriting, segmentsIn } from '../../src/index/segment.ts'
 
-/** Locks the file for some milliseconds, like the last connection that closes it. */
+/** Locks a file for some milliseconds, as SQLite does when the last connection closes. */
 const holder = `
 const { parentPort, workerData } = require('node:worker_threads')
 const { DatabaseSync } = require('node:sqlite')
@@ -69,13 +69,13 @@ describe('segments of the index', () => {
     expect(segmentsIn(folder, 'events', 'these').map((one) => one.file)).to.deep.equal([file])
   })
 
-  it('removes a segment that was written by other rules', () => {
+  it('removes a segment that was written with other rules', () => {
     expect([isSegment(file, 'these'), isSegment(file, 'others')]).to.deep.equal([true, false])
     expect(segmentsIn(folder, 'events', 'others')).to.deep.equal([])
     expect(readdirSync(folder)).to.deep.equal([])
   })
 
-  it('ignores a file that was removed before a reader opens it', () => {
+  it('ignores a file that is removed before a reader opens it', () => {
     const segments = new Segments()
     const gone = join(folder, 'events-000000000000003.sqlite')
     const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0 }

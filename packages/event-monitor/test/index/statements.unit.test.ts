@@ -10,7 +10,7 @@ const moment = (ms: number) => new Date(start + ms).toISOString()
 const megabytes = () => process.memoryUsage.rss() / 2 ** 20
 
 describe('the cache of prepared statements', () => {
-  it('keeps a bounded number of statements and amount of memory over 100,000 different queries', function () {
+  it('limits the number of statements and their memory for 100,000 different queries', function () {
     this.timeout(60_000)
     const index = testIndex()
     const segments = new Segments()
@@ -45,7 +45,7 @@ describe('the cache of prepared statements', () => {
     }
   })
 
-  it('keeps a bounded number of statements for SQL texts that contain values', () => {
+  it('limits the number of statements even if SQL texts contain values', () => {
     const database = new DatabaseSync(':memory:')
     const statements = new Statements(database)
     for (let value = 0; value < 1_000; value += 1) {

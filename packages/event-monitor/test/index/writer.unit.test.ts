@@ -12,7 +12,7 @@ describe('the writer of the index', () => {
       .events({}, 100_000, undefined)
       .items.map(({ position }) => `${position.topic}/${position.partition}/${position.offset}`)
 
-  it('continues after its last row, without gaps or duplicates, after a kill at any time', () => {
+  it('continues after its last row when it was killed at any time, without gaps or duplicates', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -29,7 +29,7 @@ describe('the writer of the index', () => {
           index = testIndex({ segmentEvents: 50, keepEvents: 100_000 })
           const ends = [0, 0, 0]
           for (const { partition, length, fate } of batches) {
-            // The reader of the log asks the index for the next position.
+            // Continues at the stored position, like the reader of the log.
             const next = index.writer.positions().get(`orderevents/${partition}`)?.next ?? 0
             expect(next).to.equal(ends[partition])
             const records = Array.from({ length }, (_, step) =>
@@ -59,7 +59,7 @@ describe('the writer of the index', () => {
     index = testIndex()
   })
 
-  it('continues with unused numbers after a mix of events and dead letters', () => {
+  it('gives new numbers to events and dead letters after a restart', () => {
     index = testIndex()
     for (let offset = 0; offset < 6; offset += 1) {
       const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'
@@ -69,7 +69,7 @@ describe('the writer of the index', () => {
     expect(positions().map((position) => position.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
   })
 
-  it('removes whole segments, oldest first, and keeps the configured number of newest events', () => {
+  it('removes the oldest segments, so that it keeps at most the configured number of events', () => {
     index = testIndex({ segmentEvents: 10, keepEvents: 30 })
     for (let offset = 0; offset < 95; offset += 5) {
       index.add(...Array.from({ length: 5 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
@@ -81,7 +81,7 @@ describe('the writer of the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(95)
   })
 
-  it('removes expired events, and dead letters later than events', () => {
+  it('removes expired events, and keeps dead letters longer', () => {
     let now = Date.UTC(2026, 0, 1)
     index = testIndex({ now: () => now, segmentEvents: 10 })
     const day = 86_400_000
@@ -96,7 +96,7 @@ describe('the writer of the index', () => {
     expect(positions()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
   })
 
-  it('lists gaps as long as it keeps events of the same time', () => {
+  it('keeps the gaps of the log after a restart', () => {
     index = testIndex()
     const gap = {
       topic: 'orderevents',
@@ -112,7 +112,7 @@ describe('the writer of the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(9)
   })
 
-  it('returns the newer event of a position after the topic was created again', () => {
+  it('returns the newer of two events with the same position after the topic was created again', () => {
     index = testIndex()
     index.add(indexRecord(orderCreated({ AppName: 'before' })))
     index.writer.write(
@@ -123,7 +123,7 @@ describe('the writer of the index', () => {
     expect(index.reads.row({ topic: 'orderevents', partition: 0, offset: '0' })?.appName).to.equal('after')
   })
 
-  it('counts a publisher with very many names under one name', () => {
+  it('counts further events under the name (others) if a publisher uses more than 2,000 names', () => {
     index = testIndex({ segmentEvents: 5_000 })
     index.add(
       ...Array.from({ length: 2_100 }, (_, offset) => indexRecord(orderCreated({ Name: `Odd${offset}` }), { offset })),

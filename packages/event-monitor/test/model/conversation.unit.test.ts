@@ -34,7 +34,7 @@ describe('a conversation', () => {
   })
   const steps = () => index.reads.conversation(correlation, roles).steps
 
-  it('lists effects after their causes, even with wrong clocks, and reports the skew', () => {
+  it('lists effects after their causes even if clocks are wrong, and reports the skew', () => {
     index.add(indexRecord(payment(), { topic: 'paymentevents', at: start }), indexRecord(order, { at: start + 50 }))
     const all = steps()
     expect(all.map(({ kind, row }) => [kind, row.name])).to.deep.equal([
@@ -60,7 +60,7 @@ describe('a conversation', () => {
     expect(steps()[2]?.skew).to.deep.equal({ ms: 2_000, by: 'publisher' })
   })
 
-  it('contains the dead letter, its edit and its replay', () => {
+  it('contains the dead letter of an event, and its edited replay', () => {
     const document = { ...order, AppName: 'older-application' }
     const deadLetter = {
       'deadletter-app': 'payment-service',
@@ -114,7 +114,7 @@ describe('a conversation', () => {
       'deadletter-offset': String(offset),
     })
 
-    it('begins with the client’s request, and shows the handled events in each service’s store', () => {
+    it('begins with the client’s request, and shows handled events in the store of each service', () => {
       index.add(
         indexRecord(order, { at: start, offset: 7 }),
         indexRecord(payment(), { topic: 'paymentevents', at: start + 5, offset: 3 }),
@@ -140,14 +140,14 @@ describe('a conversation', () => {
       })
     })
 
-    it('shows no event as handled if the service’s position is unknown or before the event', () => {
+    it('shows no event as handled if the service’s position is unknown, or is not past the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
       const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
       expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
       expect(columns.filter((id) => id.startsWith('state:'))).to.deep.equal([])
     })
 
-    it('shows no rejected event in a store, but its accepted replay', () => {
+    it('shows an accepted replay in a service’s store, and omits the rejected event', () => {
       const foreign = { ...order, AppName: 'older-application' }
       const all = { 'orderevents/0': '10' }
       index.add(
@@ -171,7 +171,7 @@ describe('a conversation', () => {
       expect(columns).not.to.include('client')
     })
 
-    it('shows an event as handled by no service if an unnamed service rejected it', () => {
+    it('shows no event as handled if an unknown service rejected the event', () => {
       index.add(
         indexRecord(order, { offset: 0 }),
         indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: deadLetterOf(0, 'no name of ours') }),
@@ -181,7 +181,7 @@ describe('a conversation', () => {
       expect(kinds).not.to.include('handled')
     })
 
-    it('shows a duplicate in a store once, and a request only before a valid event that names no cause', () => {
+    it('shows a duplicate in a store only once, and a request only before a valid event without a cause', () => {
       const lost = payment({ Headers: { CausationId: randomUUID() } })
       index.add(
         indexRecord(order, { offset: 0 }),
@@ -225,7 +225,7 @@ describe('the order of cause and effect', () => {
       time: ({ time }) => time,
     })
 
-  it('contains everything once, with causes first and partitions in order, even with wrong clocks', () => {
+  it('lists everything once, causes first and partitions in order, even if clocks are wrong', () => {
     const thing = fc.record({
       cause: fc.option(fc.nat(30), { nil: undefined }),
       partition: fc.constantFrom('a', 'b'),
@@ -255,7 +255,7 @@ describe('the order of cause and effect', () => {
     )
   })
 
-  it('ends if causes form a circle', () => {
+  it('lists everything even if causes form a circle', () => {
     const things = [0, 1, 2].map(
       (id): Thing => ({ id, cause: (id + 1) % 3, partition: String(id), offset: 0, time: id }),
     )

@@ -23,7 +23,7 @@ describe('likelyReason', () => {
       ...over,
     })
 
-  it('names the dead letter first', () => {
+  it('names the dead letter of the event, if there is one', () => {
     expect(likely({ deadLetterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
   })
 
@@ -36,7 +36,7 @@ describe('likelyReason', () => {
     )
   })
 
-  it('names the lag of the service, without a number if it was measured before the event arrived', () => {
+  it('names the lag of the service, without a number if the lag was measured before the event arrived', () => {
     expect(likely({ groups: [group('7', '9')] })).to.include({
       why: 'lag',
       text: 'payment-service has not read it yet: it is 2 events behind in orderevents/1',
@@ -45,7 +45,7 @@ describe('likelyReason', () => {
     expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not read it yet')
   })
 
-  it('names the monitor’s lag, or else an unknown reason', () => {
+  it('names the lag of the monitor’s index, or else an unknown reason', () => {
     expect(likely({ indexLag: null }).why).to.equal('index-behind')
     expect(likely({ indexLag: 1_001 }).text).to.contain('is 1001 events behind')
     expect(likely({ indexLag: 1_000 }).why).to.equal('unknown')
