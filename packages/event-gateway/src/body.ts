@@ -19,7 +19,6 @@ export function exampleOf(event: string | undefined): object | undefined {
   }
 }
 
-/** Reads the envelopes of a body without validating them. */
 export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   read: (request) =>
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),

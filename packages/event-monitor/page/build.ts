@@ -110,7 +110,6 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** Returns the request path of a file that esbuild wrote. */
 const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
@@ -128,7 +127,6 @@ function namesIn({ outputs }: Metafile) {
   }
 }
 
-/** Returns the entry files and all files that they import statically. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const visited = new Set<string>()
   const follow = (output: string): void => {

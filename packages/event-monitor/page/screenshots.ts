@@ -4,11 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 
 export interface Picture {
   name: string
-  /** Path and query of the view. */
   path: string
   /** Colour schemes; default: light. */
   schemes?: ('light' | 'dark')[]
-  /** Prepares the view for the picture. */
   before?: (page: Page) => Promise<void>
 }
 

@@ -169,7 +169,6 @@ const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']
     return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
   }, 0)
 
-/** Returns the lag of groups, and an error for unreadable groups. */
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],

@@ -10,7 +10,6 @@ export interface WatchedService {
   dryRun: { url: string; token: string } | undefined
 }
 
-/** Section `Monitor` of the settings. */
 export interface MonitorSettings {
   Monitor: {
     /** The folder of the index, relative to the service's folder. */
@@ -24,7 +23,6 @@ export interface MonitorSettings {
   }
 }
 
-/** Returns the services of services.json, with the addresses of the settings. */
 export function watchedServices(
   services: Application['services'],
   { Addresses, DryRuns }: MonitorSettings['Monitor'],

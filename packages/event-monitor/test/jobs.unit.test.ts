@@ -150,7 +150,7 @@ describe('a replay job', () => {
     expect(sent).to.have.length(ids.length)
   })
 
-  it('can use an Idempotency-Key again if its first request was refused', async () => {
+  it('accepts an Idempotency-Key again if its first request was refused', async () => {
     const refused = replays.start(request({ key: 'k', fingerprint: 'other' }), async () => {
       throw new Error('no such dead letter')
     })
@@ -189,7 +189,7 @@ describe('a replay job', () => {
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
 
-  it('does not count a replay as its own if the event was published before the job stored its intent', async () => {
+  it('counts a replay as an earlier one if the event was published before the job stored its intent', async () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })

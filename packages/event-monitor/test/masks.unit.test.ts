@@ -27,7 +27,6 @@ describe('masking of personal values', () => {
   })
   afterEach(() => index.close())
 
-  /** Returns records with personal values in every part that a publisher can fill. */
   function marked(markers: Markers) {
     const m = (field: string) => markers.new(field)
     const named = orderCreated(

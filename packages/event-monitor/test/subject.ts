@@ -72,5 +72,5 @@ const cases: Record<string, BadRequest> = {
   },
 }
 
-/** The monitor's cases for the specs of all services (packages/test-kit). */
+/** The invalid requests that the specs in packages/test-kit send to the monitor. */
 export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

@@ -1,4 +1,4 @@
-/** The internal parts that tests of the repository use. */
+/** The internal parts of the monitor that tests of the whole repository use. */
 export { HealthProbe } from '../src/health.ts'
 export { createReads } from '../src/index/read/reads.ts'
 export { segmentsIn } from '../src/index/segment.ts'

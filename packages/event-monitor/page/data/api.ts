@@ -90,7 +90,6 @@ export const isSigningIn = signal(false)
 
 const credentialKey = 'credential'
 
-/** Returns the API key or token of this tab. */
 export function credential(): string | null {
   try {
     return sessionStorage.getItem(credentialKey)

@@ -60,7 +60,6 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
   return { state, again: () => again.current() }
 }
 
-/** Returns the problem of a request, or of an error in the page. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) return error.problem
   return { type: 'about:blank', title: 'The page has failed. Reload it.', status: -1, detail: String(error) }
@@ -70,7 +69,6 @@ export const isPassing = ({ status }: Problem) => status === 0 || status === 429
 
 interface Task<Name extends string> {
   busy: Signal<Name | null>
-  /** Problem of the last action. */
   problem: Signal<Problem | null>
   run: (name: Name, act: () => Promise<void>) => Promise<void>
 }

@@ -17,7 +17,6 @@ function read(): void {
   })
 }
 
-/** Navigates to a URL of the page, such as `/dead`. */
 export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   if (url === path.value + search.value) return
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', root + url)

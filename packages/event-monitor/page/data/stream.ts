@@ -43,7 +43,6 @@ export function listen(to: Listener | null): void {
   open()
 }
 
-/** Disconnects while the tab is hidden. */
 export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving)
@@ -52,7 +51,6 @@ export function keepConnected(): void {
   })
 }
 
-/** Connects, unless the stream is already connected or was refused. */
 export function connect(): void {
   if (!source && connection.value.state !== 'refused') open()
 }

@@ -66,7 +66,6 @@ export function moment(iso: string): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
 }
 
-/** Returns the first part of a GUID. */
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 
 /**

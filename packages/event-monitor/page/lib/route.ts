@@ -50,7 +50,6 @@ export function positionIn(text: string): RecordPosition | undefined {
   return topic ? { topic, partition: Number(partition), offset } : undefined
 }
 
-/** Decodes a part of a path, if its encoding is valid. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -2,7 +2,6 @@ import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/in
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
-/** The lag of a consumer group in a topic. */
 interface GroupSum {
   group: string
   topic: string
@@ -31,7 +30,6 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
 export const unreadableText = ({ topic, partition }: Unreadable): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** Returns a line for each problem of the system. */
 export function troubles({ kafka, services, index, settings, complete }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [

@@ -112,7 +112,6 @@ function submit(text: string): void {
   go(`/${searchOf(text.trim() ? { ...filter, q: text.trim() } : filter)}`)
 }
 
-/** Renders the sign-in or sign-out button, if authentication is required. */
 function Account() {
   if (refusal.value) {
     return (

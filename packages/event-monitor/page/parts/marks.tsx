@@ -78,7 +78,6 @@ export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolea
   )
 }
 
-/** Shows `Name@1`, or `(no name)`. */
 export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
   if (!row.name) return <span class="quiet">(no name)</span>
   return (

@@ -18,7 +18,6 @@ interface Props {
   shown?: string | undefined
 }
 
-/** Shows the completeness of the data. */
 export function CompletenessLine({ complete, shown }: Props) {
   // Prefers the stream's counters, which are newer than an answer.
   const now = useComputed(() => completeness.value)

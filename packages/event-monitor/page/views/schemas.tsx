@@ -131,7 +131,6 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
   )
 }
 
-/** Validates while the user types. The monitor does not store the text. */
 function Validator() {
   const isOpen = useSignal(false)
   if (!isOpen.value) {

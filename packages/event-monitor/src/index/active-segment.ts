@@ -51,7 +51,6 @@ export class ActiveSegment {
     }
   }
 
-  /** Restores the state from the file. */
   restore(): void {
     if (this.#isCurrent) return
     this.#kinds.clear()

@@ -161,7 +161,6 @@ function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index:
   consumer?.reaction.push(index)
 }
 
-/** Returns the columns: publishers, topics with their consumers and stores, and dead letters. */
 function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
   const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
   const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({

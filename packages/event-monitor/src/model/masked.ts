@@ -146,7 +146,6 @@ interface Change {
   after: unknown
 }
 
-/** Returns the fields in which two documents differ. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]

@@ -59,7 +59,6 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-/** Returns each version of each event, with its publishers and consumers. */
 export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')

@@ -108,7 +108,6 @@ const dryRunInput = eventBody(
   },
 )
 
-/** Returns the routes that check an event without publishing it. */
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
@@ -168,7 +167,6 @@ export function checkRoutes(monitor: Monitor): Route[] {
 
 const timeoutMs = 5_000
 
-/** Asks each service that consumes a topic for the effects of a record. */
 async function tryRecord(record: DryRunRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
   const consumers = services.filter(({ consumes }) => consumes.includes(record.position.topic))
   return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))

@@ -68,7 +68,6 @@ const fingerprintOf = (request: object) => createHash('sha256').update(JSON.stri
 export function replayRoutes(monitor: Monitor): Route[] {
   const { index, ledger, replays } = monitor
 
-  /** Returns the open dead letters of a group, oldest first. */
   async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
     const { chosen } = await index.ask('chosenEntries', { group })
     if (chosen.length === 0) throw notKept('open dead letter of this group')

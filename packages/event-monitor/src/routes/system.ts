@@ -113,7 +113,6 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   ]
 }
 
-/** Returns the type of a valid event. */
 function typeIn(bytes: Buffer): string | null {
   try {
     const { Name, Version } = parseFullEnvelope(bytes)

@@ -32,7 +32,6 @@ describe('the index on a full disk', () => {
       }),
     )
 
-  /** Returns the content of an index as a reader sees it. */
   function contents({ reads }: TestIndex) {
     const { items, total } = reads.events({}, 100_000, undefined)
     const kinds = reads.kinds().map(({ kind, count }) => `${kind.name} ${count}`)

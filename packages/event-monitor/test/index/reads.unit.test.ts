@@ -90,7 +90,7 @@ describe('reads of the index', () => {
       for (const q of [guid, hex, hex.toUpperCase(), `{${guid}}`, `urn:uuid:${guid}`, `older-application ${hex}`])
         expect(offsets(index.reads.events({ q }, 10, undefined)), q).to.deep.equal([1])
     }
-    // The index has no values of fields that the contract does not name.
+    // The index stores only values of fields that the contract names.
     expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
   })
 

@@ -140,7 +140,7 @@ describe('a conversation', () => {
       })
     })
 
-    it('shows no event as handled if the service’s position is unknown, or is not past the event', () => {
+    it('shows no event as handled if the service’s position is unknown or at the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
       const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
       expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])

@@ -42,7 +42,7 @@ describe('the page bundle', () => {
     ])
   })
 
-  it('names assets by their content so that browsers cache them forever, but not the page itself', () => {
+  it('names assets by their content, so that browsers can keep them forever, and does not cache the page', () => {
     const kept = manifest.files.filter(({ immutable }) => immutable)
     for (const { path } of kept) expect(path).to.match(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(js|css|svg)$/)
     expect(manifest.files.filter(({ immutable }) => !immutable).map(({ path }) => path)).to.have.members([
@@ -51,7 +51,7 @@ describe('the page bundle', () => {
     ])
   })
 
-  it('follows the security policy: it has no inline script or style and uses only its own host', () => {
+  it('follows the security policy: scripts and styles are files of the monitor’s own host', () => {
     const html = String(read('/index.html'))
     expect(html).not.to.match(/<script(?![^>]* src=)|<style|style=|\son\w+=|https?:/)
     expect(pagePolicy).not.to.match(/unsafe|https?:|\*/)
@@ -60,7 +60,7 @@ describe('the page bundle', () => {
     }
   })
 
-  it('fits any application and does not name this project', () => {
+  it('contains no names of this project, so that it fits any application', () => {
     expect(String(read('/index.html'))).not.to.contain('orderflow')
   })
 
@@ -71,7 +71,7 @@ describe('the page bundle', () => {
     }
   })
 
-  it('serves the page for every view, the page with status 404 for unknown paths, and existing assets', () => {
+  it('serves existing assets, and the page for every path, with status 404 for unknown paths', () => {
     const answer = readPage(folder)
     for (const path of [
       '/',
@@ -94,7 +94,7 @@ describe('the page bundle', () => {
     expect(answer(script)?.file).to.include({ type: 'text/javascript; charset=utf-8', immutable: true })
   })
 
-  it('links its assets correctly from each path, also below the prefix that a proxy sends', () => {
+  it('links assets correctly from each path, also below the path prefix of a proxy', () => {
     const answer = readPage(folder)
     const filesOf = (path: string, prefix?: string) => {
       const { file } = answer(path, prefix) ?? {}

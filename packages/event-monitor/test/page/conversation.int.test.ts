@@ -7,7 +7,7 @@ describe('the conversation view', () => {
   const tests = pageTests()
   const path = `/c/${guid(2, 1)}`
 
-  it('draws the steps in order, with dead letters, replays and anomalies', async () => {
+  it('draws the steps in order, with dead letters, replays and notes about problems', async () => {
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.equal(7)
@@ -42,7 +42,7 @@ describe('the conversation view', () => {
     await page.getByText('1 of 1 record shown').waitFor()
   })
 
-  it('opens a step next to the lifeline, by click and by keys', async () => {
+  it('opens a step in a panel next to the lifeline, by click and by keys', async () => {
     const page = await tests.open(path)
     await page.locator('.step .words').first().click()
     await page.locator('.side-panel .json-line').first().waitFor()
@@ -96,7 +96,7 @@ describe('the conversation view', () => {
     )
   })
 
-  it('opens the only conversation of a GUID directly', async () => {
+  it('opens a conversation directly if no other conversation contains the GUID', async () => {
     tests.monitor.problems.set(`/v1/conversations/${guid(7, 4)}`, { type: 'x', title: 'None', status: 404 })
     const first = { topic: 'orderevents', partition: 1, offset: '1204' }
     const conversations = { correlationId: guid(2, 1), events: 7, from: isoAt(0), to: isoAt(1000), first }

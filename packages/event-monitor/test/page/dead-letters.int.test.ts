@@ -29,7 +29,7 @@ describe('the dead letters view', () => {
     expect(await page.locator('input[type=checkbox]').count()).to.equal(42)
   })
 
-  it('names every service that rejected a record, in its group, its entry and its history', async () => {
+  it('names every service that rejected a record in the group, the entry and the history', async () => {
     const page = await tests.open('/dead?group=g1')
     await page.getByText('42 of 42 shown').waitFor()
     const rows = page.locator('tr', { hasText: 'order-service, payment-service' })
@@ -43,7 +43,7 @@ describe('the dead letters view', () => {
     )
   })
 
-  it('works with the keyboard alone, and Escape leaves the editor before it leaves the view', async () => {
+  it('works with the keyboard alone; Escape first leaves the editor, then the view', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     for (const key of ['g', 'd']) await page.keyboard.press(key)
@@ -59,7 +59,7 @@ describe('the dead letters view', () => {
     await page.waitForURL('**/dead?group=g1')
   })
 
-  it('shows a diff of an edit, checks it while the user types, and replays it once', async () => {
+  it('shows the changes of an edit, checks the edit while the user types, and replays it once', async () => {
     const page = await tests.open(path)
     await page.getByText('services would reject this event again').waitFor()
     expect(await page.getByRole('button', { name: 'Replay unchanged' }).isDisabled()).to.equal(true)
@@ -94,7 +94,7 @@ describe('the dead letters view', () => {
     const outcomes = [{ entry: guid(9, 4), result: 'replayed' as const, as, why: [] }]
     tests.monitor.send('job', job({ id: 'job-9', total: 1, replayed: 1, refused: 0, done: 0, outcomes, edited: true }))
     await page.locator('.job a[href="/e/orderevents/1/2301"]').waitFor()
-    // The index receives the new record later than the job.
+    // The new record is not in the index when the job ends.
     const [attempt] = entry(4).attempts
     const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []
     tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
@@ -126,7 +126,7 @@ describe('the dead letters view', () => {
   }
   const sent = () => tests.monitor.requests.filter(({ path, method }) => path === '/v1/replays' && method === 'POST')
 
-  it('keeps an edit for its attempt, and uses it for a newer attempt only if the user chooses to', async () => {
+  it('keeps an edit for its attempt, and uses the edit for a newer attempt only if the user confirms this', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
@@ -138,7 +138,6 @@ describe('the dead letters view', () => {
       .to.contain('orderevents/1/1204')
       .and.to.contain('orderevents/1/2301')
     expect(await page.getByRole('button', { name: 'Replay as edited' }).isDisabled()).to.equal(true)
-    // The draft keeps its attempt after a reload.
     await tests.reload(page, warning)
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
     await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
@@ -149,7 +148,7 @@ describe('the dead letters view', () => {
     expect(sent()[0]?.body).to.deep.include({ entries: [guid(9, 4)], attempt })
   })
 
-  it('shows the newest attempt when the user discards the edit of an earlier one', async () => {
+  it('shows the newest attempt when the user discards the edit of an earlier attempt', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
@@ -170,7 +169,7 @@ describe('the dead letters view', () => {
     expect(await page.getByRole('alert').count()).to.equal(0)
   })
 
-  it('shows why the edit of a replayed attempt is refused', async () => {
+  it('shows the reason if the edit of a replayed attempt is refused', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
@@ -187,7 +186,7 @@ describe('the dead letters view', () => {
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
   })
 
-  it('keeps an edit with placeholders instead of personal values after a reload, until the user discards it', async () => {
+  it('keeps an edit after a reload, with placeholders for personal values, until the user discards the edit', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await fixTotal(page)
@@ -201,7 +200,7 @@ describe('the dead letters view', () => {
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
 
-  it('marks the place where a text is not JSON', async () => {
+  it('marks the position of a JSON syntax error', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
@@ -255,7 +254,7 @@ describe('the dead letters view', () => {
     expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
   })
 
-  it('lets users write an event again if it is not JSON, and reveal the original', async () => {
+  it('lets users write an event again that is not JSON, and reveal the original', async () => {
     const event = { ...eventDetail(), document: null, documentNote: 'It is no JSON.', masked: [] }
     tests.monitor.answers.deadLetterEntry = entryDetail({
       entry: entry(4, { reason: 'not-json' }),
@@ -275,13 +274,13 @@ describe('the dead letters view', () => {
     await page.getByRole('dialog', { name: 'Reveal personal values' }).waitFor()
   })
 
-  it('explains why an event cannot be edited', async () => {
+  it('states the reason if an event cannot be edited', async () => {
     tests.monitor.answers.deadLetterEntry = entryDetail({ editable: null, event: null })
     const page = await tests.open(path)
     await page.getByText('This event cannot be edited').waitFor()
   })
 
-  it('explains an empty list', async () => {
+  it('explains the view if there are no dead letters', async () => {
     tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, groups: [], others: 0, open: 0 }
     const page = await tests.open('/dead')
     await page.getByText('No dead letters').waitFor()

@@ -13,14 +13,14 @@ describe('drafts', () => {
 
   const draft = { attempt: 'orderevents/0/1', text: 'edited' }
 
-  it('keeps an edit and its attempt for an entry until it is removed', () => {
+  it('keeps the edit of an entry with its attempt until the edit is removed', () => {
     expect(keepDraft(storage, 'one', draft)).to.equal(true)
     expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal([draft, null])
     keepDraft(storage, 'one', null)
     expect(kept.size).to.equal(0)
   })
 
-  it('ignores an edit that names no attempt, as in version 0.1.0', () => {
+  it('ignores an edit of version 0.1.0, which names no attempt', () => {
     kept.set('draft:one', '{"AppName":"edited"}')
     kept.set('draft:two', '{"AppName":')
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])
@@ -41,7 +41,7 @@ describe('drafts', () => {
 })
 
 describe('words for health', () => {
-  it('sums the partitions of a group and topic, the largest lag first', () => {
+  it('sums the lag of all partitions by group and topic, largest lag first', () => {
     const sums = summedLags(health().groups).map(({ group, topic, partitions, ...lag }) => [
       group,
       topic,
@@ -84,7 +84,7 @@ describe('words for health', () => {
 
 describe('nextStepOf', () => {
   for (const status of [0, 400, 401, 403, 404, 409, 429, 503]) {
-    it(`returns a sentence about the next step for status ${status}`, () =>
+    it(`returns the user’s next step after an answer with status ${status}`, () =>
       expect(nextStepOf({ status })).to.match(/\.$/))
   }
 })

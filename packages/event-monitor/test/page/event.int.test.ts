@@ -7,7 +7,7 @@ describe('the view of an event', () => {
   const tests = pageTests()
   const path = '/e/orderevents/1/1204'
 
-  it('shows faults with hints at their lines, and marks masked values', async () => {
+  it('shows each fault with a hint below its line, and marks masked values', async () => {
     const page = await tests.open(path)
     const wrong = page.locator('.json-line.is-wrong', { hasText: 'Total' })
     await wrong.waitFor()
@@ -57,7 +57,7 @@ describe('the view of an event', () => {
     expect(download.suggestedFilename()).to.equal('order-created-with-total-as-text.json')
   })
 
-  it('asks for a reason before it shows personal values, and never stores them', async () => {
+  it('asks for a reason before it shows personal values, and never stores these values', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Reveal 2 masked' }).click()
     const dialog = page.getByRole('dialog')
@@ -89,7 +89,7 @@ describe('the view of an event', () => {
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
   })
 
-  it('opens the only record of an Id directly', async () => {
+  it('opens a record directly if no other record has the Id', async () => {
     tests.monitor.answers.id.positions.splice(1)
     const page = await tests.open('/id/00000001-0000-4000-8000-000000000004')
     await page.waitForURL('**/e/orderevents/1/1204')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chipsOf, filterOf, isChosen, searchOf, toggled } from '../../page/lib/filters.ts'
 
 describe('the filters of the page', () => {
-  it('returns the same filter after a round trip through the address', () => {
+  it('reads the same filter from the address that it writes', () => {
     const filter = {
       topic: ['orderevents', 'a&b=c'],
       name: ['OrderCreated'],
@@ -29,12 +29,12 @@ describe('the filters of the page', () => {
     expect(filterOf('?from=2026-11-23T12:00:00%2B02:00').from).to.equal('2026-11-23T10:00:00.000Z')
   })
 
-  it('returns the same address for the same filter, independent of the order of clicks', () => {
+  it('writes the same address for any order of clicks', () => {
     const [one, other] = [searchOf({ q: 'a', topic: ['t'] }), searchOf({ topic: ['t'], q: 'a' })]
     expect(one).to.equal(other)
   })
 
-  it('removes only the value that is clicked twice', () => {
+  it('removes only the value that was clicked again', () => {
     const once = toggled({ topic: ['a'] }, 'topic', 'b')
     expect(once).to.deep.equal({ topic: ['a', 'b'] })
     expect(toggled(once, 'topic', 'a')).to.deep.equal({ topic: ['b'] })
@@ -58,7 +58,7 @@ describe('the filters of the page', () => {
     expect(isChosen({}, 'why', 'conflicting-order')).to.equal(false)
   })
 
-  it('returns a label for each part, with the filter that remains without the part', () => {
+  it('returns a label for each part of a filter, with the filter that remains without this part', () => {
     const chips = chipsOf({ topic: ['a', 'b'], q: 'x' })
     expect(chips.map(({ label }) => label)).to.deep.equal(['topic: a', 'topic: b', 'q: x'])
     expect(chips[0]?.without).to.deep.equal({ topic: ['b'], q: 'x' })

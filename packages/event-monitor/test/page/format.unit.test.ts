@@ -32,7 +32,7 @@ describe('numbers and times on the page', () => {
   for (const [what, text, expected] of cases)
     it(`formats ${what} as ${expected}`, () => expect(text).to.equal(expected))
 
-  it('formats times to the millisecond', () => {
+  it('formats a clock time with milliseconds', () => {
     const date = new Date(2026, 10, 21, 9, 5, 3, 7)
     expect([clock(date.toISOString()), moment(date.toISOString())]).to.deep.equal([
       '09:05:03.007',

@@ -51,23 +51,23 @@ describe('pointerRanges', () => {
     return text.slice(from, to)
   }
 
-  it('finds each value with the name of its field', () => {
+  it('returns the range of each value with its field name', () => {
     expect(['/a/0', '/a/1/b~1c', '/d'].map(at)).to.deep.equal(['1', '"b/c": "x\\"}"', '"d" : null'])
   })
 
-  it('finds the parent of a missing value', () => {
+  it('returns the range of the parent if a value is missing', () => {
     expect(at('/a/1/z')).to.equal('{')
     expect(at('/z')).to.equal('{')
   })
 
-  it('finds the values before a syntax error', () => {
+  it('returns the ranges of all values before a syntax error', () => {
     const ranges = pointerRanges('{"a": 1, "b": }')
     expect([...ranges.keys()]).to.deep.equal(['/a'])
     for (const broken of ['', '{', '[1,', '"', '{"a"', '{"a":"\\x"}', 'nul]'])
       expect(() => pointerRanges(broken)).not.to.throw()
   })
 
-  it('finds every value of a random document', () => {
+  it('returns the range of every value of a random document', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
         const written = JSON.stringify(document, null, 1)

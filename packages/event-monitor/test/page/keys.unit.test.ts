@@ -7,7 +7,7 @@ describe('the keys of the page', () => {
     return keys.map((key) => read({ key, isChord: false, isTyping: false, isOnControl: false, ...some })).at(-1)
   }
 
-  it('moves to rows, opens them and goes back', () => {
+  it('returns the commands to select a row, open it and go back', () => {
     expect(press(['j'])).to.deep.equal({ does: 'next' })
     expect(press(['k'])).to.deep.equal({ does: 'previous' })
     expect(press(['Enter'])).to.deep.equal({ does: 'open' })
@@ -15,7 +15,7 @@ describe('the keys of the page', () => {
     expect(press(['/'])).to.deep.equal({ does: 'search' })
   })
 
-  it('opens a view after g and a second key within one second', () => {
+  it('returns the command to open a view if a second key follows g within one second', () => {
     expect(press(['g', 'd'])).to.deep.equal({ does: 'go', href: '/dead' })
     let time = 0
     const late = () => {
@@ -27,7 +27,7 @@ describe('the keys of the page', () => {
     expect(press(['g', 'constructor'])).to.equal(undefined)
   })
 
-  it('leaves all keys to a text field except Escape, which leaves the field', () => {
+  it('ignores all keys in a text field except Escape, which leaves the field', () => {
     expect(press(['g', 'd'], { isTyping: true })).to.equal(undefined)
     expect(press(['Escape'], { isTyping: true })).to.deep.equal({ does: 'leave' })
   })

@@ -14,7 +14,7 @@ describe('the lifeline', () => {
     }
   })
 
-  it('shows idle times as lines in compact form, and as space otherwise', () => {
+  it('shows idle times as lines in the compact form, and as empty space in the other form', () => {
     const [compact, wide] = [lifelineOf(short, 1000, true), lifelineOf(short, 1000, false)]
     expect([...compact.idle.keys()]).to.deep.equal([2, 5])
     expect(compact.idle).to.deep.equal(wide.idle)
@@ -41,7 +41,7 @@ describe('the lifeline', () => {
     expect(stepsBetween(life, life.height - 10, life.height + 500)[1]).to.equal(5000)
   })
 
-  it('draws bars that cross the visible part, even if they begin and end outside of it', () => {
+  it('draws bars that cross the visible part, even if they begin above and end below it', () => {
     const bars = barsAcross(short.steps, 3, 4)
     expect(bars).to.deep.equal([
       { column: 'service:payment-service', from: 2, to: 3 },
@@ -49,7 +49,7 @@ describe('the lifeline', () => {
     ])
   })
 
-  it('adds notes on the anomalies of a step', () => {
+  it('adds notes to a step about a duplicate, a wrong clock or a missing cause', () => {
     const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
     expect(notes[0]?.[0]).to.match(/^the cause .* is not in the index$/)
     expect(notes[4]).to.deep.equal(['duplicate of step 4'])
@@ -72,7 +72,7 @@ describe('the lifeline with client and stores', () => {
 })
 
 describe('windowOf and scrolledTo', () => {
-  it('windowOf returns the visible rows and a few more on both sides', () => {
+  it('windowOf returns the visible rows, and a few rows above and below', () => {
     const list = { count: 2000, rowHeight: 30, height: 600 }
     expect(windowOf({ ...list, top: 3000, around: 2 })).to.deep.equal({
       first: 98,
@@ -85,7 +85,7 @@ describe('windowOf and scrolledTo', () => {
     expect(windowOf({ ...list, count: 0, top: 0 })).to.deep.equal({ first: 0, end: 0, before: 0, total: 0 })
   })
 
-  it('scrolledTo scrolls only as far as a row needs', () => {
+  it('scrolledTo scrolls only until the row is completely visible', () => {
     const list = { rowHeight: 30, top: 300, height: 600 }
     expect([scrolledTo(12, list), scrolledTo(5, list), scrolledTo(40, list)]).to.deep.equal([300, 150, 630])
   })

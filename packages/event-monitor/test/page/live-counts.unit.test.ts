@@ -28,7 +28,7 @@ describe('the rate chart', () => {
     expect(grown(strip, 9000, 4, 0)).to.deep.equal(strip)
   })
 
-  it('shows numbers per second', () => {
+  it('shows the number of events per second', () => {
     expect(plotted(strip)).to.deep.equal([
       [10, 15, 20],
       [0.2, 0.4, 0.6],
@@ -50,7 +50,7 @@ describe('RateWindow', () => {
 describe('the facets', () => {
   const { facets } = sampleAnswers()
 
-  it('adds each batch to the counts and keeps their order', () => {
+  it('adds each batch to the counts, and keeps the order of values', () => {
     const added = {
       topic: [
         { value: 'paymentevents', count: 40_000 },

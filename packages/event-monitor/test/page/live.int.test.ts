@@ -10,7 +10,7 @@ describe('the live view', () => {
   const rowsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
   const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'a client of the stream')
 
-  it('shows new events, counts them exactly, and reports events without a row', async () => {
+  it('shows new events, counts all events exactly, and reports how many it does not show', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -56,7 +56,7 @@ describe('the live view', () => {
     await page.locator('.event-row .what').first().waitFor()
     const pages = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events')
     for (const count of [2, 3]) {
-      // The view loads one page at a time, so this scrolls until the request is sent.
+      // Scrolls until the request is sent, because the view loads one page at a time.
       await eventually(async () => {
         await page.locator('.grid').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight))
         return pages().length >= count
@@ -69,7 +69,7 @@ describe('the live view', () => {
     expect(await page.locator('.event-row').count()).to.be.below(80)
   })
 
-  it('keeps its filters in the address, and removes them by a click', async () => {
+  it('keeps its filters in the address, and removes a filter by a click', async () => {
     const page = await tests.open('/')
     await page.locator('.facets button', { hasText: 'OrderCreated@1' }).click()
     await page.waitForURL('**/?name=OrderCreated&version=1')
@@ -89,7 +89,7 @@ describe('the live view', () => {
 
   it('loads the time range that the user selects in the chart, and closes the stream for a past range', async () => {
     const page = await tests.open('/')
-    // The rates of the chart arrive together with the facets.
+    // Waits for the facets, which arrive together with the chart’s rates.
     await page.locator('.facets button').first().waitFor()
     const box = await page.locator('.strip .u-over').boundingBox()
     if (!box) throw new Error('no strip')
@@ -178,7 +178,7 @@ describe('the live view', () => {
     await page.locator('main').getByText('make demo').waitFor()
   })
 
-  it('shows a problem and the next step', async () => {
+  it('shows a problem of the monitor, and the next step', async () => {
     tests.monitor.problems.set('/v1/events', {
       type: 'x',
       title: 'The index is not open',

@@ -5,13 +5,13 @@ import type { CDPSession } from 'playwright-core'
 import { pageTests } from './support/page-tests.ts'
 import { rowOf } from './support/sample.ts'
 
-/** Returns the tab's heap after a garbage collection, in MiB. Up to 5 MiB remain until a later collection. */
+/** Returns the tab's heap in MiB after a garbage collection, which may leave up to 5 MiB of garbage. */
 async function heapOf(cdp: CDPSession): Promise<number> {
   await cdp.send('HeapProfiler.collectGarbage')
   return (await cdp.send('Runtime.getHeapUsage')).usedSize / 2 ** 20
 }
 
-/** Returns the smallest heap of eight collections, in MiB. */
+/** Returns the smallest heap after eight garbage collections, in MiB. */
 async function leastHeap(cdp: CDPSession): Promise<number> {
   const sizes: number[] = []
   while (sizes.length < 8) {
@@ -24,7 +24,7 @@ async function leastHeap(cdp: CDPSession): Promise<number> {
 describe('memory of a tab at 10,000 events per second', () => {
   const tests = pageTests()
 
-  it('stays the same from batch 1,000 to batch 3,000, while every event is counted', async () => {
+  it('does not grow between batches 1,000 and 3,000, while the tab counts every event', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const cdp = await page.context().newCDPSession(page)

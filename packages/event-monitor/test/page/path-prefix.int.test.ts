@@ -10,7 +10,7 @@ describe('the page below a path prefix at a proxy', () => {
   const pathOf = (page: { url(): string }) => new URL(page.url()).pathname
 
   for (const path of ['/', '/dead', '/health', deep, `/c/${row.correlationId}`, '/nowhere/at/all/for/sure/here']) {
-    it(`loads ${path.replace(/[\da-f-]{36}/, 'CORRELATION-ID')} with its files and data, all of them below the prefix`, async () => {
+    it(`loads ${path.replace(/[\da-f-]{36}/, 'CORRELATION-ID')} with all files and data from below the prefix`, async () => {
       const { page, errors, strangers } = await tests.tab(path)
       expect(pathOf(page)).to.equal(`/watch/events${path}`)
       const hrefs = await page.evaluate<string[]>(

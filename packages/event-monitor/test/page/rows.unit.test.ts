@@ -18,13 +18,13 @@ describe('the rows of the live view', () => {
     expect(shown(buffer.lines)).to.deep.equal([5, 4, 3, 2, 1])
   })
 
-  it('adds a note for events without a row', () => {
+  it('adds a note about events that have no row', () => {
     buffer.addNewer(rows(3, 1), 0)
     buffer.addNewer(rows(9, 2), 4)
     expect(shown(buffer.lines)).to.deep.equal([9, 8, '+4', 3])
   })
 
-  it('continues with older pages without duplicates', () => {
+  it('adds older pages without duplicates', () => {
     buffer.addNewer(rows(9, 3), 0)
     buffer.addOlder(rows(7, 3))
     expect(shown(buffer.lines)).to.deep.equal([9, 8, 7, 6, 5])
@@ -45,7 +45,7 @@ describe('the rows of the live view', () => {
     expect(buffer.oldest).to.deep.equal(rowOf(5001))
   })
 
-  it('adds rows again that were dropped before', () => {
+  it('adds dropped rows again', () => {
     buffer.addNewer(rows(9000, 100), 0)
     for (let page = 1; page < 40; page += 1) buffer.addOlder(rows(9000 - page * 100, 100))
     buffer.addNewer(rows(9000, 1), 0)

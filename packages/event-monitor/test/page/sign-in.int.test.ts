@@ -84,7 +84,7 @@ describe('the sign-in dialog', () => {
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)
   })
 
-  it('opens once, and leaves a sign-in button for users who cancel', async () => {
+  it('opens once, and shows a sign-in button after the user has closed it', async () => {
     const page = await tests.open('/dead')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
@@ -100,7 +100,7 @@ describe('the sign-in dialog', () => {
     await page.locator('main td').first().waitFor()
   })
 
-  it('leaves actions disabled without their scope, and names it', async () => {
+  it('keeps actions disabled if their scope is missing, and names the scope', async () => {
     const page = await tests.open('/e/orderevents/1/1204')
     await signIn(page)
     await page.locator('.json-line').first().waitFor()

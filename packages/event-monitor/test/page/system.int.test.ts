@@ -6,7 +6,7 @@ import { health } from './support/system-sample.ts'
 describe('the system views', () => {
   const tests = pageTests()
 
-  it('shows the number of problems next to the names of views in the navigation', async () => {
+  it('shows the number of problems of each view in the navigation', async () => {
     const page = await tests.open('/audit')
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
@@ -46,7 +46,7 @@ describe('the system views', () => {
     await page.waitForURL(/\?publisher=/)
   })
 
-  it('lists the publishers of an old version, and the breaking changes of a new one', async () => {
+  it('lists the publishers of an old schema version, and the breaking changes of a new version', async () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
     await old.getByText('old, still published').waitFor()
@@ -54,7 +54,7 @@ describe('the system views', () => {
     await page.getByText('readers of OrderCreated@1 cannot read this version').waitFor()
   })
 
-  it('validates a text while the user types', async () => {
+  it('validates an event while the user types', async () => {
     const page = await tests.open('/schemas')
     await page.getByRole('button', { name: 'Validate an event' }).click()
     await page.locator('.cm-content').click()

@@ -31,7 +31,7 @@ const index = openIndex(
   },
 )
 await index.start()
-/** The state that the index reports, with the number of events that its reader finds. */
+/** The state that the index reports, and the number of events that a query finds. */
 export interface Report extends Completeness {
   total: number
   error: string | null

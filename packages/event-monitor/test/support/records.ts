@@ -13,7 +13,7 @@ export const application = readApplication(new URL('../../services.json', import
 
 export const trusting = { requireTrusted() {} }
 
-/** Returns an envelope of OrderCreated. It is reduced unless `over` adds ids. */
+/** Returns an envelope of OrderCreated: a reduced one, or a full one if `over` adds ids. */
 export function orderCreated(
   over: Record<string, unknown> = {},
   payload: Record<string, unknown> = {},
@@ -29,7 +29,6 @@ export function orderCreated(
   }
 }
 
-/** Returns a full envelope of any event. */
 export function full(
   name: string,
   payload: Record<string, unknown>,
@@ -49,7 +48,6 @@ export interface RecordOptions {
   headers?: Record<string, string>
 }
 
-/** Returns a record that contains a document, or a text. */
 export function logRecord(
   document: unknown,
   {
@@ -73,7 +71,6 @@ export function logRecord(
   }
 }
 
-/** Returns a record in the form of the index. */
 export function indexRecord(
   document: unknown,
   options: RecordOptions = {},
@@ -102,17 +99,14 @@ export interface TestIndex {
   reads: Reads
   /** Writes records and their positions, and updates the reader. */
   add(...records: IndexRecord[]): void
-  /**
-   * Simulates a restart after kill -9: the old index is not closed, and a new one opens the files. Its expected
-   * reactions may differ.
-   */
+  /** Simulates a restart after kill -9: opens the files in a new index, and does not close the old index. */
   reopen(reactions?: Application['reactions']): void
   close(): void
 }
 
 /**
  * @param options `folder` is the parent of the index's own folder
- * @param expected the expected reactions
+ * @param expected the reactions that the index expects
  */
 export function testIndex(options: Partial<WriterOptions> = {}, expected = application.reactions): TestIndex {
   const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'monitor-index-'))

@@ -147,7 +147,6 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Lists the conversations that contain a GUID. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
@@ -219,7 +218,6 @@ interface Props {
   open: (index: number) => void
 }
 
-/** Steps per page of the table. */
 const page = 300
 
 function StepTable({ conversation: { steps, columns }, active, open }: Props) {

@@ -68,7 +68,6 @@ const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
   </p>
 )
 
-/** Lists the attempts, oldest first. */
 function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail }) {
   return (
     <section class="card story" aria-label="History">

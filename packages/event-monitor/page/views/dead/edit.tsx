@@ -92,13 +92,11 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
   }
-  /** Discards the edit. */
   const startOver = () => {
     base.value = { attempt, editable }
     change(editable)
     resets.value += 1
   }
-  /** Keeps the edit for the newest attempt. */
   const useForNewest = () => {
     base.value = { attempt, editable }
     change(text.value)
@@ -210,7 +208,6 @@ interface StaleProps {
   useForNewest: () => void
 }
 
-/** Asks what to do with the edit of an earlier attempt. */
 const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
   <div class="problem" role="alert">
     <h2>

@@ -16,7 +16,6 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 
-/** Shows the actions for an event. A disabled action names the missing scope. */
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
@@ -84,7 +83,6 @@ export function Actions({ detail }: { detail: EventDetail }) {
   )
 }
 
-/** Downloads a file for `envelope-schema/fixtures/`. */
 function save({ fileName, document }: Fixture): void {
   const url = URL.createObjectURL(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }))
   const link = Object.assign(globalThis.document.createElement('a'), { href: url, download: fileName })
@@ -98,7 +96,6 @@ interface Props {
   onRevealed: (revealed: Revealed) => void
 }
 
-/** Asks for the reason, which the monitor records first. */
 function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
   const { busy, problem, run } = useTask<'recording'>()

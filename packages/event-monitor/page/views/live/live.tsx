@@ -156,7 +156,6 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-/** Returns local time for an input field. */
 function localOf(iso: string | undefined): string {
   if (!iso) return ''
   const date = new Date(iso)
@@ -171,7 +170,6 @@ const titles: [FacetKey, string][] = [
   ['why', 'Reason'],
 ]
 
-/** Shows the values of each property with their counts. A click on a value filters the events. */
 function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const facets = session.facets.value

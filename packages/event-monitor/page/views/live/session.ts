@@ -32,7 +32,6 @@ export interface Counters {
 
 const pageSize = 100
 
-/** State of an open live view. */
 export class LiveSession {
   readonly lines: Signal<readonly Line[]> = signal([])
   readonly facets: Signal<Facets | null> = signal(null)
@@ -93,7 +92,6 @@ export class LiveSession {
     if (missed > 0 || this.#buffer.lines.length > 4 * pageSize) void this.newest()
   }
 
-  /** Replaces all rows by the newest page. */
   async newest(): Promise<void> {
     try {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })

@@ -19,7 +19,6 @@ interface KindOfPartition {
   count: number
 }
 
-/** A row of `events`. */
 export interface EventTuple {
   seq: number
   part: number
@@ -151,7 +150,6 @@ export class ReadSegment {
   }
 }
 
-/** The segments of events and of dead letters. */
 export class Segments {
   #open = new Map<string, ReadSegment>()
 

@@ -31,9 +31,7 @@ import { eventDetail } from './event-sample.ts'
 import { completenessOf, isoAt, rowOf, start } from './sample.ts'
 import { audit, health, missing, publishers, schemas } from './system-sample.ts'
 
-/**
- * The fake monitor's answers. Their types are those of the API, so `tsc` reports an answer that no longer fits the API.
- */
+/** The fake monitor's answers. They have the types of the API, so `tsc` reports an answer that no longer matches. */
 export interface Answers {
   me: Me
   completeness: Completeness
@@ -182,7 +180,7 @@ export function sampleAnswers(): Answers {
   }
 }
 
-/** Returns the check of an edit, which is ready if the total has no quotes. */
+/** Returns the check of an edit. The edit is ready if its total has no quotes. */
 function checked(text = ''): CheckResult {
   const fault = { pointer: '/Payload/Total', message: 'must be number', hint: 'write it without quotes: 12.5' }
   if (!text.includes('"Total": 12.5')) {

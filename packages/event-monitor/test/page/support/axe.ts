@@ -4,9 +4,8 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns a line for each violation of a rule of axe. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // The page's security policy forbids scripts of tests, so the browser's developer tools run it.
+  // The browser's developer tools run axe, because the page's security policy forbids scripts of tests.
   if (!(await page.evaluate(() => 'axe' in globalThis))) {
     const session = await page.context().newCDPSession(page)
     await session.send('Runtime.evaluate', { expression: axe })

@@ -1,7 +1,6 @@
 import type { EventDetail } from '../../../src/api/index.ts'
 import { completenessOf, guid, isoAt, rowOf } from './sample.ts'
 
-/** Returns an order with a string as total. */
 export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
   const position = { topic: 'orderevents', partition: 1, offset: '1204' }
   const row = rowOf(4, { position, id: guid(1, 4), correlationId: guid(2, 1), appName: 'shop' })

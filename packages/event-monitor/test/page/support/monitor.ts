@@ -5,7 +5,7 @@ import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts
 import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
-/** A request of the page, except those for its files. */
+/** A request of the page for data. */
 export interface ReceivedRequest {
   method: string
   path: string
@@ -18,7 +18,7 @@ export interface ReceivedRequest {
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
   requests: ReceivedRequest[] = []
-  /** Problems that replace the answers, by the beginning of the path. */
+  /** Maps the beginning of a path to the problem that replaces its answer. */
   problems = new Map<string, Problem>()
   /** The scopes of each key; null without authentication. */
   keys: Record<string, string[]> | null = null
@@ -31,7 +31,7 @@ export class FakeMonitor {
 
   readonly #prefix: string
 
-  /** @param prefix path prefix of all answered requests, as of a proxy */
+  /** @param prefix the path prefix of a proxy */
   constructor(page: ReturnType<typeof readPage>, prefix = '') {
     this.#page = page
     this.#prefix = prefix
@@ -49,7 +49,6 @@ export class FakeMonitor {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Restores the state before each test. */
   reset(): void {
     this.answers = sampleAnswers()
     this.requests = []
@@ -82,7 +81,6 @@ export class FakeMonitor {
     })
   }
 
-  /** Breaks the connections of all streams. */
   cutStreams(): void {
     for (const stream of this.#streams) stream.destroy()
   }

@@ -7,7 +7,7 @@ import { openTab, type Tab } from './tab.ts'
 
 /**
  * Starts a browser and a fake monitor for the tests of a suite. Each test begins with the same answers.
- * @param prefix path prefix of the monitor behind a proxy
+ * @param prefix the path prefix of a proxy
  * @returns functions that open a path in a tab, which is closed after the test
  */
 export function pageTests(prefix = '') {
@@ -33,7 +33,6 @@ export function pageTests(prefix = '') {
     async open(path: string, options?: BrowserContextOptions): Promise<Page> {
       return (await this.tab(path, options)).page
     },
-    /** Reloads a page, and waits for an element. */
     reload: (page: Page, shown: Locator): Promise<void> => openPage(page, page.url(), shown),
     async tab(path: string, options?: BrowserContextOptions): Promise<Tab> {
       const tab = await openTab(own.browser, own.monitor.url, path, options)

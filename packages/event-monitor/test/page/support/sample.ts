@@ -50,7 +50,7 @@ const kinds: { name: string; topic: string; app: string; validity: Validity; poi
   },
 ]
 
-/** Returns the row of the record with this number in the log, always the same for a number. */
+/** Returns the same row whenever it is called with the same number. */
 export function rowOf(number: number, some: Partial<EventRow> = {}): EventRow {
   const kind = kinds[number % kinds.length] ?? kinds[0]
   if (!kind) throw new Error('no kinds')

@@ -1,7 +1,7 @@
 import { openPage, watchErrors } from '@orderflow/cli/browser'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
-/** A tested page, with the errors in its console, and its requests to hosts other than the monitor. */
+/** A tested page, the errors in its console, and its requests to other hosts than the monitor. */
 export interface Tab {
   page: Page
   errors: string[]
@@ -9,7 +9,6 @@ export interface Tab {
   close: () => Promise<void>
 }
 
-/** Opens a path in a new tab, and records errors and requests to other hosts. */
 export async function openTab(
   browser: Browser,
   url: string,
