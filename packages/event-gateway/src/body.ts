@@ -26,7 +26,7 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
     name: 'Envelopes',
     // The schema accepts any value, because the answer reports the errors of each envelope.
     schema: {
-      description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).',
+      description: 'An envelope, or a list of envelopes (`/schemas/envelope.received.json`).',
       ...(example && { example }),
     },
   },

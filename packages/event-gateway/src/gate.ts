@@ -83,7 +83,7 @@ export function createGate(
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
-    // `published` has a derived TraceId only with a key. Otherwise the trace of the request continues.
+    // Only an Idempotency-Key adds a derived TraceId. Otherwise the trace of the request continues.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
     return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }

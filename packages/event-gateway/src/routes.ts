@@ -138,7 +138,7 @@ const verdictFields = {
     enum: ['full', 'reduced', null],
     description: 'The variant of the envelope; null if it is not an envelope.',
   },
-  code: { ...text, description: 'A stable code of the reason, for programs.' },
+  code: { ...text, description: 'A code of the reason. Programs can use it, because it stays the same.' },
   errors: problems,
   warnings: problems,
 }

@@ -36,7 +36,7 @@ interface Bundle {
 
 /**
  * Bundles the page. The same source results in the same bytes.
- * @throws {Error} for errors in the source
+ * @throws {Error} if the source has errors
  */
 export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({

@@ -86,7 +86,7 @@ export class HealthProbe {
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
       return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
-      // The next connection may need to reach a different broker.
+      // Connects again next time, because another broker may answer.
       void this.close()
       const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }

@@ -19,12 +19,10 @@ export const isRefusal = (error: unknown): boolean =>
   error.problem.status < 500 &&
   error.problem.status !== 429
 
-/** @throws {ApiProblem} or fetch's error after an abort */
 export function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   return ask<Answer>(path, { ...(signal && { signal }) })
 }
 
-/** @throws {ApiProblem} or fetch's error after an abort */
 export function post<Answer>(path: string, body: unknown, init: { signal?: AbortSignal; key?: string } = {}) {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (init.key) headers['idempotency-key'] = init.key
@@ -42,7 +40,7 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
 
 /**
  * Sends a request with the user's credential.
- * @throws {ApiProblem} or fetch's error after an abort
+ * @throws {ApiProblem} if the request fails; after an abort, the error of `fetch`
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const sent = credential()

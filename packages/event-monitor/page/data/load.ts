@@ -13,12 +13,12 @@ interface Load<Answer> {
   again: () => void
 }
 
-/** Wait after a failed request, in milliseconds. */
+/** Waiting time after a failed request, in milliseconds. */
 const patience = 3000
 
 /**
  * Loads a path, and loads again when the path changes. If a repeated request fails, the last answer stays.
- * @param path null sends no request
+ * @param path the path to load; null sends no request
  * @param everyMs time after which the request is repeated, while the tab is visible
  */
 export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
@@ -41,7 +41,7 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
         if (current.signal.aborted) return
         const problem = asProblem(error)
         state.value = { ...state.value, problem, isLoading: false }
-        // A missing record may arrive later.
+        // Tries again, because a missing record may arrive later.
         const wait = isPassing(problem) ? patience : problem.status === 404 ? everyMs : undefined
         if (wait) timer = setTimeout(next, wait)
       }

@@ -5,8 +5,8 @@ import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
 /**
- * `lost`: broken since a time; `away`: closed while the tab is hidden; `refused`: closed until the user signs in or the
- * request changes.
+ * `lost`: broken `since` this time; `away`: closed while the tab is hidden; `refused`: closed until the user signs in or
+ * the request changes.
  */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
@@ -86,7 +86,7 @@ function open(): void {
   })
 }
 
-/** Reads messages. @throws {ApiProblem} or an Error at the end of the connection */
+/** Reads messages. @throws {ApiProblem} if the request fails, or an Error when the connection ends */
 async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
   // EventSource cannot send an authorization header.
   const response = await request(paths.live + (listener ? listener.search : nothing), { signal })

@@ -11,7 +11,7 @@ export interface Lifeline {
   columnWidth: number
   width: number
   height: number
-  /** Upper edges of the steps, then the lower edge of the last one. */
+  /** Upper edges of the steps, then the lower edge of the last step. */
   tops: Float64Array
   /** Maps the index of a step to the idle time before this step, in milliseconds. */
   idle: Map<number, number>
@@ -71,7 +71,6 @@ function lastAtOrAbove(tops: Float64Array, y: number): number {
   return low
 }
 
-/** A bar on a service's column, from a cause to its reaction. */
 export interface Bar {
   column: string
   from: number

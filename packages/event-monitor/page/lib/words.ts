@@ -34,7 +34,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // If Kafka is down, an error of the index is only a consequence.
+    // Omits an error of the index while Kafka is down, because it is only a consequence.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),

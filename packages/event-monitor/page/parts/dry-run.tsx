@@ -76,7 +76,7 @@ function Change({ change: { key, before, after } }: { change: StateChange }) {
       </p>
       <div class="before-after">
         {before !== null && <pre data-name="before">{JSON.stringify(before, null, 2)}</pre>}
-        <pre data-name={before === null ? 'would be' : 'after'}>{JSON.stringify(after, null, 2)}</pre>
+        <pre data-name={before === null ? 'new content' : 'after'}>{JSON.stringify(after, null, 2)}</pre>
       </div>
     </div>
   )

@@ -205,7 +205,7 @@ function Help({ close }: { close: () => void }) {
   )
 }
 
-/** Number of problems by path of the view. */
+/** Maps the path of a view to its number of problems. */
 const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000

@@ -36,7 +36,7 @@ export function useActiveRow(count: number, open: (index: number) => void): numb
   const active = useSignal(-1)
   const move = (by: number) => () => {
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
-    // If a view has two tables, the lower one receives the keys.
+    // If a view has two tables, the lower table receives the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )

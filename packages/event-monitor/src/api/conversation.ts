@@ -38,7 +38,7 @@ export interface Step {
   from: string
   to: string
   row: EventRow
-  /** Index of the step that caused this step. A rejection, replay or `handled` has the step of its record. */
+  /** Index of the step that caused this step. For a rejection, replay or `handled`: the step of its record. */
   cause: number | null
   depth: number
   isEdited: boolean

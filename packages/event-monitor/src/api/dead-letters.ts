@@ -77,7 +77,7 @@ export interface DeadLetterDetail {
 /** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`. It publishes nothing. */
 export interface CheckRequest {
   edited?: EditedDocument
-  /** Returns 409 if another attempt is the newest open one. */
+  /** Returns 409 if `attempt` is no longer the newest open attempt. */
   attempt?: RecordPosition
 }
 export interface CheckResult {

@@ -111,7 +111,7 @@ export interface Facets {
   validity: Count[]
   /** Validity and pointer, such as `invalid-payload /Payload/Field`, or reason of a dead letter. */
   why: Count[]
-  /** With `isAtLeast`, only the newest events are counted. */
+  /** If `isAtLeast` is true, the total may be larger. */
   total: number
   isAtLeast: boolean
   complete: Completeness
@@ -121,7 +121,7 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter. `seconds` before now or `to`: 60 to 604800; the default is 600. */
+/** `GET /v1/rates` takes the filter. It counts the `seconds` before `to` or now: 60 to 604800, default 600. */
 export interface Rates {
   from: string
   /** Length of a bucket in seconds. */
@@ -192,7 +192,7 @@ export interface RecordPositions {
  * answers.
  */
 export interface RevealRequest {
-  /** 3 to 200 characters, for the audit. */
+  /** 3 to 200 characters, for the audit log. */
   reason: string
 }
 export interface Revealed {
@@ -234,7 +234,7 @@ export type ServiceVerdict = { service: string } & (
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
   | { result: 'unknown'; why: string }
 )
-/** `before` is null for a new document. Both are masked. */
+/** `before` and `after` are masked. `before` is null for a new document. */
 export interface StateChange {
   key: string
   before: unknown
@@ -251,7 +251,7 @@ export interface EditedDocument {
 
 /** Completeness of an answer. All times of this API are ISO 8601 in UTC. */
 export interface Completeness {
-  /** Number of records to index; null while Kafka does not answer. */
+  /** Number of records that wait to be indexed; null while Kafka does not answer. */
   indexLag: number | null
   /** Arrival of the newest indexed record. */
   newest: string | null
@@ -296,7 +296,7 @@ export interface Page<T> {
   next: string | null
   complete: Completeness & {
     shown: number
-    /** With `isAtLeast`, a slow count was stopped early. */
+    /** If `isAtLeast` is true, the total may be larger. */
     total: number
     isAtLeast: boolean
   }

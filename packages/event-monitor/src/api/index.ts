@@ -1,6 +1,6 @@
 import type { RecordPosition } from './events.ts'
 
-/** Types and paths of the monitor's API, for browsers too. */
+/** Types and paths of the monitor's API. The page imports this file, too. */
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
 export type * from './events.ts'
@@ -8,7 +8,7 @@ export { validities } from './events.ts'
 export type * from './live.ts'
 export type * from './system.ts'
 
-/** Paths of the API. The method is GET unless a comment names another one. */
+/** Paths of the API. The method is GET, or the method in the comment. */
 export const paths = {
   me: '/v1/me',
   completeness: '/v1/completeness',

@@ -5,7 +5,7 @@ import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBl
 import { bucketMs, factsOf, openForWriting, type SegmentFacts, type SegmentStart } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
-/** Publishers choose event names, so the number of kinds in a segment is limited. One kind represents all others. */
+/** Limits the kinds in a segment, because publishers choose event names. Further kinds are stored as `(others)`. */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
   ...kind,

@@ -54,7 +54,6 @@ export class GuidRuns {
     }
   }
 
-  /** Merges all runs of a complete segment into one. */
   mergeAll(): void {
     const highest = this.#runs.reduce((most, { level }) => Math.max(most, level), 0)
     if (this.#runs.length > 1) this.#merge(this.#runs, highest)

@@ -31,7 +31,7 @@ CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules 
 PRAGMA user_version = 5;
 `
 
-/** A chart of ten minutes has 120 buckets. */
+/** With buckets of this length, a chart of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
 /** The monitor removes segments of other versions, and reads their events from the log again. */
@@ -56,7 +56,7 @@ export interface SegmentStart {
 export function openForWriting(file: string, { firstSeq, now, rules, positions }: SegmentStart): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
-    // A power failure loses the newest rows with their offsets, so they are read again.
+    // A power failure loses the newest rows together with their offsets, so the records are read again.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
     if (versionOf(database) === 0) {

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** The monitor needs fewer, because its SQL texts contain placeholders (packages/cli/lint/no-values-in-sql.grit). */
+/** The monitor has fewer statements, because SQL texts have placeholders (packages/cli/lint/no-values-in-sql.grit). */
 const maxStatements = 50
 
 /** Prepares each statement once, and keeps a bounded number of them. */

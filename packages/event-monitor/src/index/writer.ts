@@ -6,7 +6,6 @@ import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segment
 
 export interface WriterOptions {
   folder: string
-  /** Number of events in a segment. */
   segmentEvents: number
   keepEvents: number
   keepMs: number
@@ -104,7 +103,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     before.close()
   }
 
-  /** Removes the oldest segments while there are more than `keepEvents` events, or all their events are too old. */
+  /** Removes the oldest segment while there are more than `keepEvents` events, or while all its events are too old. */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {

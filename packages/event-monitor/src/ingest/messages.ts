@@ -46,7 +46,7 @@ export interface IngestState {
   isConnected: boolean
   /** The reason why the log cannot be read. */
   error: string | null
-  /** Null until Kafka has answered. */
+  /** Number of unread records; null until Kafka has answered. */
   lag: number | null
   unreadable: Unreadable[]
   perSecond: number

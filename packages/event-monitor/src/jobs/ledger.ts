@@ -82,7 +82,7 @@ function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
   try {
-    // FULL survives a power failure. The index does not need it, because the log has its events.
+    // FULL keeps the data after a power failure. The index does not need FULL, because the log has its events.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
     rename(database)
     return ledgerOn(database)

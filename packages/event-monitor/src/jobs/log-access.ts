@@ -9,7 +9,7 @@ const operations = () => import('@orderflow/service-kit/operations')
 const idleMs = 30_000
 
 export interface LogAccess {
-  /** Runs a function with the log. The next call can use the same connection. */
+  /** Runs a function with a connection to the log. The next call can use the same connection. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
   replay(entries: Entry[], options: ReplayOptions): AsyncGenerator<Outcome>
   close(): Promise<void>

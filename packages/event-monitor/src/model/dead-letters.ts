@@ -6,7 +6,6 @@ import { type Kind, publisherText } from './kind.ts'
 
 export interface DeadLetterFacts {
   kind: Kind
-  /** Faults that the app reported. */
   faults: readonly Problem[]
 }
 
@@ -59,8 +58,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns one attempt for all services. It is open while one dead letter is open. Its properties come from the newest
- * dead letter, but its reason is one that permits a replay, if there is one.
+ * Returns one attempt for all services. It is open while one dead letter is open. If one of the reasons permits a
+ * replay, the attempt has this reason. All other properties come from the newest dead letter.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -83,7 +82,6 @@ const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
 const problemsOf = (rejection: Rejection, facts: DeadLetterFacts | undefined): Problem[] =>
   (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
 
-/** Returns the newest attempt's faults, without duplicates. */
 export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
   const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
   return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]

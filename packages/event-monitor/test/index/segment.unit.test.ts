@@ -35,7 +35,7 @@ describe('segments of the index', () => {
     await once(worker, 'exit')
   }
 
-  it('lets a reader wait for the lock of another thread', () =>
+  it('lets a reader wait until another thread unlocks the file', () =>
     whileHeld(() => {
       const database = openForReading(file)
       expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 2 })
@@ -50,7 +50,7 @@ describe('segments of the index', () => {
     database.close()
   })
 
-  it('lets a writer wait for a lock', () =>
+  it('lets a writer wait until another thread unlocks the file', () =>
     whileHeld(() => {
       const database = openForWriting(file, { firstSeq: 1, now: 1, rules: 'these', positions: [] })
       database.exec('UPDATE facts SET openedAt = 3')

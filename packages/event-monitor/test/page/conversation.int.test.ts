@@ -62,7 +62,7 @@ describe('the conversation view', () => {
     expect(await rows.nth(2).textContent())
       .to.contain('edited and replayed')
       .and.contain('step 2')
-      .and.contain('then step 4')
+      .and.contain('reaction: step 4')
     expect(await rows.nth(6).textContent())
       .to.contain('order-service: unknown')
       .and.contain('+24:04:00.070')

@@ -40,7 +40,7 @@ describe('drafts', () => {
   })
 })
 
-describe('words for health', () => {
+describe('texts of the health view', () => {
   it('sums the lag of all partitions by group and topic, largest lag first', () => {
     const sums = summedLags(health().groups).map(({ group, topic, partitions, ...lag }) => [
       group,

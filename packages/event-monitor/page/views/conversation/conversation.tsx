@@ -276,7 +276,7 @@ function Takers({ step: { consumers }, title }: { step: Step; title: (column: st
       {consumers.map(({ column, handled, isRejected, reaction }) => (
         <div key={column}>
           {title(column)}: {isRejected ? 'rejected' : handled === null ? 'unknown' : handled ? 'handled' : 'waiting'}
-          {reaction.length > 0 && `, then step ${reaction.map((index) => index + 1).join(', ')}`}
+          {reaction.length > 0 && `, reaction: step ${reaction.map((index) => index + 1).join(', ')}`}
         </div>
       ))}
     </>

@@ -169,7 +169,7 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
   const idle = life.idle.get(index)
   const middle = (from + to) / 2
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens a step, and the table has buttons
+    // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users can open a step with Enter, or in the table
     <g class={`step ${step.kind}${isActive ? ' is-active' : ''}`} onClick={() => open(index)}>
       {idle !== undefined && (
         <text class="idle" x={8} y={top - 6}>

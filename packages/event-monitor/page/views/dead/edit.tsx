@@ -240,7 +240,6 @@ function isJson(text: string): boolean {
 interface CheckProps {
   check: CheckResult | null
   isChecking: boolean
-  /** True if the text is JSON. */
   isReadable: boolean
   /** Reasons why the event was rejected before the edit. */
   refusals: string[]

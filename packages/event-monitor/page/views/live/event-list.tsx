@@ -153,7 +153,7 @@ function LineRow({ line, index, isActive, filter }: Props) {
     go(hrefs.event(row.position))
   }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the active row, and each row has a link
+    // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard users can open the active row with Enter, or follow its link
     <div
       class={`event-row${isActive ? ' is-active' : ''}`}
       role="row"

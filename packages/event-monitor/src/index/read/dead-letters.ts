@@ -11,7 +11,7 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** The monitor groups at most this number of dead letters, the newest. `make dead-letters` reads all. */
+/** The monitor groups only this number of the newest dead letters. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
 /** Returns a key that includes the record, because a topic can be created again with the same positions. */

@@ -147,7 +147,7 @@ interface GuidOptions {
   query?: Query
   before?: number
   limit: number
-  /** Oldest first. */
+  /** True if the oldest events come first. */
   ascending?: boolean
 }
 
@@ -237,7 +237,7 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Counts only whole buckets, so the time does not depend on the number of events.
+  // Counts only whole buckets, so the duration does not depend on the number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }

@@ -2,7 +2,6 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { IngestData } from '../../ingest/messages.ts'
 import { createReads, type Reads } from './reads.ts'
 
-/** A query: a function of `Reads` and its arguments. */
 export interface Question {
   id: number
   method: keyof Reads
