@@ -24,7 +24,7 @@ export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  // The scan below could take long for a hostile envelope.
+  // Avoids the scan below, which could take long for a hostile envelope.
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))

@@ -17,7 +17,7 @@ export interface SystemStatus {
 }
 
 const timeoutMs = 2_500
-/** Age up to which a status is used again. */
+/** The age up to which a status is returned again. */
 const freshMs = 2_000
 /** Longest wait for a newer status, while the last status is not stale. */
 const patienceMs = 500

@@ -59,7 +59,7 @@ describe('the writer of the index', () => {
     index = testIndex()
   })
 
-  it('gives new numbers to events and dead letters after a restart', () => {
+  it('gives unused numbers to events and dead letters after a restart', () => {
     index = testIndex()
     for (let offset = 0; offset < 6; offset += 1) {
       const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'
