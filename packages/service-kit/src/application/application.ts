@@ -32,14 +32,14 @@ export interface Objective {
   thing: string
   things: string
   status: string
-  /** The name and version of the event that ends the time, when `service` handles it. */
+  /** The event as Name@Version. The time ends when `service` has handled it. */
   event: string
   service: string
   seconds: number
   share: number
 }
 
-/** The settings of `make demo`, which creates a thing and waits for a status and events. */
+/** The settings of `make demo`, which creates a thing (such as an order) and waits for its status and events. */
 export interface Demo {
   thing: string
   service: string
@@ -53,7 +53,7 @@ export interface Demo {
 
 export interface ServiceEntry {
   package?: string
-  /** Loopback ports: public http and https, and the sidecar's channel. */
+  /** Ports on the loopback interface: `http` and `https` for clients, and `channel` for the sidecar. */
   http: number
   https: number
   channel: number
@@ -105,7 +105,7 @@ export function topicOfEvent<T extends OpenTopic>(
 }
 
 /**
- * Returns why an outside application may not write an event to a topic, worded as the predicate of a sentence. Returns undefined if the application
+ * Returns the reason why an outside application may not write an event to a topic, as in “is an event of …”. Returns undefined if the application
  * may write it, or if no topic has this event.
  */
 export function outsideRefusal(

@@ -5,7 +5,7 @@ import { type Application, type ApplicationJson, eventsOf } from './application.
 import { reactionBuckets } from './reaction-buckets.ts'
 
 const schema = JSON.parse(readFileSync(new URL('application.schema.json', import.meta.url), 'utf8')) as object
-// A test validates the schema itself, so it is not validated here.
+// A test validates the schema, so Ajv need not validate it here.
 const validate = new Ajv({ allErrors: true, validateSchema: false, strict: false }).compile<ApplicationJson>(schema)
 
 export function shapeProblems(content: unknown): string[] {
@@ -27,7 +27,7 @@ function describe({ keyword, instancePath, params, message, propertyName }: Erro
   return [`${instancePath || 'the file'}: ${message}`]
 }
 
-/** Returns a line for each name that contradicts another part of the file. */
+/** Returns a message for each part of services.json that contradicts another part. */
 export function problemsOf(application: Application): string[] {
   return [
     ...topicProblems(application),

@@ -24,10 +24,7 @@ export function readApplication(file: URL | string): Application {
   }
 }
 
-/**
- * Returns the application from a text. @param file the file's name in messages
- * @throws {ApplicationError} with all problems
- */
+/** Returns the application from the text of services.json. @param file the file's name in messages @throws {ApplicationError} */
 export function parseApplication(text: string, file: string): Application {
   let content: unknown
   try {

@@ -5,16 +5,16 @@ import type { Caller } from './caller.ts'
 
 /** The stored data of an API key. The key itself is shown only once, and never stored. */
 export interface ApiKeyRecord {
-  /** The client. Two keys may have the same name while a new key replaces an old one. */
+  /** The name of the client. A client may have two keys while a new key replaces the old key. */
   name: string
-  /** The public part, for lists and logs. */
+  /** The public part of the key, for lists and logs. */
   prefix: string
   /** SHA-256 of the whole key, in hex. A fast hash is safe for 256 random bits. */
   hash: string
   scopes: string[]
-  /** A TenantID, or empty. */
+  /** The client's TenantID; empty for a client without a tenant. */
   tenant: string
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   created: string
 }
 
@@ -93,20 +93,20 @@ function parsed(text: string): unknown {
 }
 
 export interface ApiKeys {
-  /** Returns the caller of a key. Keys are found by their hash, so timing reveals nothing. */
+  /** Returns the caller of a key. Keys are found by their hash, so the response time reveals nothing about them. */
   find(key: string): Caller | undefined
   close(): void
 }
 
-/** The interval at which the file is checked. A revoked key stays valid for this time. */
+/** The interval at which the file is checked. A revoked key stays valid for up to this time. */
 const watchMs = 1_000
 
 /**
- * Opens the keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. While the file is missing or unreadable,
+ * Opens the API keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. While the file is missing or unreadable,
  * all keys are refused. While the file does not contain a valid list, the previous keys stay valid, because the file may be half-written.
  * @param source the file's path, or the list itself in JSON
  * @param onProblem receives each new problem of the file, with its effect and the next step
- * @throws {ApiKeysError} if the keys are unreadable now
+ * @throws {ApiKeysError} if the keys are unreadable at the start
  */
 export function openApiKeys(source: string, onProblem: (problem: string) => void): ApiKeys {
   if (source.trimStart().startsWith('[')) {
@@ -132,7 +132,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
       problem = ''
     } catch (error) {
       refuse(error as ApiKeysError)
-      // The cause may disappear without a change of the file, so the file is read again.
+      // The error may end without a change of the file, so the next check reads the file again.
       if (!(error as ApiKeysError).isText) version = undefined
     }
   }

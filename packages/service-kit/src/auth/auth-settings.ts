@@ -2,14 +2,14 @@ import { isIPv4 } from 'node:net'
 
 export interface AuthSettings {
   Auth: {
-    /** `loopback`: only this machine. `open`: everyone. `closed`: callers with a token or an API key. */
+    /** The allowed callers. `loopback`: this machine. `open`: everyone. `closed`: callers with a token or an API key. */
     Mode: 'loopback' | 'open' | 'closed'
     /** The OpenID Connect issuer of valid tokens, as in their claim `iss`; empty if only API keys are valid. */
     Issuer: string
     /** The audience of valid tokens (`aud`). */
     Audience: string
     TenantClaim: string
-    /** The client id under which the issuer knows the service's page, a public client; empty for a page without sign-in. */
+    /** The client id of the service's web page at the issuer, as a public client. Empty if the page has no sign-in. */
     ClientId: string
     /** The API keys: the path of a file that ./orderflow api-key writes, or its text. Empty if only tokens are valid. */
     ApiKeys: string

@@ -8,7 +8,7 @@ export interface Auth {
 }
 
 /**
- * Creates the checks of callers; undefined without authentication.
+ * Creates the checks of tokens and API keys. Returns undefined if authentication is off.
  * @param onProblem receives each new problem of the file with the API keys
  * @throws {ApiKeysError}
  */

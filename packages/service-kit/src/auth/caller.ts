@@ -2,7 +2,7 @@ import type { Tenant } from '@orderflow/envelope'
 
 const actions = ['read', 'write', 'operate', 'reveal'] as const
 
-/** A permission of a token or key, such as `bookings:write`: the data and the action. */
+/** A permission of a token or key: data and action, as in `bookings:write`. */
 export type Scope = `${string}:${(typeof actions)[number]}`
 
 const form = new RegExp(`^[a-z][a-z-]*:(${actions.join('|')})$`)
@@ -15,6 +15,6 @@ export interface Caller {
   /** The name of the API key; left out for a token. */
   key?: string
   scopes: ReadonlySet<string>
-  /** The tenant of the token's claim, with the token's subject as the user; or the tenant of the API key, without a user. */
+  /** For a token: the tenant from its claim, and its subject as the user. For an API key: the key's tenant, without a user. */
   tenant: Tenant
 }

@@ -2,7 +2,7 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JW
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
 
-/** Thrown for a rejected token. `message` explains the reason to its owner. */
+/** Thrown for a rejected token. `message` explains the reason to the token's owner. */
 export class TokenError extends Error {
   readonly code = 'token'
 }
@@ -10,13 +10,13 @@ export class TokenError extends Error {
 /** Returns the caller of a token. @throws {TokenError} @throws {IssuerError} */
 export type VerifyToken = (token: string) => Promise<Caller>
 
-/** Algorithms whose signing key only the issuer has. With a shared key (HS256), clients could make tokens. */
+/** Algorithms with a private signing key, which only the issuer has. With a shared key (HS256), clients could create tokens. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-/** The allowed difference between the clocks, in seconds. */
+/** The allowed difference between the clocks of issuer and service, in seconds. */
 const clockTolerance = 30
-/** The time for which a verified token is not checked again, even if the issuer revokes its signing key meanwhile. */
+/** The time for which the result of a check is cached. If the issuer revokes its signing key, a cached token stays valid until then. */
 const knownForMs = 60_000
-/** The number of cached tokens, of 1 to 2 KB each. */
+/** The number of tokens in each of the cache's two maps. A token has 1 to 2 KB. */
 const maxCached = 2_000
 
 /** Creates the check of access tokens: signature, issuer, audience and time. */
@@ -48,7 +48,7 @@ function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
-/** Returns the scopes of `scope` (RFC 9068, section 2.2.3), or of `scp` from other issuers. */
+/** Returns the scopes in the claims `scope` (RFC 9068, section 2.2.3) and `scp`, which some issuers use. */
 function scopesOf({ scope, scp }: JWTPayload): Set<string> {
   return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 }
@@ -99,7 +99,7 @@ export class IssuerError extends Error {
 }
 
 export interface Issuer {
-  /** Returns the issuer's metadata. It requests them once, and again only after a failure. @throws {IssuerError} */
+  /** Returns the issuer's metadata, and caches them. Failures are not cached. @throws {IssuerError} */
   discover(): Promise<Discovery>
   /** Returns the key that signed a token. @throws {IssuerError} */
   key: JWTVerifyGetKey
@@ -108,8 +108,8 @@ export interface Issuer {
 const issuerTimeoutMs = 3_000
 
 /**
- * Creates a client that finds an issuer's keys by discovery. It reads the keys again every 10 minutes. For a token with an unknown key, it reads them
- * at most every 30 s. The previous keys stay valid while the issuer does not answer.
+ * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. For a token with an unknown
+ * key, it reads them at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
   let discovery: Promise<Discovery> | undefined
@@ -148,7 +148,7 @@ async function discoveryOf(issuer: string): Promise<Discovery> {
   })
   if (!response.ok) throw new IssuerError(issuer, `answers ${response.status} at ${url}`)
   const found = (await response.json().catch(() => ({}))) as Partial<Discovery>
-  // Section 4.3: metadata that name another issuer must not be used.
+  // OpenID Connect Discovery, section 4.3, forbids metadata that name another issuer.
   if (found.issuer !== issuer)
     throw new IssuerError(issuer, `calls itself ${found.issuer}: set Auth__Issuer to that value`)
   if (!found.jwks_uri) throw new IssuerError(issuer, 'has no jwks_uri in its metadata')

@@ -9,13 +9,13 @@ export interface Span {
   end: bigint
 }
 
-/** Limits the read records by their time of arrival. The default is the whole log. */
+/** Selects records by their time of arrival. The default is the whole log. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined
 }
 
-/** Reads the log with a plain Kafka client, in no consumer group. It throws `OperationError`. */
+/** Reads the log with a plain Kafka client, without a consumer group. Methods throw `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
   has(position: RecordPosition): Promise<boolean>
@@ -40,13 +40,13 @@ export interface LogRecord {
   /** The time when the broker appended the record; NaN if the publisher set `timestamp`. */
   appendedAt: number
   key: Buffer | undefined
-  /** Empty for a tombstone. */
+  /** The value; empty for a tombstone (a record without a value). */
   value: Buffer
-  /** A name may occur several times. */
+  /** The same header name may occur several times. */
   headers: [name: Buffer, value: Buffer][]
 }
 
-/** The bit that marks a control batch, in the attributes of a batch (Kafka protocol, record batch). */
+/** The bit in a batch's attributes that marks a control batch (Kafka protocol). */
 const control = 1 << 5
 
 const none = Buffer.alloc(0)

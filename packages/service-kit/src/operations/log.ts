@@ -1,4 +1,4 @@
-/** Reads records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
+/** Exports functions that read records and dead letters. They do not load the Kafka client, whose modules take 55 MB of memory. */
 export {
   deadLetterHeaders,
   idSourceOf,

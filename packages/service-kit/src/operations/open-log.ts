@@ -4,10 +4,10 @@ import { connectionOf, type KafkaConnection, type StreamSettings } from '../stre
 import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** The number of bytes of one fetch. A larger batch is returned whole (KIP-74). */
+/** The number of bytes of one fetch. The broker returns a larger batch whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
-/** The isolation level of the sidecar (sarama's default), which also delivers the records of aborted transactions. */
+/** The same isolation level as in the sidecar (the default of its Kafka client). It also delivers the records of aborted transactions. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
 /** The broker's errors if the id of a topic is outdated: the topic was created again, or deleted. */
@@ -17,14 +17,14 @@ const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
  * Returns the delay before the client's next attempt, in milliseconds. A fetch at an offset out of range breaks the client's fetch session
- * (@platformatic/kafka 2.12.1). The next fetch begins a new session.
+ * (@platformatic/kafka 2.12.1). The next fetch begins a new session, so it needs no delay.
  */
 const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
   findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
 
 export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
-  // The client requires the name of a group, but this reader never joins the group.
+  // The client requires the name of a consumer group, but this reader never joins the group.
   const consumer = new Consumer({
     clientId,
     groupId: `${clientId}-${randomUUID()}`,

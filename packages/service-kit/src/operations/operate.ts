@@ -22,7 +22,7 @@ const commands = 'rebuild or dead-letters'
 
 /** Runs an operator's command with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`. */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
-  // A program that reads the output and ends early (| head) must not interrupt a command.
+  // A command must continue if the reader of its output ends early, as in `| head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
@@ -76,10 +76,9 @@ interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
   trust: Trust
-  /** See `momentOf`. */
   positionIdsBefore: number
   refusals: ReadonlySet<string>
-  /** The handlers, by topic in reading order. */
+  /** The handlers by topic, in the order in which the topics are read. */
   rebuild: Reactions<boolean>
 }
 
@@ -132,7 +131,7 @@ function moment(name: string, text: string | undefined): Date | undefined {
   return text === undefined ? undefined : parseMoment(text)
 }
 
-/** Prints a line at most once in a period. */
+/** Returns a function that prints a line, at most once every `everyMs`. */
 function occasionally(everyMs: number): (line: string) => void {
   let next = 0
   return (line) => {

@@ -33,9 +33,9 @@ export interface RebuildCounts {
 
 interface RebuildOptions {
   app: string
-  /** A rebuild checks only the rules that never change. The service applied the trust file when the event arrived. */
+  /** A rebuild ignores trust.json, because the service applied it when the event arrived. Only the fixed rules are checked again. */
   trust: Pick<Trust, 'requireGenuine'>
-  /** See `momentOf`. */
+  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>
   log: LogReader
@@ -121,10 +121,10 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that takes a record and returns the reason if this service dead-lettered it. A replay of the event is another record.
+ * Returns a function that looks up the dead letter of a record, and returns its reason. A replay of the event is another record.
  *
- * After a topic was created again, another record may be at the same position. A dead letter without the record's id (0.1.0, last resort) is about
- * the record at its position only if that record is older. If the dead letter has bytes, the record must have the same bytes.
+ * After a topic was created again, another record may have the same position. For a dead letter without a record id (version 0.1.0, last resort),
+ * the record must therefore be older. If the dead letter has bytes, the record must also have the same bytes.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

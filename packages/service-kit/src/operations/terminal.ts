@@ -3,7 +3,7 @@ export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Replaces control characters, and characters that change the direction of text, with visible ones. */
+/** Replaces control characters, and characters that change the direction of text, with visible escapes. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** Returns the number of visible characters. An é or a flag is one character. ASCII text is counted in a faster way. */
+/** Returns the number of visible characters. An é or a flag is one character. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }
@@ -32,8 +32,8 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Returns true if a word means yes, and false if it means no, as in DRY_RUN=word. Returns undefined for an unknown word. The caller must refuse it,
- * because a guess could publish events or show personal data.
+ * Returns true if a word means yes, and false if it means no, as in DRY_RUN=word. Returns undefined for an unknown word. The caller must
+ * refuse an unknown word, because a guess could publish events or show personal data.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())

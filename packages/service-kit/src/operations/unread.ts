@@ -11,7 +11,7 @@ interface Stretch {
 }
 
 export interface Unread {
-  /** The first record, with its time of arrival in milliseconds since 1970. */
+  /** The first unread record, with its time of arrival in milliseconds since 1970. */
   first: { offset: bigint; timestamp: number } | undefined
   count: number
   /** True if `count` is only an upper limit, because the part is too long to read completely. */
@@ -26,7 +26,7 @@ const fetchBytes = 64 * 1024
 /**
  * Counts the records in unread parts by reading the log. A difference of offsets would be too high, because some offsets have markers of transactions
  * or no record. Records of aborted transactions are counted, because sidecars deliver them. The Kafka user needs the right to read the topics.
- * @throws the client's errors
+ * @throws errors of the Kafka client
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { Server as SecureServer } from 'node:tls'
 
 interface Connection {
-  /** The accepted socket, below TLS. */
+  /** The TCP socket, below TLS. */
   socket: Socket
   exchange: { request: IncomingMessage; response: ServerResponse } | undefined
   /** The time when the last request began, or when the connection was opened (`performance.now()`). */
@@ -12,9 +12,8 @@ interface Connection {
 }
 
 /**
- * Limits a server's connections, so that idle connections never keep new clients out. Above the limit, a new connection closes another: the
- * connection that has been idle, or sending a request, for the longest time. If all other connections wait for an answer, the new connection is
- * closed.
+ * Limits a server's connections, so that idle connections never keep new clients out. Above the limit, the server closes the connection that has been
+ * idle, or sending a request, for the longest time. If all other connections wait for an answer, it closes the new connection.
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
@@ -28,7 +27,7 @@ export function limitConnections(server: Server, max: number): void {
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
     closed.destroy()
-    // The event `close` may come after further connections, so it is too late for the count.
+    // Further connections may open before the event `close`, so the count must change now.
     connections.delete(longest)
   })
 
@@ -56,8 +55,8 @@ function longestWaiting(connections: Map<string, Connection>): [address: string,
 }
 
 /**
- * The time for which idle connections stay open during a stop. Requests in this time are answered; for later requests, the connection is reset. Busy
- * clients send their next request within milliseconds.
+ * The time for which idle connections stay open during a stop. The server answers requests in this time, and resets connections with later requests.
+ * Busy clients send their next request within milliseconds.
  */
 const graceMs = 250
 
@@ -65,7 +64,7 @@ const graceMs = 250
  * Returns a function that stops a server and resolves after its last answer. Meanwhile the server refuses new connections, and its answers carry
  * `Connection: close` (RFC 9112, section 9.6).
  *
- * `server.close()` would close idle connections at once, while a request may be under way (ADR 38).
+ * `server.close()` would close idle connections at once, although a client may just have sent a request (ADR 38).
  * @param sockets the sockets that accept connections; the list is read when the stop begins
  */
 export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {
@@ -86,8 +85,8 @@ export function drainable(server: Server, sockets: readonly NetServer[] = [serve
     draining = true
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
     await Promise.race([Promise.all(sockets.map(closed)), delay(graceMs)])
-    // While the event loop was blocked, a request may have arrived on an idle connection. Node runs timers before it reads sockets, so this waits
-    // until sockets are read.
+    // While the event loop was blocked, a request may have arrived on an idle connection. Node runs timers before it reads sockets, so this line
+    // waits until Node has read them.
     await turn()
     server.closeIdleConnections()
     if (unanswered.size > 0) await new Promise<void>((resolve) => (lastAnswered = resolve))

@@ -20,7 +20,7 @@ import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
-  /** Undefined if traces are off. */
+  /** The recorder of traces; undefined if traces are off. */
   tracing?: Tracing | undefined
 }
 
@@ -112,7 +112,7 @@ const noDocuments: DocumentsOf = () => {
   throw new Error('this service has no store: set State__Store')
 }
 
-/** Creates the parts of a service. Dry runs and rebuilds call it with a context of their own. */
+/** Creates the parts of a service, such as routes and reactions. Dry runs and rebuilds call it with a different context. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,

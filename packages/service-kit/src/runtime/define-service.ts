@@ -23,33 +23,33 @@ export interface ServiceContext<S extends object = object> {
 }
 
 export interface Background {
-  /** Begins the work. It is called when the service listens, and its result is not awaited. */
+  /** Begins the work. It is called when the service listens. The caller does not wait for the result. */
   start(): void | Promise<void>
-  /** Ends the work, and the answers that depend on it. The shutdown waits until the result resolves. */
+  /** Ends the work, and the HTTP responses that depend on it. The shutdown waits for the result. */
   stop(): Promise<void>
 }
 
 export interface ServiceParts {
   routes: readonly Route[]
-  /** The handlers, by topic and event name. */
+  /** The event handlers, by topic and event name. */
   reactions: Reactions
   background?: Background
   files?: readonly StaticFile[]
   /** The service's own page, which replaces the page of operations as the start page. */
   page?: Site
-  /** The reactions that rebuild the store, by topic. The topics are read in this order. The reactions publish nothing. */
+  /** The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in this order. */
   rebuild: Reactions<boolean>
 }
 
 /** The definition of a service. @template S the service's own sections of the settings */
 export interface ServiceDefinition<S extends object = object> {
   root: URL
-  /** One or two sentences for the page of operations. */
+  /** The description of the service on its page of operations, in one or two sentences. */
   description: string
   sections?: Record<keyof S & string, Section>
   /** The topics to which the service publishes events, except dead-letter topics. A test compares them with services.json. */
   produces: readonly string[]
-  /** The HTTP answers to the domain's errors, by the error's `code`. A code is also the reason that a dead letter names. */
+  /** The HTTP responses to the domain's errors, by the error's `code`. A dead letter names this code as its reason. */
   refusals: Refusals
   /** The extension members of problem details that the service uses, such as the id of an order. */
   problemMembers?: Record<string, Field>

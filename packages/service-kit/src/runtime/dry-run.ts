@@ -17,7 +17,7 @@ export interface DryRunRecord {
   position: RecordPosition
   /** Base64. */
   value: string
-  /** Base64; left out for a record without a key. */
+  /** The key in Base64; left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
   replayedFrom?: string | undefined
@@ -36,8 +36,8 @@ export type Verdict =
 type Published = { topic: string; type: string }
 
 /**
- * Runs the service's own reactions for a record (`DryRunRecord`). They read the store. Their writes and events are only collected, not stored or
- * published.
+ * Runs the service's own reactions for a record (`DryRunRecord`). The reactions read the store. The dry run collects their
+ * writes and events, and stores and publishes nothing.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
@@ -57,7 +57,7 @@ export interface DryRunOptions {
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
   refusals: ReadonlySet<string>
   mask: Mask
-  /** See `momentOf`. */
+  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
 }
 
@@ -82,7 +82,7 @@ export function createDryRun({
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
     const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Created again for each record, because the reactions' own store may remember writes.
+    // Each record needs new reactions, because reactions may remember earlier writes.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
@@ -163,7 +163,7 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
   }
 }
 
-/** The largest body in bytes. It has room for a record of 256 KiB in base64, and the other fields. */
+/** The largest size of a request's body, in bytes. It has room for a record of 256 KiB in base64, and the other fields. */
 const maxBytes = 512 * 1024
 
 /**

@@ -13,7 +13,7 @@ import { drainable, limitConnections } from './connections.ts'
  */
 const keepAliveTimeout = 95_000
 
-/** The interval at which Node looks for late requests. Requests may exceed the limits below by this time. Node's default is 30 s. */
+/** The interval at which Node looks for late requests. Requests may exceed their time limits by this interval. Node's default is 30 s. */
 const connectionsCheckingInterval = 2_000
 
 /**
@@ -26,7 +26,7 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // Below the limit of 4,096 open files for a process on old systems. docs/security.md states the memory that these connections need.
+  // On old systems, a process may open 4,096 files, and each connection is a file. docs/security.md states the memory that connections need.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 
@@ -63,11 +63,11 @@ export const tlsOptions = {
   ].join(':'),
   honorCipherOrder: true,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  // The same time as for headers. Node's default is two minutes.
+  // A TLS handshake may take as long as the headers. Node's default is two minutes.
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
-/** The address of a listener. `localhost` means both loopback addresses. `variable` is the setting of the port. */
+/** The address of a listener. `localhost` means both loopback addresses. `variable` is the environment variable that sets the port. */
 export interface Address {
   host: string
   port: number
@@ -132,7 +132,7 @@ async function openSockets(
   for (const host of hosts) {
     const [first] = sockets
     const port = first ? (first.address() as AddressInfo).port : address.port
-    // All sockets pass their connections to one server, which has one limit and is drained once. The options are the defaults of http servers.
+    // All sockets pass their connections to one server, so that one limit and one shutdown apply. The options are the defaults of http servers.
     const socket = first
       ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
       : server
@@ -143,7 +143,7 @@ async function openSockets(
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EADDRINUSE') throw new PortTakenError({ ...address, host, port }, error)
-      // For example, ::1 is missing if IPv6 is switched off.
+      // The machine may lack an address: ::1 is missing if IPv6 is switched off.
       if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
       absent = error
     }

@@ -46,7 +46,7 @@ async function openSidecar(
   return createSidecar(settings)
 }
 
-/** Returns the message of an error if a setting or file can fix it. For any other error, returns the stack. */
+/** Returns the error's message if a setting or file can fix the error. For any other error, returns the stack. */
 export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   if (!(error instanceof Error)) return mask.text(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
@@ -66,7 +66,7 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
-    // Logged outside of any request. Otherwise the line would have the ids of the request during which the export began.
+    // Logs outside of any request. Otherwise the line would have the trace ids of the request during which the export began.
     within(undefined, () =>
       log.warn(
         { reason: errorType(error) },
@@ -84,7 +84,7 @@ const lastWordsMs = 1_000
 /**
  * Opens a service's listeners, and drains them after SIGTERM or SIGINT.
  * @param onDrained runs after the last answer, before the process ends
- * @throws {PortTakenError} whose message names the setting to change
+ * @throws {PortTakenError} if another program uses a port
  */
 export async function serve(
   app: App,
@@ -123,7 +123,7 @@ type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
 /**
- * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one of them fails, it closes the others.
+ * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one listener fails, it closes the open listeners.
  */
 export async function openListeners(
   app: App,

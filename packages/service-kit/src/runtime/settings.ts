@@ -32,7 +32,7 @@ export interface BaseSettings {
   /** The token with which the monitor requests dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
-  /** `PositionIdsBefore`: earlier events keep the ids that version 0.1.0 derived from positions (ADR 32). */
+  /** `PositionIdsBefore`: events before this time keep the ids that version 0.1.0 derived from their positions (ADR 32). */
   Stream: SidecarSettings['Stream'] & StreamSettings & { PositionIdsBefore: string }
   State: SidecarSettings['State']
   Trust: TrustSettings
@@ -77,7 +77,7 @@ export function section(properties: Section['properties']): Section {
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** Also checks settings that only the sidecar uses, because the sidecar would stop on a wrong value and not explain it. */
+/** The schema also has settings that only the sidecar uses, because the sidecar would stop on a wrong value without an explanation. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -96,7 +96,7 @@ const stream: Section = {
   then: { properties: { SaslUsername: required, SaslPassword: required } },
 }
 
-/** The pattern of signing keys allows only characters that need no escaping. A random key of this length has at least 192 bits. */
+/** The pattern of signing keys allows only characters that need no escaping. A random key of 32 characters has at least 192 bits. */
 const trust = section({
   File: required,
   Publishers: required,
@@ -119,7 +119,7 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // A random token of this length has at least 192 bits.
+  // A random token of 32 characters has at least 192 bits.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
@@ -130,8 +130,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings that may also be set under another common name: the tokens under Dapr's names, and the port under the name that hosting platforms use. Our
- * own name has priority, because a shell may have an old PORT.
+ * Settings with a second name: the tokens have Dapr's names, and the port has the name that hosting platforms use. Our own name has priority, because
+ * a shell may have an old PORT.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
@@ -142,7 +142,7 @@ const otherNames: Record<string, string> = {
 /**
  * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result.
  * @param sections the service's own sections, as one JSON Schema for each section
- * @throws {SettingsError} that names every problem and the variable that fixes it
+ * @throws {SettingsError} with all problems, and the variables that fix them
  */
 export function loadSettings<T extends BaseSettings>(
   file: URL,
@@ -176,7 +176,7 @@ function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | u
   return given.map(([setting, other]) => [setting, env[other]])
 }
 
-/** Returns the name of the variable that set a wrong value, or that can set a missing value. */
+/** Returns the name of the environment variable that has the wrong value, or that sets the missing value. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
   const other = otherNames[setting]
   if (other === undefined || env[setting] !== undefined) return setting
@@ -208,7 +208,7 @@ function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
 }
 
-/** Reads a service's settings; see `loadSettings`. @throws {SettingsError} */
+/** Reads a service's settings from its `appsettings.json` and the environment. @throws {SettingsError} */
 export function readSettings<S extends object>(
   { root, sections = {} as Record<string, never> }: { root: URL; sections?: Record<keyof S & string, Section> },
   env: NodeJS.ProcessEnv,

@@ -10,7 +10,7 @@ import {
   type StreamSettings,
 } from '../stream/kafka.ts'
 
-/** Returns why a service cannot use the stream, or undefined. The reason contains nothing secret, so it may be shown to the public. */
+/** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>
 
 export interface StreamUse {
@@ -45,19 +45,19 @@ const deadlineMs = 2_500
 const readyForMs = 2_000
 const missingForMs = 500
 
-/** The retries for the time in which a group's coordinator moves to another broker, or loads its log. */
+/** The retries while the coordinator of a consumer group moves to another broker, or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
 // `requestTimeout` is longer than `deadlineMs`, so the deadline ends a check of a hanging broker.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
-/** Opens a connection. Kafka's client is loaded on first use, because loading it takes 55 MB and nearly a second. */
+/** Opens a connection. Kafka's client is loaded on first use, because it takes 55 MB of memory and nearly a second. */
 async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {
     clientId: 'orderflow-readiness',
     ...connection,
     ...timeouts,
-    // The client would also retry permanent errors, such as a wrong password.
+    // With retries, the client would also repeat permanent errors, such as a wrong password.
     retries: 0,
   }
   const admin = new Admin(options)
@@ -81,8 +81,7 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 
 /**
  * Creates the check that the service can use the stream. It asks Kafka, because the sidecar stays healthy if the broker is unreachable or denies
- * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing, as it does whenever a replica
- * starts.
+ * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing because a replica starts.
  *
  * Each check opens a new connection, because brokers can move. Concurrent callers share one check.
  */
@@ -110,7 +109,7 @@ export function createStreamCheck(
     } catch (error) {
       return reasonOf(error, asked)
     } finally {
-      // The result is not awaited, because closing the connection may take as long as the request.
+      // The check does not wait until the connection is closed, because this may take as long as the request.
       void closeAfter(transactions, admin)
     }
   }
@@ -183,11 +182,11 @@ interface Metadata {
   topics: { name: string | null; errorCode: number; topicAuthorizedOperations?: number }[]
 }
 
-/** The positions of the operations in Kafka's bit field (KIP-430). */
+/** The positions of the operations in Kafka's bit field of a user's rights (KIP-430). */
 const bits = { read: 3, write: 4 }
-/** The value of the bit field if it was not requested, or if the broker is older than Kafka 2.3. */
+/** The value of the bit field if the broker does not report the rights, as before Kafka 2.3. */
 const unsaid = -2147483648
-/** Kafka's error TOPIC_AUTHORIZATION_FAILED. */
+/** The code of Kafka's error TOPIC_AUTHORIZATION_FAILED. */
 const notSeen = 29
 
 /** Returns this Kafka user's rights to topics. It leaves out unknown topics, and topics whose rights the broker does not report. */

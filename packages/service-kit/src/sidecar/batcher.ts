@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
-/** Thrown if the queue is full, or if an item waited too long. The step has not begun, so it may be repeated. */
+/** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
 export class OverloadError extends Error {
   readonly code = 'overload'
   constructor(message: string) {
@@ -26,19 +26,19 @@ export interface BatcherOptions<T, R> {
   isRefusal: (error: unknown) => boolean
   sizeOf: (item: T) => number
   maxItems: number
-  /** The largest size of a batch. A single larger item is a batch of its own. */
+  /** The largest size of a batch. A larger item is flushed alone. */
   maxBytes: number
   maxWaiting: number
   /** The shortest time between the beginnings of two flushes. A full batch is flushed at once. */
   minIntervalMs: number
-  /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order. */
+  /** The number of concurrent flushes; the default is 1. Concurrent batches may end in a different order. */
   maxInFlight?: number
   watch?: QueueWatch | undefined
 }
 
 /** The longest time for which an item may wait. After this time, clients have given up. */
 const maxWaitMs = 5_000
-/** The interval at which the queue looks for items that waited too long, because a flush may hang for longer than that. */
+/** The interval at which the queue drops items that waited too long, even while a flush hangs. */
 const lateCheckMs = 1_000
 
 /**
@@ -61,7 +61,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   function dropLate(now: number) {
     const inTime = waiting.findIndex(({ since }) => since + maxWaitMs >= now)
     for (const { settle } of waiting.splice(0, inTime < 0 ? waiting.length : inTime)) {
-      settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })
+      settle({ ok: false, error: new OverloadError(`no attempt began within ${maxWaitMs} ms`) })
     }
   }
 
@@ -127,7 +127,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   return (item) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= options.maxWaiting)
-        return reject(new OverloadError(`${waiting.length} are waiting already`))
+        return reject(new OverloadError(`${waiting.length} items are already waiting`))
       waiting.push({
         item,
         since: performance.now(),

@@ -28,10 +28,10 @@ import {
 export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
-/** Dapr's default of 4 is slower for hundreds of keys. The SQLite component ignores it, because it reads all keys in one query. */
+/** The number of keys that Dapr reads at the same time. The default of 4 is slower for hundreds of keys. SQLite ignores it: it needs only one query. */
 const readParallelism = 16
 
-/** Makes the client reconnect within half a second. By default, the delays between attempts of grpc-js grow. */
+/** Makes the client reconnect within half a second. By default, grpc-js waits longer before each attempt. */
 const channelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
@@ -77,7 +77,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     })
   }
 
-  /** Begins the span of a call (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
+  /** Begins the trace span of a gRPC call (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
   function callSpan(service: string, method: string): Span | undefined {
     const { span, links = [] } = handled() ?? {}
     if (!span) return undefined
@@ -105,7 +105,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
   }
 
   const pubsubs = stream.PubSub.split(',')
-  /** The index of the component that publishes. It changes after a failure (docs/adr/0012). */
+  /** The index of the component that publishes events. After a failure, the next component is used (docs/adr/0012). */
   let current = 0
 
   return {
@@ -192,7 +192,7 @@ function parse(key: string, data: Uint8Array): unknown {
   try {
     return JSON.parse(asBuffer(data).toString())
   } catch {
-    // The cause is dropped, because V8's message quotes the text around the error.
+    // The error of V8 is dropped, because its message quotes a part of the document.
     throw new SidecarError(`read ${key}`, 'the document is not JSON')
   }
 }
@@ -204,7 +204,7 @@ function parse(key: string, data: Uint8Array): unknown {
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
-  // Whatever the code is, the same write succeeds when the disk has space again.
+  // The code does not matter: the same write succeeds when the disk has space again.
   if (reportsFullDisk(details)) return 'unavailable'
   if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)

@@ -24,7 +24,7 @@ export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
   /** `PubSub`: the components for publishing, separated by commas. After a failure, the next component is used. */
   Stream: { PubSub: string }
-  /** `Store`: may be empty. */
+  /** `Store`: the component for documents; empty for a service without a store. */
   State: { Store: string }
 }
 
@@ -35,18 +35,18 @@ export interface Sidecar {
    * (docs/adr/0018).
    */
   readonly writeIntervalMs: number
-  /** Publishes events to one topic, in their order. If it fails, some of the events may still have been published. */
+  /** Publishes events to one topic, in the given order. If the call fails, some events may still have been published. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
-   * Returns documents by key, and may leave out existing ones. If an SQL database fails between two rows, Dapr returns the earlier rows without an
-   * error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms that the missing documents are absent. A
-   * write with the guard `absent` does not need this.
+   * Returns documents by key, but may leave out existing documents. If an SQL database fails between two rows, Dapr returns the earlier rows without
+   * an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` confirms that missing documents are absent. A
+   * write with the guard `absent` needs no confirmation.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** Returns the document, or undefined if it certainly does not exist. */
   readOne(key: string): Promise<StoredDocument | undefined>
   transact(writes: Write[]): Promise<void>
-  /** Writes all documents at once, but each independently of the others. If it fails, some of the documents may still have been written. */
+  /** Writes all documents in one call, but not in one transaction. If the call fails, some documents may still have been written. */
   save(writes: Write[]): Promise<void>
   /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
@@ -58,7 +58,7 @@ export type Read = Sidecar['read']
 
 /* The next three functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */
 
-/** Reads each of the `keys` that is missing in `found` alone, and adds its document if it exists. */
+/** Reads the `keys` that are missing in `found` one by one, and adds the existing documents. */
 export async function addMissing(
   sidecar: Sidecar,
   found: Map<string, StoredDocument>,
@@ -79,9 +79,9 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
 }
 
 /**
- * Reads the `keys` that are missing in `found` in bulk, until a read finds no more documents, and adds the documents. Use it for SQLite only. SQLite
- * reports an error before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite
- * 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
+ * Reads the `keys` that are missing in `found`, and adds the existing documents. It reads in bulk, until a read returns nothing. Use it for SQLite
+ * only. SQLite reports an error before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3, state/sqlite;
+ * modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
  */
 export async function addMissingInBulk(
   sidecar: Sidecar,
@@ -122,7 +122,7 @@ const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 
-/** Matches the messages of gRPC in Go and in JavaScript, of Kafka, and of Dapr's Kafka client. */
+/** Matches errors about large messages, from gRPC in Go and JavaScript, from Kafka, and from Dapr's Kafka client. */
 const tooLarge = /message (was )?too large|message.* larger than /i
 
 /** Returns true if an error text reports that a message exceeds a limit of the sidecar or its broker. */
@@ -153,7 +153,7 @@ export class UncertainError extends Error {
   }
 }
 
-/** The longest time that a check takes, because readiness probes wait only a few seconds. */
+/** The longest time that a check of the sidecar takes, because readiness probes wait only a few seconds. */
 export const readyTimeoutMs = 2_000
 
 export async function sidecarFault(sidecar: { Host: string; HttpPort: number }): Promise<string | undefined> {
@@ -172,7 +172,7 @@ const unused = async (): Promise<never> => {
 
 /**
  * Creates a sidecar that only reports its health, for a service that neither stores nor publishes. It does not load gRPC and Dapr's protocol, which
- * take 35 MB.
+ * take 35 MB of memory.
  */
 export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
   return {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
 
-/** The number of shards (list lanes). If there are more writers than shards, some writers share a shard and sometimes lose a race. */
+/** The number of shards (list lanes) of a list. If there are more writers than shards, some writers share a shard and must sometimes repeat a write. */
 export const shardCount = 16
 /**
- * The key of a document with the number of the shard's newest chunk. The number may be one too high, or some too low, so readers search around it.
+ * The key of the document with the number of a shard's newest chunk. The number may be wrong by a few chunks, so readers search near it.
  */
 const hintKey = (shard: number): string => `list/${shard}`
 export const chunkKey = (shard: number, n: number): string => `list/${shard}/${n}`
 
-/** Ids in the order of their arrival, each with its time of arrival in milliseconds since 1970. The times never decrease. */
+/** A part of a list: ids in the order of their arrival, each with its time of arrival in milliseconds since 1970. The times never decrease. */
 export interface Chunk {
-  /** The id of the only process that adds to the chunk. */
+  /** The id of the process that began the chunk. Only this process adds ids to it. */
   by: string
   ids: string[]
   at: number[]
@@ -56,20 +56,20 @@ export const slotOf = (shard: number, n: number, index: number): string => `${sh
 interface ListDraft {
   /** Appends an id at the newest end. Returns the id's slot, which the listed document must store in its field `listed`. */
   append(id: string): string
-  /** Returns the writes of the list. Store them before the documents that name their slots, or together with these documents. */
+  /** Returns the writes of the list. Store them before the listed documents, or together with these documents. */
   writes(): Write[]
   stored(): void
 }
 
 interface ArrivalList {
   /**
-   * Returns the keys to read before a draft. `check` makes the writer stop using the shard if this process's chunk is missing, because the store was
-   * emptied or restored.
+   * Returns the keys to read before a draft. Pass the read documents to `check`. If this process's chunk is missing, the store was emptied or
+   * restored, and the writer leaves its shard.
    */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   open(read: Read): Promise<void>
   draft(): ListDraft
-  /** Stops using the shard. Call it after a write with an unknown outcome, so that a late write cannot overwrite newer entries. */
+  /** Leaves the shard. Call it after a write with an unknown outcome, because the store may execute this write later, over newer entries. */
   leave(): void
 }
 
@@ -85,8 +85,7 @@ export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leav
 export type ArrivalLists = (spaces: readonly string[]) => BatchLists
 
 /**
- * The largest number of open lists. It must exceed the number of lists in a batch. A list that is no longer open begins a new chunk when it is used
- * again.
+ * The largest number of open lists. It must exceed the number of lists in a batch. After a list is closed, its next use begins a new chunk.
  */
 const maxOpen = 1_000
 
@@ -141,14 +140,13 @@ const chunkSize = 64
 interface WritePosition {
   shard: number
   n: number
-  /** Undefined for a chunk of another process. */
+  /** The newest chunk; undefined if another process began it. */
   chunk: Chunk | undefined
 }
 
 /**
- * Creates the writer of a list that readers read from the newest arrival on. Dapr has no query that works on all stores, so the list consists of
- * shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it. So replicas never write the same document, and
- * listing costs hardly any time.
+ * Creates the writer of a list, which readers read from the newest to the oldest id. Dapr has no query that works on all stores, so the list consists
+ * of shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it, so replicas never write the same chunk.
  */
 function createArrivalList(now: () => Date, space: string): ArrivalList {
   const by = randomUUID()
@@ -210,14 +208,14 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
 }
 
 /**
- * The time after which another process may use an unused shard. If the shard's first process is still alive, one of the two processes loses a race
- * once.
+ * The time without new entries after which another process may continue a shard. If the previous process still uses the shard, one of the two
+ * processes must repeat a write once.
  */
 const idleMs = 10_000
 
 /**
- * Returns the newest chunk of a shard that this process may continue. The choice is random, because replicas start at the same time. Idle shards are
- * preferred, because a page must read every shard that was ever used.
+ * Returns a shard that this process may use, and the number of its newest chunk. Idle shards are preferred to unused shards, because a page reads
+ * every shard that was ever used. The choice is random, because replicas start at the same time.
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))

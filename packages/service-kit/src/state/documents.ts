@@ -6,19 +6,19 @@ import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 
-/** A tenant's documents in the state store. Callers of all tenants share bulk calls. */
+/** A tenant's documents in the state store. Concurrent calls for all tenants share bulk requests to the sidecar. */
 export interface Documents {
   /**
    * Returns the existing documents by key. It reads them in bulk, then each missing key alone. A document that is still missing is certainly absent.
    */
   read: Read
-  /** Reads, decides and writes, and repeats all three after a lost race. */
+  /** Reads documents, decides and writes. If another process changed the documents first, it repeats these steps. */
   change: UnitOfWork
   /**
-   * Returns a page of the tenant's list, newest arrival first.
-   * @param load returns the documents of the ids, in the order of the ids. It must use the given `read`, which reads in bulk at first, and one by one
-   * when it is called again for missing ids. If a document consists of several keys, it may be outdated.
-   * @throws {CursorError} for a cursor of another list
+   * Returns a page of the tenant's list, with the newest arrival first.
+   * @param load reads the documents of the ids with the given `read`, and returns them in the order of the ids. For missing ids it is called again, and
+   * then `read` reads each key alone. A document that consists of several keys may be outdated.
+   * @throws {CursorError} if the cursor belongs to another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
 }
@@ -29,9 +29,9 @@ export type DocumentsOf = (tenant: string) => Documents
 const internal = { kind: 'internal' } as const
 
 /**
- * Creates the documents of all tenants.
+ * Creates the access to the documents of all tenants.
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
- * @param watch observes the stored batches
+ * @param watch receives the size and the times of each stored batch
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]

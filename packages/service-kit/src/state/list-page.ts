@@ -3,7 +3,7 @@ import { type Chunk, chunkKey, readHeads, shardCount, slotOf } from './arrival-l
 
 export interface Page<T> {
   items: T[]
-  /** The opaque cursor of the next older page; null at the end of the list. */
+  /** The opaque cursor of the next page, which has older items; null at the end of the list. */
   next: string | null
 }
 
@@ -19,8 +19,8 @@ export interface Reader {
   /** Returns the existing documents by key. A missing document is certainly absent, because it was also read alone. */
   read: Read
   /**
-   * Returns documents by key, and may leave out existing ones. Lists read many absent keys, so it reads keys alone only if a bulk read returns
-   * nothing.
+   * Returns documents by key, but may leave out existing documents. Many keys of a list are absent, so each key is read alone only if a bulk read
+   * returns nothing.
    */
   scan: Read
 }
@@ -36,7 +36,7 @@ export class CursorError extends Error {
 interface Position {
   shard: number
   n: number
-  /** The index in the chunk before which entries are read, from newer to older. */
+  /** The number of unread entries in the chunk; undefined for all. Entries are read from the newest to the oldest. */
   before: number | undefined
   chunk: Chunk | undefined
   older?: Chunk | undefined
@@ -45,10 +45,10 @@ interface Position {
 }
 
 /**
- * Reads a page, newest arrival first. The order of entries is exact within a shard. Between shards, it follows the writers' clocks. An entry is valid
- * only if the field `listed` of its document names its slot, so an id that two replicas listed appears once. The newest chunks are only read in bulk,
- * which may leave out a chunk. So the newest entries may be missing until the next read.
- * @throws {CursorError} for a cursor of another list
+ * Reads a page, with the newest arrival first. The order of entries is exact within a shard. Between shards, it follows the writers' clocks. An entry
+ * is valid only if the field `listed` of its document names the entry's slot. So an id that two replicas listed appears once. The newest chunks are
+ * read only in bulk, and a bulk read may leave out a chunk. So the newest entries may be missing until the next read.
+ * @throws {CursorError} if the cursor belongs to another list
  */
 export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
   const items: T[] = []
@@ -90,8 +90,8 @@ async function newest(read: Read): Promise<Position[]> {
 }
 
 /**
- * Reads the chunks of the positions, and the earlier chunks that are probably needed for `count` entries. A missing chunk is the end of its shard. It
- * is missing if the store was emptied during a write (docs/operations.md).
+ * Reads the chunks of the positions, and the earlier chunks that are probably needed for `count` entries. A missing chunk is treated as the
+ * end of its shard. A chunk can be missing if the store was emptied during a write (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
@@ -116,7 +116,8 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
 }
 
 /**
- * Takes the newest entries of all shards, until there are `limit` entries, or until a shard needs its next chunk. Returns the remaining positions.
+ * Adds the newest entries of all shards to `entries`, until it has `limit` entries, or until a shard needs its next chunk. Returns the positions of
+ * the remaining entries.
  */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
   while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
@@ -135,7 +136,7 @@ function merge(positions: Position[], limit: number, entries: Entry[]): Position
 
 const lastOf = ({ chunk, before = 0 }: Position): number => chunk?.at[before - 1] ?? 0
 
-/** Returns the cursor, which has `shard.chunk.before` for each shard, in base64url. */
+/** Returns the cursor in base64url. It contains `shard.chunk.before` for each shard. */
 function encodeCursor(positions: Position[]): string {
   const text = positions.map(({ shard, n, before = '' }) => `${shard}.${n}.${before}`).join()
   return Buffer.from(text).toString('base64url')

@@ -13,10 +13,10 @@ import {
 } from '../sidecar/sidecar.ts'
 import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
 
-/** The store as one operation of a batch sees it. It includes the changes of earlier operations of the batch. */
+/** The store, with the changes of earlier operations of the same batch. */
 export interface View {
   get<T>(key: string): T | undefined
-  /** Writes the operation's document. After a lost race, the operation runs again. */
+  /** Writes the operation's document. If another process changed the document first, the operation runs again. */
   write(value: unknown): void
   /** Appends an id to the newest end of the list. Returns the id's slot, which the document must store in its field `listed`. */
   list(id: string): string
@@ -25,16 +25,16 @@ export interface View {
 /** An operation of a batch. It decides about one document, and may write only this document. */
 interface Work<R> {
   key: string
-  /** The prefix of all keys and of the list; empty by default. */
+  /** The tenant's prefix of all keys; empty by default. */
   space?: string
   /**
-   * The keys of other documents that the operation reads. These documents may change meanwhile, and a bulk read may leave them out. If an operation
-   * writes because such a document is absent, its caller must read the document again afterwards.
+   * The keys of other documents that the operation reads. These documents may change before the write, and a bulk read may leave them out. If an
+   * operation writes because such a document is absent, its caller must read the document again afterwards.
    */
   beside?: string[]
   bytes: number
   /**
-   * Decides and writes. It must have no effects except through its view. It must be idempotent, because it runs again after a lost race, and on other
+   * Decides and writes. All its effects must go through the view. It must be idempotent, because it runs again after a conflict, and on other
    * replicas.
    */
   decide: (view: View) => R
@@ -55,7 +55,7 @@ const strategies: Record<string, typeof createIndependent> = {
 
 /** Creates the unit of work with the strategy for the store's type. It refuses untested types, which may lose acknowledged writes. */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  // A promise, so that concurrent operations share one call and one strategy.
+  // The promise is stored, so that concurrent operations share one call and one strategy.
   let strategy: Promise<UnitOfWork> | undefined
 
   async function choose(): Promise<UnitOfWork> {
@@ -74,7 +74,7 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: 
   }
 }
 
-/** Returns why a store of this type is unsuitable, or undefined. */
+/** Returns the reason why a store type is unsuitable; undefined for a suitable type. */
 export function unsuitable(type: string): string | undefined {
   if (type in strategies) return undefined
   const tried = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(strategies))
@@ -94,24 +94,24 @@ function batched(
 }
 
 /**
- * The key of the fence, a document that every transaction writes. If the fence is unchanged, no other writer has written since the read, so its guard
- * protects all documents that were read with it. With a guard on each document, a write would cost four times as much (docs/adr/0017). The fence is
- * read before the documents, so that no change between these reads is missed.
+ * The key of the fence, a document that every transaction writes. An unchanged fence proves that no other writer has written since the read. So one
+ * guard on the fence protects all documents of the read. Guards on all documents would cost four times as much (docs/adr/0017). The fence is read
+ * before the documents, so it also protects them from changes during the read.
  */
 const fenceKey = 'fence'
-/** The time after a lost race in which each document has its own guard. With the fence alone, replicas would make each other lose races. */
+/** The time after a conflict in which each document has its own guard. With the fence alone, all writes of two replicas would conflict. */
 const cautiousMs = 10_000
 const transactionItems = 500
 /**
- * The largest number of new documents that get a guard, which confirms that they are absent although a bulk read may leave out documents. More
- * documents are read again instead. A guard costs 150 µs; reading again costs a round trip and 15 µs for each document (measured on SQLite,
- * docs/adr/0017).
+ * The largest number of new documents in a batch that get a guard. The guard confirms that a document is absent, because a bulk read may leave out
+ * documents. If a batch has more new documents, they are read again instead. A guard costs 150 µs. A second read costs a round trip and 15 µs for
+ * each document (measured on SQLite, docs/adr/0017).
  */
 const maxGuarded = 4
 
 /** Creates the unit of work for a local store, where batches are cheap. A batch is one bulk read and one transaction. */
 export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The time after which the writer that won the race has begun its next write, or has finished. */
+  /** The largest delay after the first conflict; it grows with each attempt. Meanwhile the faster writer finishes, or begins its next write. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
@@ -131,7 +131,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
       const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
       if (documents.length === 0) return results
       const fence = fenceOf(read, isAlone)
-      // The list's writes keep their guards, because a new chunk was not read with the fence.
+      // The list's writes keep their guards, because a new chunk is not read together with the fence.
       const needsGuard = ({ guard }: Write) => !isAlone || (isEachGuarded && guard === 'absent')
       const guarded = documents.map((write) => (needsGuard(write) ? write : unguarded(write)))
       const writes = [fence, ...guarded, ...draft.writes()]
@@ -150,7 +150,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
   return batched(flush, { maxItems: transactionItems, minIntervalMs: sidecar.writeIntervalMs, watch })
 }
 
-/** Returns the write of the fence. It has a guard while this writer seems to be the only one. */
+/** Returns the write of the fence. It has a guard while this process seems to be the only writer. */
 function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
   return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
 }
@@ -168,17 +168,17 @@ type Results = Map<Work<unknown>, Settled<unknown>>
  * documents, each with its own guard (docs/adr/0017).
  */
 export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The time after which the writer that won the race has finished. */
+  /** The largest delay after the first conflict; it grows with each attempt. Meanwhile the faster writer finishes. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
-  /** Runs drafts of the list in sequence, because each draft continues the chunk that the previous one stored. */
+  /** Runs drafts of the list in sequence, because each draft continues the chunk of the previous draft. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
     const result = listed.then(run)
     listed = result.catch(() => {})
     return result
   }
 
-  /** Runs all operations and stores the list's writes. Returns the other writes, and the error if the list's writes failed. */
+  /** Runs all operations and stores the list's writes. Returns the writes of the documents, and the error if the list's writes failed. */
   async function decide(
     works: Work<unknown>[],
     results: Results,
@@ -222,7 +222,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
       if (!error) return
       if (!decided.error) {
         const missing = await missingOf(decided.writes)
-        // If an operation read the change of an operation that failed, it runs again, too, even if it wrote nothing.
+        // Repeats each operation that wrote or read a document whose write failed.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
       if (open.length === 0) return
@@ -254,8 +254,8 @@ interface Staged {
 }
 
 /**
- * The first attempt that reads each missing key alone. The first conflict is probably a lost race. The second conflict may be due to a document that
- * bulk reads leave out.
+ * The first attempt that reads each missing key alone. At the first conflict, another writer was probably faster. The second conflict may be due to
+ * a document that bulk reads leave out.
  */
 const askedOneByOneFrom = 3
 
@@ -268,8 +268,7 @@ export interface Decided {
 
 /**
  * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So its missing keys are read alone, and
- * all operations run again if one of these documents exists. If an operation wrote its document, the write's guard checks that the document was
- * absent. So new documents need no further read.
+ * all operations run again if a document exists. New documents need no second read, because the guard of the write confirms that they were absent.
  */
 async function decideAll(
   works: Work<unknown>[],
@@ -300,7 +299,7 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
     const view: View = {
       get: <T>(key: string) => current(key)?.value as T | undefined,
       write: (document) => {
-        // Serialized here, so that a document that nests too deep fails only its own operation.
+        // Serializes the document here, so that too deep nesting fails only this operation.
         own = { value: document, text: JSON.stringify(document) }
       },
       list: (id) => draft.append(work.space ?? '', id),
@@ -316,7 +315,7 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   return { run, unsure, writes }
 }
 
-/** Returns the guard with which a write succeeds only if the document is unchanged since the read. */
+/** Returns a guard that makes the write fail if the document has changed since the read. */
 function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'

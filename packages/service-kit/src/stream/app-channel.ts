@@ -5,8 +5,8 @@ import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './record.ts'
 
 /**
- * The size of the largest possible delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). An escaped byte of a
- * header takes up to six bytes, so this is 157 MB. The sidecar would repeat a refused delivery without end.
+ * The size limit of a delivery. The largest possible delivery has 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). An
+ * escaped byte of a header takes up to six bytes, so this is 157 MB. The sidecar would repeat a refused delivery without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
@@ -60,7 +60,7 @@ function requireToken(token: string): RequestHandler {
   }
 }
 
-/** Returns true if a caller's token is the expected one. It compares in constant time. */
+/** Returns true if a caller's token equals the expected token. The comparison takes constant time. */
 export function sameToken(expected: string, given: string | undefined): boolean {
   const [expectedBytes, givenBytes] = [Buffer.from(expected), Buffer.from(given ?? '')]
   return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)

@@ -39,7 +39,7 @@ export interface Consumer {
    * too, so that their order is kept.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Returns the reason if the topic is no longer consumed (`Brake`); otherwise undefined. */
+  /** Returns the reason why the service stopped consuming the topic; undefined if it consumes the topic. */
   stoppedBy(): string | undefined
   /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
   redelivered(): Redelivered[]
@@ -57,7 +57,7 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  * Handles the events of one topic. An event ends in one of three ways:
  * - The event is handled, or becomes a dead letter if it can never be handled.
  * - The event is delivered again, without limit, if the sidecar, the store or the broker failed.
- * - After a bug, which is any other error, the event is handled again alone. After a second bug, it becomes a dead letter (docs/adr/0030).
+ * - After any other error (a bug), the event is handled again, alone. After a second bug, it becomes a dead letter (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, trust, appendTimes, refusals, log, now, tracing } = options
@@ -80,7 +80,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   })
 
   /**
-   * Asks Kafka whether the broker set the times of records that would need no signature at their time. Returns the failure if Kafka cannot be asked.
+   * Asks Kafka for the broker's times of records that are old enough to need no signature. Otherwise a publisher could choose such a time. Returns the
+   * failure if Kafka does not answer.
    */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
@@ -95,7 +96,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     }
   }
 
-  /** Handles all entries at once. An error affects only its own entry. */
+  /** Handles all entries together. An error of one entry does not affect the other entries. */
   async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
     const results = new Map<string, Result>()
     const deliveries = entries.flatMap((entry) => {
@@ -108,7 +109,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
     const failure = await completeTimes(deliveries)
     if (failure) return entries.map(() => failure)
-    // The delivery is parsed in slices, because its number of bytes has no limit.
+    // Parses the delivery in slices, because a delivery may be large, and parsed events take much memory.
     for (const slice of slices(deliveries)) {
       const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
       for (const [index, result] of attempts.entries()) {
@@ -128,7 +129,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       const result = failure ?? (await handler.attempt(delivery, whole, true))
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
-      // The message may quote the record.
+      // The error's message is not logged, because it may quote the record.
       log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
     }
     return handler.giveUp(position)
@@ -188,9 +189,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 }
 
 const windowSize = 1_000
-/** The share of bugs among the latest `windowSize` events above which a topic stops. */
+/** The allowed share of bugs in the latest `windowSize` events. Above this share, the service stops consuming the topic. */
 const maxShare = 0.05
-/** The number of bugs below which a topic never stops. */
+/** The smallest number of bugs that can stop a topic. */
 const minBugs = 20
 
 interface Brake {
@@ -200,7 +201,7 @@ interface Brake {
 }
 
 /**
- * Stops a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic continues only after
+ * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic continues only after
  * a restart, because usually only another version of the service succeeds.
  */
 function createBrake(topic: string): Brake {
@@ -232,7 +233,7 @@ export interface Redelivered extends RecordPosition {
 /** The number of deliveries after which a record needs an operator. The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** The time after which a record that was not delivered again is forgotten. Another replica has received it meanwhile. */
+/** The time after the last delivery of a record at which its count is deleted. Another replica has received the record meanwhile. */
 const forgottenAfterMs = 60_000
 
 interface Redeliveries {
@@ -275,7 +276,7 @@ function createRedeliveries(now: () => Date): Redeliveries {
 }
 
 const logPeriodMs = 60_000
-/** The number of types that are counted separately. It is limited, because publishers choose the names. */
+/** The number of event types that are counted separately. It is limited, because publishers choose the names. */
 const maxTypes = 50
 const otherTypes = '(others)'
 const oddType = '(no plain name)'
@@ -284,8 +285,8 @@ const maxNameLength = 80
 const plainName = /^[\w.:/-]+(@\d+)?$/
 
 /**
- * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events at the end of the
- * period. This is enough to find a misspelt name.
+ * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events after a minute. This is
+ * enough to find a misspelt name.
  */
 export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
   const counts = new Map<string, number>()
@@ -303,6 +304,6 @@ export function createUnhandledCounter(topic: string, log: Logger): (type: strin
     const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
     const count = (counts.get(event) ?? 0) + 1
     counts.set(event, count)
-    if (count === 1) log.info({ topic, event }, 'no handler for this event; further ones are counted for a minute')
+    if (count === 1) log.info({ topic, event }, 'no handler for this event; later events of this type are counted for a minute')
   }
 }

@@ -5,13 +5,13 @@ import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
-/** The largest length of a detail, in characters. It is enough for a person to read. */
+/** The largest length of a dead letter's detail, in characters. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
 /**
  * Returns the id that all dead letters of an app about the same record have.
- * @param record the record's id; without it, the id derives from the position (0.1.0)
+ * @param record the record's id; if it is unknown (version 0.1.0), the result derives from the position
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
   if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
@@ -62,7 +62,7 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** Returns a SHA-256 in hex. */
+/** Returns the SHA-256 of the bytes, in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -89,7 +89,7 @@ function storyOf(
   }
 }
 
-/** The ids of a dead letter's record. Empty if only the position is known. */
+/** The ids of a failed record. Empty if only the record's position is known. */
 interface RecordIds {
   first?: string | undefined
   /** The failed record's id and time, in milliseconds since 1970. */

@@ -108,7 +108,7 @@ export interface EventHandlerOptions {
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
-  /** See `momentOf`. */
+  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
@@ -118,10 +118,10 @@ export interface EventHandlerOptions {
 interface EventHandler {
   /**
    * Tries to handle an event, and publishes a dead letter if the event can never be handled.
-   * @param isLast true if the result of a bug is a dead letter; otherwise the result is a failure
+   * @param isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
-  /** Writes a dead letter from the position alone, for a record on which our own code fails. */
+  /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
   giveUp(position: RecordPosition): Promise<Result>
 }
 
@@ -173,7 +173,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   async function putAside(delivery: Delivery, fault: Fault, onRead: (envelope: Envelope) => void): Promise<void> {
     // The fault is already masked, so log lines about it need no more masking.
     nowHandling(undefined)
-    // An unreadable record gets the ids of an envelope without ids.
+    // An unreadable record gets derived ids, like an envelope without ids.
     if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, sourceOf(delivery)))
     const dead = deadLetterTopic(topic)
     const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }

@@ -5,8 +5,8 @@ import type { Mask } from '../telemetry/mask.ts'
 import { UntrustedError } from '../trust/trust.ts'
 
 /**
- * The reason why an event can never be handled. `code` never changes, so dead letters are grouped by it. `detail` states how to correct the event,
- * and contains no personal data.
+ * The reason why an event can never be handled. Dead letters are grouped by `code`, which never changes. `detail` states how to correct the event, and
+ * contains no personal data.
  */
 export interface Fault {
   code: string
@@ -42,7 +42,7 @@ export function thrownBy(error: unknown): unknown {
 }
 
 /**
- * Returns why an event can never be handled. The event is invalid or untrusted, breaks a rule of the domain, or causes a bug.
+ * Returns the reason why an event can never be handled. The event is invalid or untrusted, breaks a rule of the domain, or causes a bug.
  * @param refusals codes of the domain's errors
  */
 export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pick<Mask, 'text'>): Fault {

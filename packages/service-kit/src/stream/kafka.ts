@@ -4,14 +4,14 @@ import type { RecordPosition } from './record.ts'
 
 /** The settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). */
 export interface StreamSettings {
-  /** Separated by commas. */
+  /** The addresses of brokers, separated by commas. */
   Brokers: string
   AuthType: 'none' | 'password'
   SaslMechanism: keyof typeof mechanisms
   SaslUsername: string
   SaslPassword: string
   DisableTls: boolean
-  /** PEM; empty for the authorities that the system trusts. */
+  /** The CA certificate in PEM; empty for the CAs that the system trusts. */
   CaCert: string
 }
 
@@ -23,7 +23,7 @@ export interface KafkaConnection {
 
 type Needed = Pick<StreamSettings, 'Brokers'> & ({ AuthType: 'none' } | (StreamSettings & { AuthType: 'password' }))
 
-/** The standard names of the SASL mechanisms, by Dapr's names (components/kafka.yaml). */
+/** Maps Dapr's names of SASL mechanisms (components/kafka.yaml) to the standard names. */
 const mechanisms = { PLAINTEXT: 'PLAIN', 'SHA-256': 'SCRAM-SHA-256', 'SHA-512': 'SCRAM-SHA-512' } as const
 
 export function isSaslMechanism(name: string): name is keyof typeof mechanisms {
@@ -43,9 +43,9 @@ export function connectionOf(stream: Needed): KafkaConnection | undefined {
 
 /**
  * Sends a request of Kafka's protocol for which the client has no method. It uses the newest version that the client and the broker both know.
- * @param name as in Kafka's list of requests, such as `DescribeUserScramCredentials`
+ * @param name the request's name in Kafka's protocol, such as `DescribeUserScramCredentials`
  * @param fields the parameters of the client's `createRequest`
- * @throws the client's errors. If the broker answers with an error, the thrown error has the answer in `response`
+ * @throws errors of the Kafka client. If the broker answered, the error has the answer in `response`
  */
 export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
   const kafka = await import('@platformatic/kafka')
@@ -56,8 +56,8 @@ export async function requestOf<Response>(admin: Admin, name: string, ...fields:
 
 /**
  * Sends a request that only one broker can answer, such as the leader of a partition.
- * @param fieldsIn returns the parameters of the client's `createRequest` for a version
- * @throws as `requestOf`
+ * @param fieldsIn returns the parameters of the client's `createRequest` for a version of the request
+ * @throws errors of the Kafka client, as `requestOf` does
  */
 export async function requestAt<Response>(
   admin: Admin,
@@ -73,8 +73,8 @@ export async function requestAt<Response>(
 }
 
 /**
- * Returns the answer to a request that failed for some topics or partitions. The client throws it as an error, which is the parameter.
- * @throws the error, if it contains no answer
+ * Returns the broker's answer from an error of the Kafka client. The client throws such an error if a request fails for some topics or partitions.
+ * @throws the same error, if it contains no answer
  */
 export function answerOf<Response>(error: Error & { response?: Response }): Response {
   if (error.response) return error.response
@@ -87,7 +87,7 @@ function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) =>
   })
 }
 
-/** Returns the names of all protocol errors in an error, because the client nests them in lists and causes. */
+/** Returns the names of all protocol errors in an error, because the client nests errors in lists and causes. */
 export function protocolErrors(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
@@ -98,13 +98,13 @@ export interface Leader extends Broker {
   nodeId: number
 }
 
-/** `errorCode` is 0 without an error. */
+/** The metadata of a cluster. An `errorCode` of 0 means success. */
 export interface Metadata {
   brokers: Leader[]
   controllerId: number
   topics: {
     name: string
-    /** Missing on brokers before Kafka 2.8. */
+    /** The topic's id; missing on brokers before Kafka 2.8. */
     topicId?: string
     errorCode: number
     partitions: { partitionIndex: number; errorCode: number; leaderId: number; replicaNodes: number[] }[]
@@ -112,15 +112,15 @@ export interface Metadata {
 }
 
 /**
- * Returns the metadata of topics, or of all topics for null. If one topic has an error, the metadata of the others are returned nevertheless, unlike
- * by the client's `metadata` and `listTopics` (@platformatic/kafka 2.12.1).
+ * Returns the metadata of topics; null means all topics. If a topic has an error, the other topics are still returned. The client's `metadata` and
+ * `listTopics` would fail (@platformatic/kafka 2.12.1).
  * @throws the client's error if no broker answers
  */
 export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
   return await requestOf<Metadata>(admin, 'Metadata', topics, false, false).catch(answerOf<Metadata>)
 }
 
-/** Returns the broker that leads a partition, and its topic's id. @throws {Error} if it has no leader */
+/** Returns the leader of a partition, and the topic's id. @throws {Error} if the partition has no leader */
 export function leaderOf(
   { brokers, topics }: Metadata,
   { topic, partition }: Pick<RecordPosition, 'topic' | 'partition'>,
@@ -132,7 +132,7 @@ export function leaderOf(
   return { leader, topicId }
 }
 
-/** The position to read from, and the number of bytes to read. The broker returns a larger batch whole (KIP-74). */
+/** A request to read `bytes` from a position. The broker returns a larger batch whole (KIP-74). */
 export interface Fetch {
   topic: string
   topicId: string
@@ -143,13 +143,13 @@ export interface Fetch {
 
 /** Disables fetch sessions (KIP-227). With sessions, each reader would need its own client. */
 const noSession = { id: 0, epoch: -1 }
-/** The isolation level of the sidecars, which read the records of open and aborted transactions, too. */
+/** The same isolation level as in the sidecars, which also read the records of open and aborted transactions. */
 const uncommitted = 0
 
 /**
- * Returns the next batches of a partition: at least one, if there are any. Returns 'out-of-range' if the partition does not have the offset. The
+ * Returns the next batches of a partition: at least one batch, if one exists. Returns 'out-of-range' if the partition does not have the offset. The
  * Kafka user needs the right to read the topic.
- * @throws the client's errors
+ * @throws errors of the Kafka client
  */
 export async function fetchBatches(
   admin: Admin,
@@ -182,7 +182,7 @@ interface FetchResponse {
   responses: { partitions: { records: RecordsBatch[] | null }[] }[]
 }
 
-/** An invalid time-out of a transaction. Kafka refuses it only after it has checked the user's rights. */
+/** An invalid time-out of a transaction. Kafka first checks the user's rights, and then refuses this value. */
 const invalidTimeoutMs = 0
 
 /**

@@ -18,7 +18,7 @@ export interface Observed {
   /** The `Name@Version` of each event that has a handler. */
   types: ReadonlySet<string>
   metrics: Pick<TopicMetrics, 'delivered'>
-  /** Undefined if traces are off. */
+  /** The recorder of traces; undefined if traces are off. */
   tracing: Tracing | undefined
 }
 
@@ -42,8 +42,8 @@ export function observeDelivery(
   let span: Span | undefined
 
   /**
-   * Begins an event's span as a child of the span in the record's header. If that span belongs to another trace than the event's TraceId, the new
-   * span only links to it.
+   * Begins an event's span as a child of the span in the record's header. If the header's span belongs to a different trace, the new span only links
+   * to it.
    */
   function begin(tracing: Tracing, { traceparent, position }: Delivery, envelope: Envelope): Span | undefined {
     const traceId = traceIdOf(envelope.TraceId)
@@ -112,7 +112,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
     ...topicAttributes('send', topic),
     ...eventAttributes(envelope),
     'orderflow.event.type': typeOf(envelope),
-    // A key is left out unless it is an id, because a publisher may use personal data as a key.
+    // Only ids are recorded as keys, because a publisher may use personal data as a key.
     'messaging.kafka.message.key': key !== undefined && mayShow('Id', key) ? key : undefined,
   }
 }

@@ -18,8 +18,8 @@ import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 
 /**
- * Publishes an envelope to a topic. The partition key consists of the Payload's fields that services.json declares as the topic's `key`. Resolves and
- * throws as `PublishRecord` does.
+ * Publishes an envelope to a topic. The partition key consists of the Payload's fields that services.json declares as the topic's `key`. Resolves when
+ * the broker has the record; throws the errors of `PublishRecord`.
  */
 export type Publish = (topic: string, envelope: Envelope) => Promise<void>
 
@@ -28,10 +28,10 @@ export interface Forwarded {
   value: Uint8Array
 }
 
-/** Publishes another publisher's envelope, unchanged and unsigned, as `PublishRecord` does. */
+/** Publishes the envelope of another publisher, unchanged and unsigned. Resolves when the broker has the record. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
-/** Returns a function that forwards envelopes. It uses the trace of the envelope, or the trace of the request if the envelope has none. */
+/** Returns a function that forwards envelopes. It uses the envelope's trace. If the envelope has no TraceId, it uses the request's trace. */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
     inTrace(topic, key, envelope, tracing, (traceparent) =>
@@ -54,7 +54,7 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace. If the trace is recorded, publishing has a span; otherwise the record gets the received `traceparent`. */
+/** Publishes an event in its trace. If the trace is recorded, a span is created; otherwise the record gets the received `traceparent`. */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -70,8 +70,8 @@ async function inTrace(
 }
 
 /**
- * Begins the span of a published event; undefined if its trace is not recorded. An event has another trace than the current request if an earlier
- * request with the same Idempotency-Key created it.
+ * Begins the span of a published event; undefined if its trace is not recorded. The trace differs from the trace of the current request if an earlier
+ * request with the same Idempotency-Key created the event.
  */
 function spanOf(
   topic: string,
@@ -91,8 +91,8 @@ function spanOf(
 }
 
 /**
- * Returns the received `traceparent` for a record without a span, marked as unsampled. If no `traceparent` was received, the next services make the
- * same decision from the trace's id. A service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
+ * Returns the received `traceparent` for a record without a span, marked as unsampled. If no `traceparent` was received, the next services decide from
+ * the trace's id, with the same result. A service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -110,7 +110,7 @@ function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): 
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 
 /**
- * The limits of a bulk publish. All its events may become one record batch, whose size Kafka's `max.message.bytes` limits (256 KiB,
+ * The limits of a bulk publish. Its events may become one record batch, and Kafka limits the size of a batch (`max.message.bytes`, 256 KiB,
  * topic-settings.ts).
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
@@ -141,7 +141,7 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
   return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
 }
 
-/** Returns the size of a record in bytes. The key is also sent as a header. */
+/** Returns the size of a record in bytes. The key is added twice, because it is also sent as a header. */
 function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
   const texts = [key, key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
@@ -149,7 +149,7 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 
 /**
  * Returns the record of an envelope, with the service's signature. A reaction's record also has the time of arrival of its cause.
- * @param traceparent the header that names the span of publishing, in the trace of the TraceId; undefined if the trace is not recorded
+ * @param traceparent the header that names the span of the publish; undefined if the trace is not recorded
  * @throws {Error} if the trust file does not list this event of the service
  */
 export function recordOf(

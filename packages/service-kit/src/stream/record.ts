@@ -17,7 +17,7 @@ const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?
 /** The largest signed integer of 64 bits (Kafka protocol, INT64). */
 const lastOffset = 2n ** 63n - 1n
 
-/** Returns undefined for an invalid text. */
+/** Parses a position such as `a-topic/2/17`. Returns undefined for an invalid text. */
 export function parsePosition(text: string | undefined): RecordPosition | undefined {
   const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
   if (!named || BigInt(named.offset) > lastOffset) return undefined
@@ -33,15 +33,15 @@ export function precedes(first: RecordPosition, second: RecordPosition): boolean
 
 // The following record headers never change their names, because logs are kept for ever.
 
-/** The header with the origin of a replayed record, as text. See `originOf`. */
+/** The header with the origin of a replayed record, such as `a-topic/2/17`. */
 export const replayedFrom = 'replayed-from'
 
 /** The header with the id of the first failed record (`recordIdOf`). Any publisher can set it, so it is only a claim. */
 export const replayedRecord = 'replayed-record'
 
 /**
- * The header of a reaction with the time of arrival of its cause, by the broker's clock, in milliseconds since 1970. Outside publishers may write any
- * value, so only metrics use it.
+ * The header with the time at which the cause of a reaction arrived, by the broker's clock, in milliseconds since 1970. Outside publishers may write
+ * any value, so only metrics use it.
  */
 export const causedAt = 'caused-at'
 
@@ -59,10 +59,10 @@ export const deadLetterHeaders = {
   replayed: 'deadletter-replay',
   /** A binary key in the form in which the sidecar delivered it: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** The failed record's id and time, in milliseconds since 1970. Dead letters of last resort and dead letters of 0.1.0 have neither. */
+  /** The failed record's id and time, in milliseconds since 1970. Dead letters of last resort and of version 0.1.0 have neither header. */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
-  /** Only in a dead letter without its event: the SHA-256 of the bytes in hex, or `unread`. */
+  /** The SHA-256 of the event's bytes in hex, or `unread`. Only a dead letter without its event has this header. */
   cut: 'deadletter-cut',
 } as const
 
@@ -79,7 +79,7 @@ export const noteHeaders = {
  * Returns the origin of an event. It is the position in the header `replayed-from`, which any publisher can set. A replay publishes to the topic and
  * partition of the failed record. So the header is valid only if it names an earlier position in the record's own partition.
  *
- * Only dead letters of 0.1.0 have ids that derive from a position (ADR 32). A forger can give such a dead letter the id of another event. But a dead
+ * Only dead letters of version 0.1.0 have ids that derive from a position (ADR 32). A forger can give such a dead letter the id of another event. But a dead
  * letter also names its own record. The list of dead letters joins records only by notes, which publishers cannot write
  * (operations/dead-letters/entries.ts).
  */
@@ -89,7 +89,7 @@ export function originOf(position: RecordPosition, header: string | undefined): 
 }
 
 /**
- * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that 0.1.0 derived from their positions.
+ * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that version 0.1.0 derived from their positions.
  * The setting is empty if the log has no such events.
  */
 export function momentOf(positionIdsBefore: string): number {
@@ -98,7 +98,7 @@ export function momentOf(positionIdsBefore: string): number {
 
 /**
  * Returns the source from which an envelope's missing ids derive (ADR 32).
- * @param positionIdsBefore see `momentOf`
+ * @param positionIdsBefore the time before which ids derive from positions (`momentOf`)
  */
 export function idSourceOf(
   { value, key, arrivedAt, origin }: RecordContent & { arrivedAt: number; origin: RecordPosition },
@@ -132,11 +132,11 @@ export interface Delivery extends Evidence {
   key: string | undefined
   /** The key as the sidecar delivered it: URL-escaped. */
   escapedKey: string | undefined
-  /** Undefined if the header is invalid. */
+  /** The header `traceparent`; undefined if it is invalid. */
   traceparent: string | undefined
-  /** The time when the cause of a reaction arrived, in milliseconds since 1970; see the header `causedAt`. */
+  /** The time when the cause of a reaction arrived, in milliseconds since 1970, as the header claims. */
   causedAt: number | undefined
-  /** Empty for a tombstone. */
+  /** The value; empty for a tombstone. */
   value: Uint8Array
 }
 
@@ -147,7 +147,7 @@ export interface BulkEntry {
   metadata: Record<string, string>
 }
 
-/** Returns the position of a delivered record. @throws {Error} if the sidecar does not name the position, so that even a dead letter is impossible */
+/** Returns the position of a delivered record. @throws {Error} if the sidecar does not name the position; even a dead letter is then impossible */
 export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata
   if (partition === undefined || offset === undefined)
@@ -188,7 +188,7 @@ function momentIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{13}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns the text that the component escaped; undefined if it is missing or not UTF-8. */
+/** Returns the text that Dapr's component escaped; undefined if it is missing or not UTF-8. */
 function unescaped(escaped: string | undefined): string | undefined {
   if (!escaped) return undefined
   try {

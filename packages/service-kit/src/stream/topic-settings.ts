@@ -5,13 +5,13 @@ import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 export type TopicSettings = Readonly<Record<string, string>>
 
 export const eventSettings: TopicSettings = {
-  // Far above the size of any event. Sidecars limit a delivery only by its number of records (app-channel.ts), so this also limits its bytes.
+  // Far above the size of any event. Sidecars limit only the number of records in a delivery, so this value also limits its bytes (app-channel.ts).
   'max.message.bytes': '262144',
-  // Kafka applies the limit above to the stored bytes, so a compressed batch could have any size when it is delivered.
+  // Kafka applies `max.message.bytes` to the stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',
   // The broker's clock sets the times, so that times are comparable across publishers.
   'message.timestamp.type': 'LogAppendTime',
-  // Stores are rebuilt from the log, so it must be complete. With a broker's default, old events may be deleted.
+  // Stores are rebuilt from the log, so it must be complete. With a broker's default, Kafka may delete old events.
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
@@ -34,10 +34,10 @@ interface Actual {
   configSource: number
 }
 
-/** Kafka's number for the resource type topic, and for the source of a setting that was made on the topic itself. */
+/** Kafka's numbers for the resource type “topic”, and for the source of a setting on the topic itself. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
-/** Kafka's error UNKNOWN_TOPIC_OR_PARTITION. */
+/** The code of Kafka's error UNKNOWN_TOPIC_OR_PARTITION. */
 const unknownTopic = 3
 
 /** The smallest number of brokers with which a topic survives the loss of one broker. */
@@ -45,9 +45,9 @@ const cluster = 3
 
 /**
  * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
- * and the command that fixes it. If the right to describe topics is missing, it returns a line about that.
+ * and the command that fixes it. If the user may not read the settings, the line names the missing right.
  * @param wanted the required settings by topic; topics that do not exist are left out
- * @throws the client's errors
+ * @throws errors of the Kafka client
  */
 export async function settingDifferences(
   admin: Admin,

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createUnhandledCounter } from '../../src/stream/consumer.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 
-const first = 'no handler for this event; further ones are counted for a minute'
+const first = 'no handler for this event; later events of this type are counted for a minute'
 const later = 'events without a handler in the last minute'
 
 describe('createUnhandledCounter', () => {

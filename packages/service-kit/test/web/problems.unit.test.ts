@@ -109,7 +109,7 @@ describe('problemHandler', () => {
   })
 
   it('answers an overload with 503 and Retry-After', async () => {
-    const { status, headers, text, json } = await thrown(new OverloadError('10000 are waiting already'))
+    const { status, headers, text, json } = await thrown(new OverloadError('10000 items are already waiting'))
     expect([status, json.type, headers['retry-after']]).to.deep.equal([503, 'urn:orderflow:problem:unavailable', '1'])
     expect(text).not.to.match(/10000|at |\.ts/)
   })

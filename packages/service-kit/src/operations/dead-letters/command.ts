@@ -33,7 +33,7 @@ export async function deadLettersCommand(
     const chosen = selectEntries(deadLetters.entries, asked.what)
     if (asked.command === 'replay') {
       requireAttempt(chosen, asked)
-      // Noted before the operator edits the event, because another replay may add an attempt meanwhile.
+      // Stores the current attempts before the operator edits the event, because another replay may add an attempt meanwhile.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
       return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
@@ -65,8 +65,8 @@ async function replayAll(
 }
 
 /**
- * Requires that an attempt named by the command is the current one. If an entry has several attempts, a command with a file must name one, because
- * the file may be an edit of any of them.
+ * Requires that the command names only the current attempt. If an entry has several attempts, a command with a file must name the attempt, because
+ * the file may be an edit of any attempt.
  * @throws {OperationError}
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
@@ -96,7 +96,7 @@ async function editedEvent(
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
-  if (!attempt) throw new OperationError('it was replayed and has not failed since')
+  if (!attempt) throw new OperationError('this dead letter was replayed and has not failed since')
   if (file !== undefined) return readBytes(file)
   const event = await readEvent(log, attempt)
   if (!event?.value) throw new OperationError(lost, { nextStep: 'name a file with the event: FILE=event.json' })
@@ -125,7 +125,9 @@ function readBytes(file: string): Buffer {
 function only(entries: Entry[]): Entry {
   const [entry, ...others] = entries
   if (entry && others.length === 0) return entry
-  throw new OperationError('this works for one dead letter, not for a group', { nextStep: 'name its id' })
+  throw new OperationError('this command takes one dead letter, not a group', {
+    nextStep: 'name the id of the dead letter',
+  })
 }
 
 const usage = `dead-letters [list [GROUP]]             List events that could not be handled, by reason and app, or the entries of a group
@@ -174,7 +176,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Returns a flag without its value. A Makefile passes the value of a variable, so `--dry-run=0` means no flag. */
+/** Returns a flag without its value. The Makefile passes a variable's value, so `--dry-run=0` means that the flag is not set. */
 function flagOf(argument: string): string[] {
   const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
   if (flag === undefined || word === undefined) return [argument]
@@ -188,7 +190,7 @@ function misuse(message: string, cause?: unknown): OperationError {
 }
 
 /**
- * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, and the error names this file.
+ * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. If the edited event is refused, its file remains, and the error names the file.
  * @param attempt the position of the failed record
  * @param refusalOf returns the problems of an event, one on each line
  * @param replayOf returns the position of the new record if the attempt was replayed during the edit
@@ -212,7 +214,7 @@ async function editEvent(
   const text = value.toString()
   const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
   writeFileSync(file, before, { mode: 0o600 })
-  // A shell runs the editor, so that its setting may have arguments, as in git: EDITOR="code --wait".
+  // A shell runs the editor, so EDITOR may contain arguments, as in git: EDITOR="code --wait".
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
   const after = readFileSync(file)
   if (!error && status === 0 && !after.equals(before)) {

@@ -12,16 +12,14 @@ export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
 
 /** The failures of one event in one app. */
 export interface Entry {
-  /**
-   * The id, which derives from the app and the id of the first failed record. If that id is unknown (0.1.0), it derives from the record's position.
-   */
+  /** The id derives from the app and the id of the first failed record. If the record has no id (version 0.1.0), its position is used. */
   id: string
   app: string
-  /** The id of the earliest failed record to which the notes of replays lead back. */
+  /** The id of the event's first failed record, found through the notes of replays. */
   record: string | undefined
-  /** The position of the earliest record of the event to which the notes of replays lead back. */
+  /** The position of the event's first failed record, found through the notes of replays. */
   origin: RecordPosition
-  /** At least one, the oldest first. */
+  /** The attempts, at least one; the oldest is the first. */
   attempts: Attempt[]
 }
 
@@ -34,8 +32,8 @@ export interface DeadLetters {
 const suffix = deadLetterTopic('')
 
 /**
- * Reads the dead-letter topics (`*.dead`), and returns one entry for each event and app. Any publisher can claim an origin in a header. So a record
- * joins the entry of its origin only if a replay wrote a note about it.
+ * Reads the dead-letter topics (`*.dead`), and returns one entry for each event and app. A publisher can claim any origin in a header. So a record
+ * joins the entry of its origin only if the note of a replay confirms it.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (DeadLetter | ReplayNote)[] = []
@@ -50,7 +48,7 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(ours), others }
 }
 
-/** Groups dead letters and notes into entries. The dead letters and notes of one topic must be in the order in which they were written. */
+/** Groups dead letters and notes into entries. Records of the same topic must be in the order of the log. */
 export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
@@ -106,14 +104,14 @@ interface Indexed<T> {
 interface Lineage {
   /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /** Returns a text that identifies a failure. Dead letters without a record id belong to the same failure until a note reports a replay of it. */
+  /** Returns a text that identifies a failure. Without record ids, dead letters of a position are one failure until a note reports a replay. */
   failureOf(deadLetter: DeadLetter, index: number): string
   first(deadLetter: DeadLetter): Failed
 }
 
 /**
- * Finds the note of each dead letter, and the source of each replayed record, by record ids. A topic that was created again uses the same positions
- * again, so positions are compared only for records without ids (0.1.0). In that case, a note is only about dead letters before it.
+ * Finds the note of each dead letter, and the failed record of each replayed record, by record ids. A topic that was created again uses the same
+ * positions again, so positions are compared only for records without ids (version 0.1.0). Such a note applies only to earlier dead letters.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()
@@ -131,14 +129,14 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
     if (one.ofRecord !== undefined) answers.set(keyOf(one.of, one.ofRecord), one)
     else add(answersByPosition, positionText(one.of), { one, index })
     if (one.asRecord !== undefined) sources.set(keyOf(one.as, one.asRecord), one)
-    // A replay writes its record after the failed one, to the same partition. A note with other positions is not from a replay.
+    // A replay writes its record after the failed record, to the same partition. A note with other positions is not from a replay.
     if (precedes(one.of, one.as)) sourcesByPosition.set(positionText(one.as), one)
   }
 
   function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
     const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The dead letter of a replayed record names an origin at another position. Without such an origin, another record is now at this position.
+    // The dead letter of a replayed record names another position as its origin. Equal positions mean that a new record has this position now.
     if (origin && positionText(origin) === positionText(position)) return undefined
     const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
@@ -197,8 +195,8 @@ export function groupsOf(entries: Entry[]): Group[] {
 }
 
 /**
- * Returns the entries for an argument: `all`, a group, or the beginning of an id in any usual spelling.
- * @throws {OperationError} the argument names no entry, or several ids begin with it
+ * Returns the entries for an argument: `all`, a group, or the beginning of an id, with or without hyphens.
+ * @throws {OperationError} if the argument matches no entry, or matches several ids
  */
 export function selectEntries(entries: Entry[], what: string): Entry[] {
   if (what === 'all') return entries
@@ -212,7 +210,7 @@ export function selectEntries(entries: Entry[], what: string): Entry[] {
   const found = entries.filter(({ id }) => digitsOf(id).startsWith(begin))
   if (found.length === 1) return found
   const message = found.length === 0 ? `unknown dead letter ${what}` : `${found.length} ids begin with ${what}`
-  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'write more of the id' })
+  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'write more characters of the id' })
 }
 
 const digitsOf = (id: string): string => id.toLowerCase().replaceAll('-', '')

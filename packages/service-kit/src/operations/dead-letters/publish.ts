@@ -14,8 +14,8 @@ const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'
 
 /**
  * Publishes a record, unless the log already has it. Then writes the note of the replay to the dead-letter topic.
- * @param log is used to read the new record again, for its time and id
- * @throws the client's error, unless it concerns only this record
+ * @param log reads the new record again, for its time and id
+ * @throws the client's error if it also affects other records
  */
 export async function publishReplay(
   producer: Client,
@@ -69,7 +69,7 @@ export interface ReplayIntent {
   from: bigint
 }
 
-/** Stores replays until their notes are written, because a crash may leave a record without its note. */
+/** Stores the intents of replays, because a crash may leave a published record without its note. */
 export interface ReplayJournal {
   /** Stores intents before their records are published. An earlier intent for the same record is kept. */
   begin(intents: ReplayIntent[]): void
@@ -123,7 +123,7 @@ async function recordsOf(
   return found
 }
 
-/** Compares bytes, key and all headers, because any publisher can write `replayed-from`. */
+/** Returns true if a replay wrote this record. Compares bytes, key and all headers, because any publisher can write the header `replayed-from`. */
 function isRecordOf({ key, value, headers }: ReplayRecord, record: LogRecord): boolean {
   return (
     record.value.equals(value) &&

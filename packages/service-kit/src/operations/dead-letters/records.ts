@@ -22,26 +22,26 @@ export interface DeadLetter {
   position: RecordPosition
   /** The origin that the failed record claims: its own position, or an earlier position if it is the record of a replay. */
   origin: RecordPosition
-  /** The failed record's id and time of arrival, in milliseconds since 1970. Dead letters of 0.1.0 and dead letters of last resort have neither. */
+  /** The failed record's id and time of arrival, in milliseconds since 1970. Undefined for dead letters of version 0.1.0 and of last resort. */
   record: string | undefined
   arrivedAt: number | undefined
-  /** The SHA-256 of the failed record's value, in hex, if its id is unknown; undefined for a dead letter without its event. */
+  /** The SHA-256 of the failed record's value, in hex. Undefined if the record's id is known, or if the dead letter has no event. */
   digest: string | undefined
-  /** ISO 8601, UTC. */
+  /** The time of the dead letter in ISO 8601, UTC. */
   time: string
   deadLetterPosition: RecordPosition
 }
 
-/** A note that the record at a position was replayed. `publishReplay` writes it. */
+/** The note of a replay: the record at `of` was published again at `as`. */
 export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
   as: RecordPosition
-  /** The ids of both records. Undefined in notes of 0.1.0, and if an id is unknown. */
+  /** The ids of both records. An unknown id is undefined, as in notes of version 0.1.0. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
-  /** ISO 8601, UTC. */
+  /** The time of the note in ISO 8601, UTC. */
   time: string
 }
 
@@ -61,7 +61,7 @@ export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind:
   return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
-/** The longest name of an app (as for AppName, envelope-schema) and the longest reason. A dead letter with a longer name or reason is not ours. */
+/** The maximum lengths of an app's name (as in the schema of AppName) and of a reason. Longer texts are from other applications. */
 const maxAppLength = 200
 const maxReasonLength = 100
 
@@ -73,7 +73,7 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const position = parsePosition(replayed ?? claimed)
   if (!position || deadLetterTopic(position.topic) !== record.topic) return undefined
-  // The claimed origin is also checked, because a replay publishes to the topic and partition of the origin.
+  // `originOf` checks the claimed origin, because a replay publishes to its topic and partition.
   return {
     kind: 'dead-letter',
     app,
@@ -113,21 +113,21 @@ function isoTime({ timestamp }: LogRecord): string {
 }
 
 export interface FailedEvent {
-  /** A list of problems in JSON, or a sentence. */
+  /** The reasons for the failure: a JSON list of problems, or a sentence. */
   detail: string
   key: Buffer | undefined
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** The time of arrival of the failed record, or of the dead letter if the record is missing, in milliseconds since 1970. */
+  /** The time of arrival of the failed record, in milliseconds since 1970. If the record is missing: that of the dead letter. */
   arrivedAt: number
-  /** The time when the broker appended the failed record, or the dead letter if the record is missing; NaN as in `LogRecord`. */
+  /** The time when the broker appended the failed record; NaN if the publisher set the timestamp. If the record is missing: that of the dead letter. */
   appendedAt: number
 }
 
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
 /**
- * Returns the problems in a dead letter's detail. The detail is a list of problems, which contains no values, or a sentence, which is masked again.
+ * Returns the problems in a dead letter's detail. A list of problems contains no values. A sentence is masked again, unless `values` is true.
  */
 export function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
@@ -157,12 +157,12 @@ export async function readEvent(
   return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
-/** The largest allowed difference between the broker's clock, which dates the record, and the service's clock, which dates the dead letter. */
+/** The allowed difference between the broker's clock (time of the record) and the service's clock (time of the dead letter). */
 const maxClockSkewMs = 60_000
 
-/** Returns true if a dead letter is about this record. After the topic was created again, another record may have its position. */
+/** Returns true if a dead letter is about this record. After the topic was created again, another record may have the same position. */
 function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefined): boolean {
-  // The service could not read the record, so the dead letter lacks a digest. It only shows that the record is older.
+  // The service failed to read the record, so the dead letter has no digest. Only the times can be compared.
   if (digest === unread) return record.timestamp <= deadLetter.timestamp + maxClockSkewMs
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
@@ -175,18 +175,18 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | '
   return { key: keyBytes(escaped), headers, timestamp }
 }
 
-/** The first unread offset of each partition, by `topic/partition`, after the dead letters were listed. */
+/** The end of each partition when the dead letters were listed, by `topic/partition`. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
 interface ReplayNotes {
   catchUp(topics: Iterable<string>): Promise<void>
-  /** Returns the newest note for a failed record's position, unless the note is about another record at this position. */
+  /** Returns the newest note about a failed record. Notes about other records at the same position are ignored. */
   noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
 }
 
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
 
-/** Reads the notes that are written after the dead letters were listed. Without `readUpTo`, it begins with the oldest record. */
+/** Reads the notes that replays wrote after the offsets `readUpTo`. Without `readUpTo`, it reads all notes. */
 export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
   const next = new Map(readUpTo)
   const notes = new Map<string, ReplayNote[]>()

@@ -18,12 +18,12 @@ import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 
 export interface ReplayRecord {
-  /** The event's origin. The record is published to its topic and partition. */
+  /** The event's origin. The new record is published to the topic and partition of the origin. */
   origin: RecordPosition
   /** The position of the failed record, as text. `record` is its id. */
   of: string
   record: string | undefined
-  /** Identifies the failed record (`recordOf`). */
+  /** The text that identifies the failed record (from `recordOf`). */
   failed: string
   edited: boolean
   key: Buffer | undefined
@@ -36,15 +36,14 @@ export interface ReplayRecord {
 interface ReplayRecordOptions {
   edited: Uint8Array | undefined
   trust: Trust
-  /** See `Entry.record`. */
+  /** The id of the event's first failed record. */
   first: string | undefined
-  /** See `momentOf`. */
   positionIdsBefore: number | undefined
 }
 
 /**
  * Returns the record that replays an attempt, with its headers, or the reasons why the attempt must not be replayed. An edit may change the key
- * (`keyAfter`). An event of our services gets a new signature if it was edited, or if it is older than the start of signing.
+ * (`keyAfter`). An event of our services gets a new signature if it was edited, or if it was published before the services signed events.
  */
 export async function makeReplayRecord(
   log: LogReader,
@@ -52,7 +51,7 @@ export async function makeReplayRecord(
   { edited, trust, first, positionIdsBefore }: ReplayRecordOptions,
 ): Promise<ReplayRecord | { why: string[] }> {
   const { position, origin, record, reason, deadLetterPosition } = attempt
-  // The partition of the origin must exist, because a client may use partition 0 instead of a missing partition 99.
+  // The origin's partition must exist, because a Kafka client may publish to partition 0 instead of a missing partition.
   if (!(await log.has(origin))) return { why: [`partition ${origin.partition} of ${origin.topic} does not exist`] }
   const event = await readEvent(log, attempt)
   if (!event) return { why: [`the log has deleted the dead letter at ${positionText(deadLetterPosition)}`] }
@@ -87,18 +86,18 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** The reasons that a replay checks again, with the current schemas, trust file and code. */
+/** The reasons of dead letters that a replay checks again, with the current schemas, trust file and code. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
 /**
- * Returns true if an event with this reason may be replayed unchanged. All other reasons are rules of a service, which would refuse the event again.
+ * Returns true if an event with this reason may be replayed unchanged. All other reasons are rules of a service: it would refuse the event again.
  */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
 interface ReplayedEvent {
   topic: string
   value: Uint8Array
-  /** Undefined for an edited event. */
+  /** The reason of the dead letter; undefined for an edited event. */
   reason: string | undefined
   /** The detail of the dead letter, without personal data. */
   problems?: string[]
@@ -133,8 +132,8 @@ export function checkReplay(
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
 /**
- * Returns the key of an edited event. A key that derives from the Payload is derived again. A key that the publisher chose stays, and so does any key
- * on an undeclared topic.
+ * Returns the key of an edited event. A key that derives from the Payload is derived again. Any other key stays, such as a key that the publisher
+ * chose, or a key on an undeclared topic.
  */
 function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
   const fields = keyFields(undefined, topic)
@@ -147,13 +146,12 @@ interface KnownIdsOptions {
   event: FailedEvent
   key: Buffer | undefined
   origin: RecordPosition
-  /** See `momentOf`. */
   positionIdsBefore: number | undefined
 }
 
 /**
- * Returns the bytes to replay. If receivers would derive different ids from these bytes than from the failed event, the failed event's ids are
- * written into the envelope.
+ * Returns the bytes to replay. Receivers derive missing ids from the bytes. If these ids would change, the ids of the failed event are written into
+ * the envelope.
  */
 function withKnownIds(
   bytes: Uint8Array,

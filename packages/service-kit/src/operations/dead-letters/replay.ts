@@ -20,16 +20,16 @@ type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
 export interface ReplayOptions {
   trust: Trust
-  /** Checks everything and publishes nothing. */
+  /** True to check everything and publish nothing. */
   dryRun?: boolean
-  /** The bytes of an edited event, for a single entry. */
+  /** The bytes of the edited event, if only one entry is replayed. */
   edited?: Uint8Array | undefined
-  /** The attempt to replay, named by the position of its record, for each entry's id. The default is the newest attempt without a replay. */
+  /** Maps an entry's id to the record position of the attempt to replay. The default is the newest attempt without a replay. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** The ends of the dead-letter topics when the entries were read. Notes after these ends are read from the log. */
+  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log. */
   readUpTo?: ReadUpTo | undefined
   journal?: ReplayJournal | undefined
-  /** See `momentOf`. */
+  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
 }
 
@@ -40,11 +40,11 @@ const atOnce = 50
  * bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that derives from
  * these bytes. Then a note is written to the dead-letter topic.
  *
- * The notes in the log state which events were replayed, so new notes are read before each publish. Two processes can still replay the same dead
- * letter within the same milliseconds. The duplicate has no effect.
+ * Notes in the log report the replays, so new notes are read before each publish. Two processes can still replay the same dead letter at the same
+ * moment. The duplicate has no effect.
  *
  * An event that failed in two apps is published once. Both apps receive it, even an app for which the result is `refused`.
- * @throws {OperationError} if Kafka failed; every published record has its note
+ * @throws {OperationError} if Kafka failed
  */
 export async function* replayDeadLetters(
   kafka: KafkaConnection,
@@ -97,7 +97,7 @@ export async function* replayEntries(
           replay: await makeReplayRecord(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
         })
     }
-    // As late as possible, because another process may be replaying the same dead letters.
+    // New notes are read as late as possible, because another process may replay the same dead letters.
     await notes.catchUp([...prepared.values()].map(({ attempt }) => attempt.origin.topic))
     const due = new Map<string, ReplayRecord>()
     for (const [entry, { attempt, replay }] of prepared) {

@@ -45,9 +45,8 @@ export function entryTable(entries: Entry[]): string[] {
 
 /**
  * Returns the lines about one entry.
- * @param event the event of its newest dead letter
- * @param values true to show personal data, as well
- * @param positionIdsBefore see `momentOf`
+ * @param event the event of the entry's newest dead letter
+ * @param values true to show personal data
  */
 export function entryLines(
   entry: Entry,
@@ -73,7 +72,7 @@ export function entryLines(
   ]
 }
 
-/** Returns a line if the record claims a replay that has no note. Either the replay crashed before the note, or the claim is forged. */
+/** Returns a line if the record claims a replay that has no note. Either the replay crashed before it wrote the note, or the claim is forged. */
 function claimLines({ attempts: [first] }: Entry): string[] {
   if (!first || positionText(first.origin) === positionText(first.position)) return []
   return [`  its header names a replay from ${positionText(first.origin)}, but there is no note of that replay`]
@@ -152,7 +151,7 @@ export function shownValue(value: Uint8Array, values: boolean): string {
   }
 }
 
-/** Returns the JSON indented; unchanged if parsing would lose digits or a repeated key. */
+/** Indents a JSON text. Returns the text unchanged if parsing would lose digits or a repeated key. */
 export function prettyIfSame(text: string): string {
   try {
     const document: unknown = JSON.parse(text)
