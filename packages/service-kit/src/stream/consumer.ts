@@ -304,6 +304,7 @@ export function createUnhandledCounter(topic: string, log: Logger): (type: strin
     const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
     const count = (counts.get(event) ?? 0) + 1
     counts.set(event, count)
-    if (count === 1) log.info({ topic, event }, 'no handler for this event; later events of this type are counted for a minute')
+    if (count === 1)
+      log.info({ topic, event }, 'no handler for this event; later events of this type are counted for a minute')
   }
 }

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log. `mask` masks its lines, and is used for other texts, too. */
+/** A log. `mask` masks its lines, and also masks other texts. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
@@ -25,7 +25,7 @@ export function createLog(name: string, level: string, destination: DestinationS
   return Object.assign(pino(options, destination), { mask })
 }
 
-/** Returns only a few fields of an error, because libraries attach whole bodies to other fields. */
+/** Returns type, message and stack of an error. Its other fields may contain whole bodies. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
@@ -42,8 +42,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /**
  * Writes log lines to a file descriptor synchronously.
  *
- * A full disk must not end the service, as it would with pino's own destination. Lines that cannot be written are dropped, and the next line reports
- * their number.
+ * With pino's own destination, a full disk would end the service. This destination drops the lines, and the next line reports their number.
  */
 function logOutput(descriptor: number): DestinationStream {
   let lost = 0

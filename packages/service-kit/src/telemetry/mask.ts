@@ -8,7 +8,7 @@ const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
 /** Masks personal data and secrets in log lines, problems and dead letters. */
 export interface Mask {
-  /** Masks a value at any depth. It masks personal and secret fields, fields of events that the contract hides, and parts of texts as `text` does. */
+  /** Masks a value at any depth: personal and secret fields, event fields that the contract hides, and parts of texts (as in `text`). */
   fields(value: unknown): unknown
   /**
    * Masks values of the current document in a text. If the text contains JSON, a query or a printed object, also masks its personal and secret
@@ -17,7 +17,7 @@ export interface Mask {
   text(text: string): string
   /** Masks a log line in JSON, except for its level, time and app. */
   line(line: string): string
-  /** Adds the names under which an API has personal fields. */
+  /** Adds the names of an API's personal fields. */
   hide(names: readonly string[]): void
 }
 
@@ -39,7 +39,7 @@ export function createMask(): Mask {
   }
 }
 
-/** The mask that knows only the contract's personal fields, and no names of an API. */
+/** The mask that knows only the personal fields of the contract. */
 export const contractMask: Pick<Mask, 'fields' | 'text'> = createMask()
 
 type IsHidden = (name: string) => boolean
@@ -102,8 +102,7 @@ function withoutPairs(text: string, isHidden: IsHidden): string {
 }
 
 /**
- * Returns the end of the value at `start`: its closing quote, or the next separator. An object or array is treated as reaching to the end of the
- * text.
+ * Returns the end of the value at `start`: its closing quote, or the next separator. For an object or array, returns the end of the text.
  */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
@@ -120,7 +119,7 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
 const word =
   /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
-/** The smallest length of a part of a word that is masked. Shorter parts occur in half of all texts. */
+/** The smallest length of a masked part of a word. Shorter parts occur in half of all texts. */
 const minPartLength = 3
 
 /**

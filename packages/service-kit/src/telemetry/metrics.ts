@@ -15,7 +15,7 @@ export interface Metrics {
   request: (request: AnsweredRequest) => void
   topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
-  /** Adds a gauge for each part. At each scrape, `ask` returns the parts that are missing. */
+  /** Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
   listener: RequestListener
@@ -37,7 +37,7 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
-      // Not called before the first scrape, because this starts a timer that measures the event loop.
+      // Called at the first scrape, because it starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
@@ -81,7 +81,7 @@ function queueMetrics({ gauge, histogram }: MetricSet) {
 interface AnsweredRequest {
   /** The operation's method and route, as in OpenAPI; undefined if no operation matches the request. */
   operation: { method: string; route: string } | undefined
-  /** The status; undefined if the client left before the answer. */
+  /** The HTTP status; undefined if the client left before the answer. */
   status: number | undefined
   ms: number
 }
@@ -112,7 +112,7 @@ const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried']
 export interface TopicMetrics {
   /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function that counts the outcomes. */
   delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
-  /** @param reason the code of a fault */
+  /** @param reason the code of the fault */
   deadLetter: (reason: string) => void
   /** @param type the `Name@Version`, which may be any text that a publisher sent */
   unhandled: (type: string) => void

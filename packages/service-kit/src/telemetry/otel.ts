@@ -49,7 +49,7 @@ export function otlpTracing(service: string, settings: TraceSettings, onError: (
   return createTracing(service, settings, new BatchSpanProcessor({ exporter, scheduledDelayMillis, maxQueueSize }))
 }
 
-/** Records the spans of sampled traces. */
+/** Creates the recorder of sampled traces. */
 export function createTracing(
   service: string,
   settings: Pick<TraceSettings, 'asksParent' | 'ratio'>,
@@ -60,7 +60,7 @@ export function createTracing(
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }))
   const ids = createTraceIds()
-  // The sampler accepts all spans, because `isSampled` has decided before the first span of a trace.
+  // The sampler accepts all spans, because `isSampled` decides before the first span of a trace.
   const provider = new TracerProvider({
     resource,
     sampler: new AlwaysOnSampler(),
@@ -85,7 +85,7 @@ export function createTracing(
   }
 }
 
-/** Generates span ids. The caller sets the id of the next trace in `next`, because the SDK does not pass it when it asks for a trace id. */
+/** Generates span ids. The caller stores the id of the next trace in `next`, because the SDK cannot pass a trace id. */
 function createTraceIds(): IdGenerator & { next: string } {
   const random = new RandomIdGenerator()
   const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }

@@ -1,4 +1,4 @@
-/** Matches parts of names of credentials. The names are in lower case and have no separators. */
+/** Matches words in names of credentials. The names must be in lower case, without separators. */
 const secret = /token|password|connectionstring|authorization|cookie|apikey|signingkey|secret|dryruns|otlp\w*headers/
 
 /** Returns true if a field, setting or variable of this name holds a secret. Secrets are shown as `***`. */

@@ -5,13 +5,13 @@
 export interface TraceSettings {
   /** True if a received `traceparent` decides whether its trace is recorded. */
   asksParent: boolean
-  /** The share of all other traces that is recorded, from 0 to 1. */
+  /** The recorded share of traces about which no `traceparent` decides, from 0 to 1. */
   ratio: number
   /** The time for which spans wait until they are sent, in milliseconds. */
   delayMs: number
 }
 
-/** The defaults give a useful picture at a negligible cost. */
+/** The default records one of ten traces, which costs little. */
 const usualRatio = '0.1'
 const usualDelayMs = '5000'
 

@@ -21,7 +21,7 @@ const margin = 64 * 1024 * 1024
 /**
  * Mounts a tmpfs on a folder.
  * @param size the size of the disk in the syntax of `mount`, until `relieve` is called. The default is three quarters of the memory
- * @throws {Error} with a message of one line, if this user may not mount a disk
+ * @throws {Error} if this user may not mount a disk
  */
 export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
@@ -34,8 +34,7 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
     async fill() {
       filler ??= nameless(path)
       const { blocks, bfree, bsize } = await statfs(path)
-      // The kernel refuses a size below the used space, and other programs may write meanwhile. So the new size has a margin, which the filler then
-      // takes.
+      // The kernel refuses a size below the used space, and other programs may write meanwhile. So the new size has a margin, which is then filled.
       await resize(String((blocks - bfree) * bsize + margin))
       fillUp(filler)
     },

@@ -1,13 +1,12 @@
 import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 
-/** A sidecar in memory for unit tests, with etags as in Dapr, and failures on demand. */
+/** A sidecar in memory for unit tests, with etags as in Dapr. Tests can make calls fail. */
 export class FakeSidecar implements Sidecar {
-  /** There is no interval between writes, because writing to memory is fast. */
   readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
   readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
-  /** The errors to throw, by the name of the call. Each of the next calls throws one of them. */
+  /** The errors for the next calls, by the name of the call. Each call throws one error. */
   readonly failures: Record<keyof FakeSidecar['calls'], Error[]> = {
     publish: [],
     read: [],
@@ -17,7 +16,7 @@ export class FakeSidecar implements Sidecar {
   }
   /** The keys that bulk reads leave out, as Dapr's bulk reads may do if a connection breaks. */
   readonly overlooked = new Set<string>()
-  /** Runs before writes are checked. A test uses it to write as another writer. */
+  /** Runs before the guards of writes are checked. Tests use it to write as another process. */
   beforeWrite: () => void = () => {}
   readonly #storeType: string
   #version = 0
@@ -88,7 +87,7 @@ export class FakeSidecar implements Sidecar {
     return {}
   }
 
-  /** Writes a document as another replica's unit of work would write it. It also changes the fence, as every transaction does. */
+  /** Writes a document and the fence, like a transaction of another replica. */
   writeElsewhere(key: string, value: unknown): void {
     this.set(key, value)
     this.set('fence', crypto.randomUUID())

@@ -2,16 +2,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
-/** An issuer of tokens for a test, with discovery, keys and any claims. */
+/** A token issuer for tests, with discovery and signing keys. */
 export interface TestIssuer {
-  /** The issuer as in the tokens' `iss`. */
+  /** The issuer's URL, which is also the claim `iss` of its tokens. */
   url: string
   readonly keyRequests: number
   /**
-   * Returns a token with these claims and the usual claims of an access token, signed with the newest key. The value `undefined` leaves a claim out.
+   * Returns an access token with the usual claims and the given claims, signed with the newest key. The value `undefined` leaves a claim out.
    */
   token(claims?: { [claim: string]: unknown }): Promise<string>
-  /** Signs with a new key from now on, and no longer publishes the old key. */
+  /** Replaces the signing key. The old key is no longer published. */
   rotate(): Promise<void>
   /** Answers 503 to all requests while `isFailing` is true. */
   fail(isFailing: boolean): void

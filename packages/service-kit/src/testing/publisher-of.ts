@@ -7,7 +7,7 @@ interface App {
 }
 
 /**
- * Returns an application that may publish an event: a service, a listed application, or an unlisted one.
+ * Returns an application that may publish an event: a service, a listed application, or an unlisted application.
  * @throws {Error} if trust.json accepts only listed applications, and no application is listed for the event
  */
 export function publisherOf(event: string): App {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { withServer } from './http.ts'
 
-/** The samples of a scrape. A key is the name of a metric with its labels. */
+/** The values of a scrape, by the name of the metric with its labels. */
 export type Samples = Map<string, number>
 
 export function scrape(listener: RequestListener): Promise<Samples> {

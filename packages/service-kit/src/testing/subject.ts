@@ -14,7 +14,7 @@ export interface BadRequest {
 /** An event as an outside publisher sends it. */
 export interface SubjectEvent {
   topic: string
-  /** Undefined for an event without a key. */
+  /** The partition key; undefined for an event without a key. */
   key: string | undefined
   /** The envelope with all its fields, so that a repeated delivery is the same event. */
   envelope: { Id: string; Payload: object }
@@ -25,14 +25,11 @@ export function underKey(topic: string, envelope: SubjectEvent['envelope']): Sub
   return { topic, key: keyOf(envelope, keyFields(envelope, topic)), envelope }
 }
 
-/** A service's own data for the specs that apply to every service (packages/test-kit). */
+/** The data of one service for tests that run for every service (packages/test-kit). */
 export interface Subject {
-  /**
-   * Requests that only this service refuses, each with a short description of its error as the key. All other bad requests derive from the service's
-   * routes.
-   */
+  /** Requests that only this service refuses, by a description of the error. All other bad requests derive from the service's routes. */
   badRequests?: Record<string, BadRequest>
-  /** Returns a new event of a new object, which the service handles. */
+  /** Returns a new event that the service handles, about a new object (such as an order). */
   event(): SubjectEvent
   /** Returns the final effect of the event in the service's API; undefined while the effect is not there yet. */
   effectOf(url: string, event: SubjectEvent): Promise<unknown>

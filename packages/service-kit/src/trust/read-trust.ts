@@ -8,9 +8,9 @@ export interface TrustSettings {
   File: string
   /** The file with each service's events, by AppId. It is generated from services.json. */
   Publishers: string
-  /** The keys, separated by commas. The first key signs. Empty if no program outside of this stack can write to the stream. */
+  /** The signing keys, separated by commas. The first key signs. Empty if only programs of this stack can write to the log. */
   SigningKeys: string
-  /** A date-time. Older records need no signature. Empty if all records are signed. */
+  /** The date-time before which records need no signature. Empty if all records are signed. */
   SignedSince: string
 }
 
@@ -34,7 +34,7 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
 export type Listing = 'service' | 'listed' | 'unlisted'
 
 /**
- * Returns a function that returns the kind of publisher for an AppId. It is for display only, because `Trust` decides which events are accepted.
+ * Returns a function that returns the kind of publisher for an AppId. The kind is for display only, because `Trust` decides which events are accepted.
  * @param root the service's folder
  */
 export function readListing(
@@ -59,7 +59,7 @@ function readPublishers(root: URL, generated: string): Publishers {
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
-// A test validates the schema, so it is not validated here.
+// A test validates the schema, so Ajv need not validate it here.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
 /** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting of the file. */
@@ -75,7 +75,7 @@ export class TrustFileError extends Error {
 
 /**
  * Reads the rights of outside applications.
- * @param publishers the events of our own services. The file cannot change them
+ * @param publishers the events of our own services, which the file cannot change
  * @throws {TrustFileError}
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
@@ -127,7 +127,7 @@ function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): 
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // Another error, about the whole object, already reports the name of this property.
+  // The keyword `propertyNames` already reports this name.
   if (propertyName !== undefined) return []
   if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]

@@ -4,19 +4,19 @@ import { outsideRefusal } from '../application/application.ts'
 
 type Topics = Record<string, string[]>
 
-/** The content of components/trust/publishers.json: the events of our services, by AppId, and the events of others, by topic. */
+/** The content of components/trust/publishers.json: the events of our services, by AppId, and of outside applications, by topic. */
 export interface Publishers {
   outside: Topics
   services: Record<string, { name: string; publishes: Topics }>
 }
 
-/** The content of components/trust/trust.json: the rights of others, by AppId (trust.schema.json). */
+/** The content of components/trust/trust.json: the rights of outside applications, by AppId. */
 export interface TrustFile {
   unlisted: 'accept' | 'reject'
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** Thrown for an event that the application with its AppId may not publish, or that another application wrote. `message` contains the fix. */
+/** Thrown if the application with the event's AppId may not publish the event, or did not write it. `message` contains the fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
   constructor(message: string) {
@@ -54,9 +54,9 @@ export interface Trust {
   requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
   /**
    * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
-   * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of the
-   * stream apply.
-   * @param caller undefined without authentication
+   * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of
+   * `requireTrusted` apply.
+   * @param caller the authenticated caller; undefined without authentication
    * @throws {UntrustedError}
    */
   requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
@@ -73,7 +73,7 @@ export interface Trust {
 export interface TrustOptions {
   publishers: Publishers
   file: TrustFile
-  /** Undefined if no key is set. */
+  /** The signer; undefined if no signing key is set. */
   signer: Signer | undefined
   /** The time before which records need no signature, in milliseconds since 1970. */
   signedSince: number
@@ -183,8 +183,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 }
 
 /**
- * Returns the topics that outside applications may write to. Each topic has the events of the contract that these applications may not write to it,
- * each with the reason (`outsideRefusal`).
+ * Returns the topics that outside applications may write to. Each topic maps the forbidden events to the reasons (`outsideRefusal`).
  */
 export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const written = [outside, ...Object.values(services).map(({ publishes }) => publishes)]
@@ -219,7 +218,7 @@ function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> 
 /** The record header of a signature. Logs are kept for ever, so its name never changes. */
 export const signatureHeader = 'signature'
 
-/** Matches 32 bytes in base64url. */
+/** Matches a signature: 32 bytes in base64url. */
 const form = /^[\w-]{43}$/
 
 /** Returns a header's text if it has the form of a signature. */

@@ -5,7 +5,7 @@ import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 
 /**
- * The default kind of body. Its limit is far above the size of events. All bodies in memory together are limited by the number of connections
+ * The default kind of body. Its limit is far above the size of events. The number of connections limits the memory of all bodies together
  * (runtime/listener.ts).
  */
 const smallJson: BodyKind = {
@@ -22,8 +22,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1). Express's own parser would replace invalid bytes
  * with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
  * @param kind the kind of body; the default is a small JSON body
- * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413; 415; 503 if memory is
- * short
+ * @throws {HttpProblem} (the middleware) 400 for invalid JSON, a duplicate key, or a number that parsing would change; 413 for a large body; 415 for
+ * another type of body; 503 if memory is short
  */
 export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
   readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
@@ -71,7 +71,7 @@ function requireKind(request: Request, { types }: BodyKind): void {
 
 /**
  * Reads the bytes of a body. The rest of a large body is dropped while the answer is sent.
- * @param hold receives the number of further bytes before they are kept in memory; throws if they exceed the limit
+ * @param hold receives the size of each chunk before the chunk is kept in memory; throws if the chunk exceeds the memory limit
  */
 function bytesOf(request: Request, maxBytes: number, hold: (more: number) => void): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -111,7 +111,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // The cause is dropped, because V8's message quotes the text around the error.
+    // The error of V8 is dropped, because its message quotes a part of the body.
     throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
   }
   const errors = hiddenErrors(bytes)

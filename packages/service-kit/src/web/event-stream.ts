@@ -9,7 +9,7 @@ const heartbeatMs = 15_000
 /** The number of bytes that may wait for a slow client. */
 const maxWaitingBytes = 64 * 1024
 
-/** Sends a message with JSON data to one client. Returns false if it was dropped because the client is slow. */
+/** Sends a message with JSON data to one client. Returns false if the message was dropped, because the client is slow. */
 export type Send = (event: string, data: unknown) => boolean
 
 /** An operation that sends messages until its client disconnects (`text/event-stream`, HTML Living Standard, section 9.2). */
@@ -27,7 +27,7 @@ export interface Streams {
   end(): void
 }
 
-/** Creates a service's streams. The service must end them in `ServiceParts.background`, because the shutdown waits for the last answer. */
+/** Creates a service's streams. The service's `background.stop` must end them, because the shutdown waits for the last answer. */
 export function createStreams(): Streams {
   const open = new Set<Response>()
   let isEnding = false
@@ -76,7 +76,7 @@ export function createStreams(): Streams {
             open.delete(response)
             close()
           })
-          // An error that is thrown before the first message is answered with problem details.
+          // If this call throws before the first message, the client gets problem details.
           close = begin(values, send, { caller: callerOf(response) })
           response.flushHeaders()
         },

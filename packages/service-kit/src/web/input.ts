@@ -38,7 +38,7 @@ export interface BodyKind {
 }
 
 export interface Input<T> {
-  /** @throws {HttpProblem} 400 naming the error */
+  /** @throws {HttpProblem} 400 with the error of the input */
   read(request: Request): T
   parameters?: readonly Parameter[]
   body?: Model<unknown>
@@ -64,7 +64,7 @@ function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Reques
   const known = new Set(names.map(({ name }) => name))
   const detail = `is not a query parameter of this operation; the parameters are: ${[...known].join(', ') || 'none'}`
   const unknown = Object.keys(query).filter((name) => !known.has(name))
-  // Other names may contain personal data.
+  // Unusual names are hidden, because they may contain personal data.
   const shown = new Set(unknown.map((name) => (isPlainKey(name) ? name : '***')))
   if (shown.size > 0) throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
 }
@@ -115,7 +115,7 @@ export function queryId(name: string, described: Described = {}): Input<string |
   }
 }
 
-/** Returns a GUID in lower case with hyphens. @throws {HttpProblem} 400 naming the parameter */
+/** Returns a GUID in lower case with hyphens. @throws {HttpProblem} 400 with the parameter's name */
 function readGuid(name: string, value: unknown): string {
   const guid = parseGuid(value)
   if (guid) return guid
@@ -154,7 +154,7 @@ const maxLimit = 100
 
 export interface PageOptions {
   limit: number
-  /** The cursor that the previous page has in `next`; undefined for the first page. */
+  /** The `next` of the previous page; undefined for the first page. */
   cursor: string | undefined
 }
 
@@ -171,7 +171,7 @@ export const pageOptions: Input<PageOptions> = {
   problems: [400],
 }
 
-/** @throws {HttpProblem} 400 naming the parameter */
+/** @throws {HttpProblem} 400 with the parameter's name */
 function readPageOptions(request: Request): PageOptions {
   const { limit = String(defaultLimit), cursor } = request.query
   const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
@@ -200,10 +200,10 @@ export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | nu
 /** A JSON Schema of OpenAPI 3.0. */
 export type Schema = { [keyword: string]: unknown }
 
-/** A rule of the API that narrows the contract's rule. */
+/** A rule of the API that is stricter than the contract's rule. */
 interface NarrowRule {
   schema: Schema
-  /** Returns the error of a value, which is reported instead of the contract's error. Undefined for a valid value, or a value of another type. */
+  /** Returns the error of a value, which replaces the contract's error. Undefined for a valid value, or a value of the wrong type. */
   flaw(value: unknown): string | undefined
 }
 
@@ -215,7 +215,7 @@ type ContractField = readonly [type: EventType | EventName, field: string, rule?
 
 export type Field = ContractField | Schema
 
-/** An object of the API, with its name on the page. */
+/** An object of the API, with its name in the OpenAPI document. */
 export interface Model<T> {
   name: string
   schema: Schema
@@ -226,7 +226,7 @@ export interface Model<T> {
 
 /**
  * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`.
- * @param omitted the fields that the API does not have, or that it has under other names
+ * @param omitted the fields that the API does not have, or that have different names in the API
  */
 export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
   name: N,
@@ -278,8 +278,8 @@ type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
 /**
  * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API and the event have the same
  * rules.
- * @param name the name of the schema on the page
- * @param example example values for the page, which replace the contract's examples
+ * @param name the name of the schema in the OpenAPI document
+ * @param example example values, which replace the contract's examples
  */
 export function jsonBody<T extends object>(
   name: string,
@@ -299,7 +299,7 @@ type Example = Record<string, unknown>
 
 /**
  * Creates the reader of a body with these fields. It returns GUIDs in lower case, and drops unknown fields.
- * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
+ * @throws {HttpProblem} (the reader) 400 with the JSON pointer of each wrong field
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)

@@ -17,16 +17,15 @@ export interface Documented {
   routes: readonly Route[]
   refusals: Refusals
   problemMembers: Record<string, Field>
-  /** May be empty. */
+  /** URLs to which the document links; empty for no link. */
   tracePage?: string | undefined
-  /** May be empty. */
   monitorPage?: string | undefined
 }
 
-/** The file with the schema of a problem, in a comment. */
+/** The file that has the schema of a problem in a comment. */
 const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
 
-/** Returns the OpenAPI document of a service. @throws {Error} if a route names a code without a refusal */
+/** Returns the OpenAPI document of a service. @throws {Error} if a route names a code that `refusals` does not have */
 export function openapiOf({
   title,
   description,
@@ -158,7 +157,7 @@ async function securitySchemes({ issuer, keys }: Auth, routes: readonly Route[])
   }
 }
 
-/** Returns the scheme for signing in. Undefined if the issuer is unavailable or the page has no client id. */
+/** Returns the security scheme of the sign-in. Undefined if the issuer is unavailable or the page has no client id. */
 async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]): Promise<Scheme | undefined> {
   const found = clientId ? await discover().catch(() => undefined) : undefined
   if (!found?.authorization_endpoint || !found.token_endpoint) return undefined

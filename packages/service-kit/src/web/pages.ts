@@ -59,7 +59,7 @@ const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** Serves the files of a page for GET and HEAD, compressed if possible, or 304 if the browser has the file. */
+/** Serves the files of a page for GET and HEAD, compressed if possible. Answers 304 if the browser has the file. */
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
@@ -97,10 +97,10 @@ export interface PageSignIn {
   origins: () => Promise<string[]>
 }
 
-/** Serves the interactive page. It loads only its own files and the document, and runs no inline script. */
+/** Serves the interactive page of the API. It loads only its own files and the OpenAPI document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const options = { ...swaggerOptions, ...(signIn && { oauth: signIn.oauth }) }
-  // The page loads the document by its URL whenever it is opened, because the document lacks the sign-in while the issuer does not answer.
+  // The page loads the document by its URL, because the document can change: it has no sign-in while the issuer is unavailable.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
     swaggerUrl: '../openapi.json',

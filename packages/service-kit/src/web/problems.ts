@@ -40,7 +40,7 @@ export function notFound(what: string, detail: string): HttpProblem {
   return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
 
-/** Returns a 400 that names each wrong field. An empty pointer refers to the whole body. */
+/** Returns a problem with status 400 that names each wrong field. An empty pointer refers to the whole body. */
 export function invalid(errors: FieldError[]): HttpProblem {
   const detail = errors
     .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
@@ -48,7 +48,7 @@ export function invalid(errors: FieldError[]): HttpProblem {
   return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
-/** Returns a 503 for an outage of the platform. `detail` describes its effect on the request. */
+/** Returns a problem with status 503. `detail` describes the effect of the outage on the request. */
 export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
   const headers = { 'retry-after': '1' }
   return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
@@ -62,8 +62,8 @@ export interface Refusal {
 export type Refusals = Record<string, Refusal>
 
 /**
- * Returns the problem for an error of the domain; undefined for any other error. The error's `details` become extension members. Personal data in its
- * message is masked.
+ * Returns the problem for an error of the domain; undefined for any other error. The error's `details` become extension members. Personal data in
+ * the message is masked.
  */
 function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -79,7 +79,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Returns the problem for an error of the kit or of the domain. Any other error becomes a 500, which shows no internals. */
+/** Returns the problem for an error of this package or of the domain. Any other error becomes a 500, which shows no internals. */
 export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
@@ -148,7 +148,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
     const { status, code, title, options } = problemOf(error, refusals, log.mask)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
-    // The answer has begun. It is cut off, because a partial answer must not look complete, and Express would append a text.
+    // The answer has already begun, so the connection is closed: a partial answer must not look complete.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`

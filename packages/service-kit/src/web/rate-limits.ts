@@ -12,7 +12,7 @@ export interface Limits {
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
-/** Returns a middleware for each limit, before and after authentication. */
+/** Returns the middleware of each limit: `ofStrangers` is used before authentication, and `ofCallers` after authentication. */
 export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
@@ -79,12 +79,12 @@ const defaultMemory = 20_000
 const roundingMs = 1e-3
 
 /**
- * Creates a quota for each key. It allows `perMinute` requests at once, and one more request whenever the same share of a minute has passed. With
- * fixed windows of a minute, twice as many requests would be accepted around the start of a window. The only state is the time when the quota is full
- * again (generic cell rate algorithm, ITU-T I.371; ADR 38).
+ * Creates a quota for each key. It allows `perMinute` requests at once, and then one request every 60 s / `perMinute`. Fixed windows of a minute would
+ * allow twice as many requests around the start of a window. The only state is the time when the quota is full again (generic cell rate algorithm,
+ * ITU-T I.371; ADR 38).
  *
- * The memory has two halves. The older half is dropped when the newer half is full. So a key is forgotten only if it was silent while at least half
- * of `memory` other keys came. A forgotten key gets a full quota.
+ * The memory has two halves. The older half is dropped when the newer half is full. So a key is forgotten only if it sends nothing while at least half
+ * of `memory` other keys send requests. A forgotten key gets a full quota.
  * @param perMinute the number of requests per minute, above 0
  * @param now a monotonic clock, in milliseconds
  * @param memory the largest number of remembered keys
@@ -111,7 +111,7 @@ export function createRate(perMinute: number, now = () => performance.now(), mem
   }
 }
 
-/** Returns the network of a request's sender, whose address proxies report (`Web__Proxies`). */
+/** Returns the network of a request's sender. Trusted proxies report the sender's address (`Web__Proxies`). */
 export function networkOfSender({ ip = '', socket }: Request): string {
   // If a proxy reports an invalid address, the proxy's own address is used.
   return networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? ''))

@@ -15,15 +15,15 @@ export interface Answer<S extends number, T> {
 }
 
 export interface Context {
-  /** The trace of the request's `traceparent`, or a new trace. The id is a GUID, as in envelopes. */
+  /** The id of the trace in the request's `traceparent`, or of a new trace. It is a GUID, as in envelopes. */
   traceId: string | undefined
-  /** Empty without authentication. */
+  /** The caller's tenant; empty without authentication. */
   tenant: Tenant
-  /** Undefined without authentication. */
+  /** The authenticated caller; undefined without authentication. */
   caller: Caller | undefined
 }
 
-/** The definition of an operation. Its documentation, the reading of its inputs, its problems and the header `Location` derive from it. */
+/** The definition of an operation. The route, its documentation and its problems derive from the definition. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
@@ -34,7 +34,7 @@ export interface Definition<I extends Inputs, S extends number, T> {
   input: I
   answers: Record<S, string>
   body: Model<T>
-  /** The codes of the domain's errors with which the operation may answer. The option `refusals` of `createWeb` has their status. */
+  /** The codes of the domain's errors with which the operation may answer. The option `refusals` of `createWeb` has their HTTP status. */
   refusals?: readonly string[]
   handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
 }
@@ -52,7 +52,6 @@ export interface Route {
   handle(request: Request, response: Response): Promise<void>
 }
 
-/** Creates an operation. Tests call `handle` of its definition. */
 export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
   const { method, path, scope, summary, description, input, answers, body, refusals = [], handle } = definition
   return {
@@ -117,8 +116,7 @@ const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
 export type ShownPath = (path: string) => string
 
 /**
- * Returns a function that masks all parts of a path except GUIDs and words of routes. Callers may use a person's name as an id. It also hides a
- * query.
+ * Returns a function that masks all parts of a path except GUIDs and words of routes. Callers may use a person's name as an id.
  */
 export function shownPath(routes: readonly Route[]): ShownPath {
   const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))

@@ -22,7 +22,8 @@ const yearSeconds = 365 * 24 * 60 * 60
  * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. The headers are computed once. Setting
  * them one by one takes half the time of `setHeaders`.
  *
- * Over https it adds Strict-Transport-Security, except for subdomains, which may belong to others, and for localhost, where other ports use http.
+ * Over https, it adds Strict-Transport-Security. Subdomains are left out, because they may belong to others. So is localhost, where other ports use
+ * http.
  */
 export function answerHeaders(): RequestHandler {
   const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
@@ -84,8 +85,8 @@ function isOf(origin: string, host: string): boolean {
 
 /**
  * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding. In this attack, the owner of evil.example points that
- * name to 127.0.0.1. Browsers then treat this service as a part of that site. Known names are the names of this machine, the names in the setting,
- * and all literal addresses.
+ * name to 127.0.0.1. Browsers then treat this service as a part of that site. Known names are the names of this machine, the names in `hosts`, and
+ * all literal addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {
@@ -150,7 +151,7 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-/** Returns undefined without authentication. */
+/** Returns the caller of the request; undefined without authentication. */
 export function callerOf({ locals }: Response): Caller | undefined {
   return locals.caller
 }

@@ -22,9 +22,9 @@ import { answerHeaders, authenticate, refuseForeignPosts, requireKnownHost } fro
 export interface WebOptions extends Documented {
   readiness: Readiness
   redelivered?: () => readonly Redelivered[]
-  /** Undefined without authentication. */
+  /** The checks of callers; undefined without authentication. */
   auth: Auth | undefined
-  /** Further known host names, separated by commas; see `requireKnownHost`. */
+  /** Further known host names, separated by commas. */
   hosts: string
   /**
    * The number of proxies before the service. Each proxy adds the address of its caller to X-Forwarded-For. In X-Forwarded-Prefix,
@@ -33,9 +33,9 @@ export interface WebOptions extends Documented {
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
-  /** The default is the page of operations. */
+  /** The start page; the default is the page of operations. */
   page?: Site | undefined
-  /** Undefined if traces are off. */
+  /** The recorder of traces; undefined if traces are off. */
   tracing?: Tracing | undefined
   log: Logger
   metrics: Pick<Metrics, 'request'>
@@ -146,7 +146,7 @@ function prefixOf({ headers }: IncomingMessage, proxies: number): string | undef
   return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
 }
 
-/** Returns the reason for each missing part. Reasons may be shown to the public. Empty if the service is ready. */
+/** Returns a public reason for each part that is not ready. Empty if the service is ready. */
 export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
 
 export interface Redelivered {
