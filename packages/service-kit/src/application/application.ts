@@ -25,8 +25,7 @@ export interface Reaction {
 }
 
 /**
- * The share of things (such as orders) that must reach a status within a time. The time begins when the cause of `event` reaches the log. Alerts and
- * the dashboard use it.
+ * The share of things (such as orders) that must reach a status within a time. The time begins when the cause of `event` reaches the log.
  */
 export interface Objective {
   thing: string
@@ -96,7 +95,6 @@ export function eventsOf({ services }: Publishing, { name, outside }: OpenTopic)
   return [...new Set([...produced, ...outside])]
 }
 
-/** Returns the topic of an event; undefined if no topic has this event. */
 export function topicOfEvent<T extends OpenTopic>(
   application: Publishing & { topics: readonly T[] },
   event: string,

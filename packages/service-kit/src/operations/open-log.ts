@@ -4,7 +4,6 @@ import { connectionOf, type KafkaConnection, type StreamSettings } from '../stre
 import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
-/** The number of bytes of one fetch. The broker returns a larger batch whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 
 /** The same isolation level as in the sidecar (the default of its Kafka client). It also delivers the records of aborted transactions. */

@@ -35,7 +35,6 @@ interface RebuildOptions {
   app: string
   /** A rebuild ignores trust.json, because the service applied it when the event arrived. Only the fixed rules are checked again. */
   trust: Pick<Trust, 'requireGenuine'>
-  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>
   log: LogReader

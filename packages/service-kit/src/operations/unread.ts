@@ -20,13 +20,12 @@ export interface Unread {
 
 const none: Unread = { first: undefined, count: 0, isAtMost: false }
 
-/** The number of bytes to fetch for each part. The broker returns a larger batch whole (KIP-74). */
+/** The number of bytes to fetch for each part. */
 const fetchBytes = 64 * 1024
 
 /**
  * Counts the records in unread parts by reading the log. A difference of offsets would be too high, because some offsets have markers of transactions
- * or no record. Records of aborted transactions are counted, because sidecars deliver them. The Kafka user needs the right to read the topics.
- * @throws errors of the Kafka client
+ * or no record. Records of aborted transactions are counted, because sidecars deliver them.
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))

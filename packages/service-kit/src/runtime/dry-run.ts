@@ -57,7 +57,6 @@ export interface DryRunOptions {
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
   refusals: ReadonlySet<string>
   mask: Mask
-  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
 }
 

@@ -67,7 +67,7 @@ export const tlsOptions = {
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
-/** The address of a listener. `localhost` means both loopback addresses. `variable` is the environment variable that sets the port. */
+/** The address of a listener. `variable` is the environment variable that sets the port. */
 export interface Address {
   host: string
   port: number

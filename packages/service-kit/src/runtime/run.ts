@@ -123,7 +123,8 @@ type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
 /**
- * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one listener fails, it closes the open listeners.
+ * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one listener fails, it closes the open
+ * listeners.
  */
 export async function openListeners(
   app: App,

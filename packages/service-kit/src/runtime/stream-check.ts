@@ -83,7 +83,7 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
  * Creates the check that the service can use the stream. It asks Kafka, because the sidecar stays healthy if the broker is unreachable or denies
  * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing because a replica starts.
  *
- * Each check opens a new connection, because brokers can move. Concurrent callers share one check.
+ * Each check opens a new connection, because brokers can move.
  */
 export function createStreamCheck(
   settings: StreamSettings,

@@ -53,7 +53,6 @@ export interface Sidecar {
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
-/** Reads documents by key. Each implementation states whether a missing document is certainly absent. */
 export type Read = Sidecar['read']
 
 /* The next three functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */

@@ -168,7 +168,6 @@ type Results = Map<Work<unknown>, Settled<unknown>>
  * documents, each with its own guard (docs/adr/0017).
  */
 export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The largest delay after the first conflict; it grows with each attempt. Meanwhile the faster writer finishes. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
   /** Runs drafts of the list in sequence, because each draft continues the chunk of the previous draft. */

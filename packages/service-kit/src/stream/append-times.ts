@@ -5,14 +5,13 @@ import { positionText, type RecordPosition } from './record.ts'
 /**
  * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and records whose
  * time the publisher set (`message.timestamp.type=CreateTime`).
- * @throws errors of the Kafka client
  */
 export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<ReadonlyMap<string, number>>
 
-/** The bit in a batch's attributes that is set if the broker set the time (Kafka protocol, record batch). */
+/** The bit in a batch's attributes that is set if the broker set the time (Kafka protocol). */
 export const logAppendTime = 1 << 3
 
-/** The options of the Kafka client. Its time-outs are short, because a delivery waits for the result. */
+/** The time-outs are short, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
 /** Creates a function that asks Kafka itself, because sidecars do not report whether the broker set a time (Dapr 1.18). */

@@ -39,7 +39,7 @@ export interface Consumer {
    * too, so that their order is kept.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Returns the reason why the service stopped consuming the topic; undefined if it consumes the topic. */
+  /** Returns the reason why the service stopped consuming the topic; otherwise undefined. */
   stoppedBy(): string | undefined
   /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
   redelivered(): Redelivered[]
@@ -201,8 +201,8 @@ interface Brake {
 }
 
 /**
- * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic continues only after
- * a restart, because usually only another version of the service succeeds.
+ * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic
+ * continues only after a restart, because usually only another version of the service succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -285,8 +285,7 @@ const maxNameLength = 80
 const plainName = /^[\w.:/-]+(@\d+)?$/
 
 /**
- * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events after a minute. This is
- * enough to find a misspelt name.
+ * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events after a minute.
  */
 export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
   const counts = new Map<string, number>()

@@ -108,7 +108,6 @@ export interface EventHandlerOptions {
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
-  /** Events before this time have ids that derive from their positions (`momentOf`). */
   positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void

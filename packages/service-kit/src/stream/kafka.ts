@@ -57,7 +57,6 @@ export async function requestOf<Response>(admin: Admin, name: string, ...fields:
 /**
  * Sends a request that only one broker can answer, such as the leader of a partition.
  * @param fieldsIn returns the parameters of the client's `createRequest` for a version of the request
- * @throws errors of the Kafka client, as `requestOf` does
  */
 export async function requestAt<Response>(
   admin: Admin,
@@ -149,7 +148,6 @@ const uncommitted = 0
 /**
  * Returns the next batches of a partition: at least one batch, if one exists. Returns 'out-of-range' if the partition does not have the offset. The
  * Kafka user needs the right to read the topic.
- * @throws errors of the Kafka client
  */
 export async function fetchBatches(
   admin: Admin,

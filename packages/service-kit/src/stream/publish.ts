@@ -19,7 +19,7 @@ import { causedAt } from './record.ts'
 
 /**
  * Publishes an envelope to a topic. The partition key consists of the Payload's fields that services.json declares as the topic's `key`. Resolves when
- * the broker has the record; throws the errors of `PublishRecord`.
+ * the broker has the record.
  */
 export type Publish = (topic: string, envelope: Envelope) => Promise<void>
 

@@ -79,9 +79,8 @@ export const noteHeaders = {
  * Returns the origin of an event. It is the position in the header `replayed-from`, which any publisher can set. A replay publishes to the topic and
  * partition of the failed record. So the header is valid only if it names an earlier position in the record's own partition.
  *
- * Only dead letters of version 0.1.0 have ids that derive from a position (ADR 32). A forger can give such a dead letter the id of another event. But a dead
- * letter also names its own record. The list of dead letters joins records only by notes, which publishers cannot write
- * (operations/dead-letters/entries.ts).
+ * A forged header can give a dead letter of version 0.1.0 the id of another event (ADR 32). The list of dead letters stays correct, because it joins
+ * records only by notes (operations/dead-letters/entries.ts).
  */
 export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
   const origin = parsePosition(header)
@@ -89,8 +88,8 @@ export function originOf(position: RecordPosition, header: string | undefined): 
 }
 
 /**
- * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that version 0.1.0 derived from their positions.
- * The setting is empty if the log has no such events.
+ * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that version 0.1.0 derived from their
+ * positions. The setting is empty if the log has no such events.
  */
 export function momentOf(positionIdsBefore: string): number {
   return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))

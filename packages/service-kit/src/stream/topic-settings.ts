@@ -47,7 +47,6 @@ const cluster = 3
  * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
  * and the command that fixes it. If the user may not read the settings, the line names the missing right.
  * @param wanted the required settings by topic; topics that do not exist are left out
- * @throws errors of the Kafka client
  */
 export async function settingDifferences(
   admin: Admin,

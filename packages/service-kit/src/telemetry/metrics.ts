@@ -238,10 +238,7 @@ export function metricSet() {
       const gauge: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => collect(gauge) })
       return gauge
     },
-    /**
-     * Returns a listener for `GET /metrics`. It answers other requests with 404.
-     * @param before runs before each scrape
-     */
+    /** @param before runs before each scrape */
     listener:
       (before: () => void | Promise<void>): RequestListener =>
       async ({ method, url }, response) => {
@@ -260,7 +257,6 @@ export function metricSet() {
 /** The buckets for durations inside a service, in seconds. They are few, because each bucket is a time series for each combination of labels. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** The buckets for the time from one event to another, in seconds. */
 const delays = [...reactionBuckets]
 
 /** The buckets for numbers of items, up to the size of the largest batch. */

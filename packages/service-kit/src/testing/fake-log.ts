@@ -60,7 +60,6 @@ export class FakeLog implements LogReader {
     })
   }
 
-  /** Yields two records of a partition at a time. */
   async *read(topic: string, spans: { partition: number; start: bigint; end: bigint }[]) {
     const cursors = spans.map((span) => ({ ...span }))
     yield* mergeByTime(cursors, async (empty) =>

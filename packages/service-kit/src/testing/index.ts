@@ -1,4 +1,3 @@
-// Helpers for tests of services: a sidecar and a log in memory, captured log lines, small disks, an HTTP client, publishers and signatures.
 export { createSigner, signatureHeader } from '../trust/trust.ts'
 export * from './captured-log.ts'
 export * from './disks.ts'

@@ -8,7 +8,6 @@ export function scrape(listener: RequestListener): Promise<Samples> {
   return withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
 }
 
-/** Returns the samples of a text in the OpenMetrics format. */
 export function samplesIn(text: string): Samples {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(

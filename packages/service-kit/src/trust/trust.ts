@@ -16,7 +16,7 @@ export interface TrustFile {
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** Thrown if the application with the event's AppId may not publish the event, or did not write it. `message` contains the fix. */
+/** Thrown if the application with the event's AppId may not publish the event, or if another application wrote it. `message` contains the fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
   constructor(message: string) {

@@ -24,7 +24,6 @@ export function staticFiles(files: readonly StaticFile[]): Router {
     const directives = { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], ...sources }
     const headers = headersOf({ directives })
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
-    // The default of this header would prevent pages of other sites from reading the document.
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
       // The page's links are relative to its path, and work only without a slash at the end.

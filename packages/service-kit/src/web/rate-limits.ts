@@ -12,7 +12,7 @@ export interface Limits {
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
-/** Returns the middleware of each limit: `ofStrangers` is used before authentication, and `ofCallers` after authentication. */
+/** Returns the limits to apply before authentication (`ofStrangers`) and after it (`ofCallers`). */
 export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
@@ -83,8 +83,7 @@ const roundingMs = 1e-3
  * allow twice as many requests around the start of a window. The only state is the time when the quota is full again (generic cell rate algorithm,
  * ITU-T I.371; ADR 38).
  *
- * The memory has two halves. The older half is dropped when the newer half is full. So a key is forgotten only if it sends nothing while at least half
- * of `memory` other keys send requests. A forgotten key gets a full quota.
+ * The memory has two halves. The older half is dropped when the newer half is full. A forgotten key gets a full quota.
  * @param perMinute the number of requests per minute, above 0
  * @param now a monotonic clock, in milliseconds
  * @param memory the largest number of remembered keys

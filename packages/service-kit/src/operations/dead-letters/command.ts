@@ -149,7 +149,6 @@ type DeadLettersCommand =
       attempt: string | undefined
     }
 
-/** Parses the arguments. @throws {OperationError} with the usage */
 export function readArguments(args: string[]): DeadLettersCommand {
   const { positionals, values } = parse(args)
   const [command = 'list', what, surplus] = positionals

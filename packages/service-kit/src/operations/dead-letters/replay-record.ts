@@ -179,7 +179,6 @@ function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof na
   )
 }
 
-/** Returns the JSON document in the bytes, or undefined. */
 export function documentIn(value: Uint8Array | undefined): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(value))
