@@ -152,11 +152,13 @@ describe('a closed stack', () => {
     it('rejects a wrong or missing key, an unlisted AppId, a TenantID, the AppId of a service, and a topic that only services may publish to', async () => {
       const AppId = crypto.randomUUID()
       const { id, name } = publisherOf('OrderCreated')
-      expect(await told(full(), other)).to.match(/^403 .*another apiKey/)
+      expect(await told(full(), other)).to.match(/^403 .*a different apiKey/)
       expect(await told(full(), undefined)).to.equal('401 ')
       expect(await told({ ...full(), AppId }, legacy)).to.match(/^403 .*not listed/)
       expect(await told({ ...full(), TenantID: 'acme' }, legacy)).to.match(/^403 .*without its TenantID/)
-      expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(/^403 .*publishes its own events/)
+      expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(
+        /^403 .*use the AppId of your own application/,
+      )
       expect((await post(url().replace('orderevents', 'paymentevents'), full(), as(legacy))).status).to.equal(403)
     })
   })

@@ -303,7 +303,7 @@ describe('replays of dead letters on a real log', function () {
         .and.to.contain(`ATTEMPT=${positionText(replay)}`)
       const stale = await run(['replay', entry.id, '--file', file, '--attempt', positionText(entry.origin)])
       expect(stale.code).to.equal(1)
-      expect(stale.stderr).to.contain(`no longer the newest attempt, which is ${positionText(replay)}`)
+      expect(stale.stderr).to.contain(`no longer the newest attempt; the newest is ${positionText(replay)}`)
       expect(await counts([entry])).to.deep.equal([1])
 
       const newest = await run(['replay', entry.id, '--file', file, '--attempt', positionText(replay)])

@@ -150,7 +150,7 @@ describe('event-gateway', () => {
         new Set(['refused untrusted']),
         [],
       ])
-      expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which publishes its own events/)
+      expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service; use the AppId of your own application/)
     })
 
     it('refuses topics that outside publishers may not write', async () => {
@@ -185,7 +185,7 @@ describe('event-gateway', () => {
       const answer = await publish(full(), {}, appWith({ Trust__File: file }))
       expect([answer.status, answer.body.items[0]?.errors[0]?.message]).to.deep.equal([
         403,
-        `AppId ${legacy.id} is listed in trust.json but does not publish OrderCreated to orderevents according to it: to accept it, change that, restart the services and send it again`,
+        `AppId ${legacy.id} is listed in trust.json but does not publish OrderCreated to orderevents according to this file: to accept the event, change the file, restart the services and send the event again`,
       ])
     })
 
@@ -274,7 +274,7 @@ describe('event-gateway', () => {
     })
 
     it('refuses an application’s events with another key or without a key', async () => {
-      expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
+      expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with a different apiKey/)
       expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
       const { apiKey: _, ...keyless } = entry
       expect(await outcomesFor(full(), 'own', { [legacy.id]: keyless })).to.match(

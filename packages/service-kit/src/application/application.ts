@@ -31,7 +31,7 @@ export interface Objective {
   thing: string
   things: string
   status: string
-  /** The event as Name@Version. The time ends when `service` has handled it. */
+  /** The event as Name@Version. The measured time ends when `service` has handled the event. */
   event: string
   service: string
   seconds: number

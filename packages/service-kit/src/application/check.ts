@@ -14,7 +14,7 @@ export function shapeProblems(content: unknown): string[] {
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // The keyword `propertyNames` already reports this name.
+  // The keyword `propertyNames` already reports an invalid name.
   if (propertyName !== undefined || keyword === 'anyOf') return []
   const fieldAt = (field: string) => `${instancePath}/${field}`
   if (keyword === 'propertyNames')

@@ -14,7 +14,7 @@ export interface ApiKeyRecord {
   scopes: string[]
   /** The client's TenantID; empty for a client without a tenant. */
   tenant: string
-  /** The time in ISO 8601. */
+  /** The time of creation in ISO 8601. */
   created: string
 }
 

@@ -14,7 +14,7 @@ export type VerifyToken = (token: string) => Promise<Caller>
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** The allowed difference between the clocks of issuer and service, in seconds. */
 const clockTolerance = 30
-/** The time for which the result of a check is cached. If the issuer revokes its signing key, a cached token stays valid until then. */
+/** The time for which a verified token is cached. It stays valid for this time, even if the issuer revokes the signing key. */
 const knownForMs = 60_000
 /** The number of tokens in each of the cache's two maps. A token has 1 to 2 KB. */
 const maxCached = 2_000

@@ -33,7 +33,7 @@ export interface RebuildCounts {
 
 interface RebuildOptions {
   app: string
-  /** A rebuild ignores trust.json, because the service applied it when the event arrived. Only the fixed rules are checked again. */
+  /** A rebuild checks only the rules that trust.json cannot change. The service applied trust.json when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>

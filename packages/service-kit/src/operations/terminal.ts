@@ -3,7 +3,7 @@ export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Replaces control characters, and characters that change the direction of text, with visible escapes. */
+/** Replaces control characters, and characters that change the direction of text, with visible escape sequences. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }

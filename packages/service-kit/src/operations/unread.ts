@@ -20,7 +20,6 @@ export interface Unread {
 
 const none: Unread = { first: undefined, count: 0, isAtMost: false }
 
-/** The number of bytes to fetch for each part. */
 const fetchBytes = 64 * 1024
 
 /**

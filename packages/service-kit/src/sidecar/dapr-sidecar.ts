@@ -28,7 +28,7 @@ import {
 export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
-/** The number of keys that Dapr reads at the same time. The default of 4 is slower for hundreds of keys. SQLite ignores it: it needs only one query. */
+/** The number of keys that Dapr reads at the same time. The default of 4 is slower for hundreds of keys. SQLite needs only one query. */
 const readParallelism = 16
 
 /** Makes the client reconnect within half a second. By default, grpc-js waits longer before each attempt. */
@@ -198,13 +198,13 @@ function parse(key: string, data: Uint8Array): unknown {
 }
 
 /**
- * Returns the kind of a failure. Dapr reports a lost race as INTERNAL (13) in a transaction, and as ABORTED (10) otherwise. INVALID_ARGUMENT may mean
+ * Returns the kind of a failure. Dapr reports a conflict as INTERNAL (13) in a transaction, and as ABORTED (10) otherwise. INVALID_ARGUMENT may mean
  * that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED means either a message that is too large or a temporary quota, and only the
  * text shows which. Dapr 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1 messages.`), so a large record is `unavailable`.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
-  // The code does not matter: the same write succeeds when the disk has space again.
+  // The error's code does not matter: the same write succeeds when the disk has space again.
   if (reportsFullDisk(details)) return 'unavailable'
   if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)

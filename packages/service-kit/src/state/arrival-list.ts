@@ -54,7 +54,7 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 export const slotOf = (shard: number, n: number, index: number): string => `${shard}:${n}:${index}`
 
 interface ListDraft {
-  /** Appends an id at the newest end. Returns the id's slot, which the listed document must store in its field `listed`. */
+  /** Appends an id to the list. Returns the id's slot, which the listed document must store in its field `listed`. */
   append(id: string): string
   /** Returns the writes of the list. Store them before the listed documents, or together with these documents. */
   writes(): Write[]

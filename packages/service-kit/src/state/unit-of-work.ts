@@ -13,12 +13,12 @@ import {
 } from '../sidecar/sidecar.ts'
 import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
 
-/** The store, with the changes of earlier operations of the same batch. */
+/** An operation's view of the store, with the changes of earlier operations of the same batch. */
 export interface View {
   get<T>(key: string): T | undefined
   /** Writes the operation's document. If another process changed the document first, the operation runs again. */
   write(value: unknown): void
-  /** Appends an id to the newest end of the list. Returns the id's slot, which the document must store in its field `listed`. */
+  /** Appends an id to the list. Returns the id's slot, which the document must store in its field `listed`. */
   list(id: string): string
 }
 
@@ -96,7 +96,7 @@ function batched(
 /**
  * The key of the fence, a document that every transaction writes. An unchanged fence proves that no other writer has written since the read. So one
  * guard on the fence protects all documents of the read. Guards on all documents would cost four times as much (docs/adr/0017). The fence is read
- * before the documents, so it also protects them from changes during the read.
+ * before the documents, so it also protects against changes during the read.
  */
 const fenceKey = 'fence'
 /** The time after a conflict in which each document has its own guard. With the fence alone, all writes of two replicas would conflict. */

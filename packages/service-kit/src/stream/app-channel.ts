@@ -48,7 +48,7 @@ function entriesOf(body: unknown): BulkEntry[] {
 function failed(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { type } = (error ?? {}) as { type?: string }
-    log.error({ path: request.path, ...(type ? { reason: type } : { err: error }) }, 'a call of the sidecar failed')
+    log.error({ path: request.path, ...(type ? { reason: type } : { err: error }) }, 'a call from the sidecar failed')
     response.status(500).end()
   }
 }

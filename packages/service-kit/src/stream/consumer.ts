@@ -191,7 +191,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 const windowSize = 1_000
 /** The allowed share of bugs in the latest `windowSize` events. Above this share, the service stops consuming the topic. */
 const maxShare = 0.05
-/** The smallest number of bugs that can stop a topic. */
+/** The smallest number of bugs at which the service stops consuming a topic. */
 const minBugs = 20
 
 interface Brake {
@@ -202,7 +202,7 @@ interface Brake {
 
 /**
  * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic
- * continues only after a restart, because usually only another version of the service succeeds.
+ * continues only after a restart, because usually only a new version of the service succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -233,7 +233,7 @@ export interface Redelivered extends RecordPosition {
 /** The number of deliveries after which a record needs an operator. The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** The time after the last delivery of a record at which its count is deleted. Another replica has received the record meanwhile. */
+/** The time after which the count of a record is deleted. Without a delivery in this time, another replica has received the record. */
 const forgottenAfterMs = 60_000
 
 interface Redeliveries {

@@ -5,7 +5,7 @@ import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 export type TopicSettings = Readonly<Record<string, string>>
 
 export const eventSettings: TopicSettings = {
-  // Far above the size of any event. Sidecars limit only the number of records in a delivery, so this value also limits its bytes (app-channel.ts).
+  // Far above the size of any event. Sidecars limit only the number of records in a delivery, so this value also limits the bytes (app-channel.ts).
   'max.message.bytes': '262144',
   // Kafka applies `max.message.bytes` to the stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',
@@ -18,7 +18,7 @@ export const eventSettings: TopicSettings = {
 }
 
 export const deadLetterSettings: TopicSettings = {
-  // A dead letter holds the whole event. Its headers have the fault and the position.
+  // A dead letter holds a whole event, and its headers add the fault and the position.
   'max.message.bytes': '1048576',
   'retention.ms': '-1',
   'retention.bytes': '-1',
@@ -46,7 +46,7 @@ const cluster = 3
 /**
  * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
  * and the command that fixes it. If the user may not read the settings, the line names the missing right.
- * @param wanted the required settings by topic; topics that do not exist are left out
+ * @param wanted the required settings by topic; missing topics are ignored
  */
 export async function settingDifferences(
   admin: Admin,

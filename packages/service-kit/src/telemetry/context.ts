@@ -89,7 +89,7 @@ export function errorType(error: unknown): string {
   return typeof code === 'string' ? code : error.name
 }
 
-/** The largest number of links of a span. People cannot follow more links. */
+/** The largest number of links of a span. */
 const maxLinks = 8
 
 /**
@@ -175,7 +175,7 @@ export interface Tracing {
   /**
    * Returns true if a trace is recorded. The decision comes from `parent`, or derives from the trace's id, so that all services make the same
    * decision.
-   * @param traceId 32 hex digits
+   * @param traceId the id of the trace: 32 hex digits
    */
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
   /** Begins a child of `parent`, or the first span of a sampled trace. */

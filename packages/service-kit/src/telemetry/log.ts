@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log. `mask` masks its lines, and also masks other texts. */
+/** A log, with the mask for its lines and for other texts. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**

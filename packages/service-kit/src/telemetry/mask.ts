@@ -151,7 +151,7 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** The smallest number of digits of a masked number. Shorter numbers are quantities. */
+/** The smallest number of digits of a masked number. */
 const minDigits = 5
 
 /** Returns true for an id. Ids stay readable, because they identify no person and most messages contain an id. */

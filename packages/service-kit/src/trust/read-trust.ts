@@ -62,7 +62,7 @@ const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.
 // A test validates the schema, so Ajv need not validate it here.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
-/** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting of the file. */
+/** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting `Trust__File`. */
 export class TrustFileError extends Error {
   readonly code = 'trust-file'
   readonly problems: string[]
@@ -74,7 +74,6 @@ export class TrustFileError extends Error {
 }
 
 /**
- * Reads the rights of outside applications.
  * @param publishers the events of our own services, which the file cannot change
  * @throws {TrustFileError}
  */
@@ -127,7 +126,7 @@ function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): 
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
-  // The keyword `propertyNames` already reports this name.
+  // The keyword `propertyNames` already reports an invalid name.
   if (propertyName !== undefined) return []
   if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is not an AppId, which is a GUID`]
   if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]

@@ -134,8 +134,8 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     const { name, topics, tenants } = publisher
     const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedy}`)
     if (AppName !== name) throw refuse('with another AppName')
-    if (!topics.get(topic)?.has(Name)) throw refuse(`but ${doesNot(topic, Name)} according to it`)
-    if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
+    if (!topics.get(topic)?.has(Name)) throw refuse(`but ${doesNot(topic, Name)} according to this file`)
+    if (tenants && !tenants.has(TenantID)) throw refuse('but its tenants do not include the TenantID of the event')
   }
 
   function ownersOf(topic: string): string {
@@ -154,7 +154,8 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     requireAdmitted(topic, claim, caller) {
       const { AppId, TenantID = '' } = claim
       const service = services.get(AppId)
-      if (service) throw new UntrustedError(`its AppId is that of ${service.name}, which publishes its own events`)
+      if (service)
+        throw new UntrustedError(`its AppId is that of ${service.name}; use the AppId of your own application`)
       isOurs(topic, claim, unsigned)
       requireListed(topic, claim, remedyAtGateway, caller !== undefined)
       if (!caller) return
@@ -162,12 +163,12 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       const refuse = (why: string) =>
         new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedyAtGateway}`)
       if (apiKey === undefined) throw refuse('without an apiKey that may send its events')
-      if (caller.key !== apiKey) throw refuse('with another apiKey than the one that sent this')
+      if (caller.key !== apiKey) throw refuse('with a different apiKey')
       if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
         throw new UntrustedError('its TenantID is not that of the API key: use the tenant of the key')
       }
       const isNamed = tenants?.has(TenantID) || TenantID === caller.tenant.id
-      if (!isNamed) throw refuse('without its TenantID among tenants')
+      if (!isNamed) throw refuse('but its tenants do not include the TenantID of the event')
     },
 
     sign(topic, claim, value) {
@@ -202,8 +203,8 @@ export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<
 
 const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
-const remedyOnStream = 'to accept it, change that, restart the services and replay its dead letter'
-const remedyAtGateway = 'to accept it, change that, restart the services and send it again'
+const remedyOnStream = 'to accept the event, change the file, restart the services and replay the dead letter'
+const remedyAtGateway = 'to accept the event, change the file, restart the services and send the event again'
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 

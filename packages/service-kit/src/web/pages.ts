@@ -9,7 +9,7 @@ import { headersOf } from './security.ts'
 export interface StaticFile {
   /** The path, such as `/schemas/common.json`. */
   path: string
-  /** The media type, with the charset of a text. */
+  /** The media type; texts also have a charset. */
   type: string
   /** The text, or a function that returns the text for a proxy's path prefix. The prefix may be empty. */
   content: string | ((prefix: string) => string)

@@ -86,7 +86,6 @@ const roundingMs = 1e-3
  * The memory has two halves. The older half is dropped when the newer half is full. A forgotten key gets a full quota.
  * @param perMinute the number of requests per minute, above 0
  * @param now a monotonic clock, in milliseconds
- * @param memory the largest number of remembered keys
  */
 export function createRate(perMinute: number, now = () => performance.now(), memory = defaultMemory): Rate {
   const shareMs = minuteMs / perMinute

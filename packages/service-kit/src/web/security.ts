@@ -105,7 +105,7 @@ export function requireKnownHost(hosts: string): RequestHandler {
 }
 
 /**
- * Returns the host names of a request: the names in all Host headers (RFC 9112 allows only one), and the name in an absolute target. An invalid host
+ * Returns the host names of a request: the names in all Host headers (RFC 9112 allows only one), and the name in an absolute URL. An invalid host
  * is returned as an empty text. `X-Forwarded-Host` is ignored, because pages can set it.
  */
 function namesOf({ headersDistinct, url }: Request): string[] {

@@ -74,7 +74,7 @@ describe('createAppChannel', () => {
   }
 
   it('logs only the error’s type for an unreadable delivery, and the whole error for other failures', async () => {
-    const message = 'a call of the sidecar failed'
+    const message = 'a call from the sidecar failed'
     const unreadable = await deliver('GB-123456789')
     expect(unreadable.records[0]).to.include({ msg: message, reason: 'entity.parse.failed' })
     const noList = await deliver('{"entries":{}}', () => expect.fail('the delivery was handed over'))

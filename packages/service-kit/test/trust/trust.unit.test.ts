@@ -80,8 +80,8 @@ describe('requireAdmitted', () => {
 
   it('refuses events in the name of our services, and events for topics that outside applications may not write to', () => {
     for (const sender of [undefined, caller]) {
-      expect(whyKept(claims.shop, sender)).to.contain('which publishes its own events')
-      expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which publishes its own events')
+      expect(whyKept(claims.shop, sender)).to.contain('use the AppId of your own application')
+      expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('use the AppId of your own application')
       expect(whyKept({ ...said, AppName: 'shop' }, sender)).to.contain('which has another AppId')
       expect(whyKept(said, sender, entry, 'payments')).to.contain('only bank publishes to payments')
     }
@@ -95,8 +95,8 @@ describe('requireAdmitted', () => {
 
   it('accepts a listed application’s events only with the API key that the file lists for it', () => {
     expect(whyKept(said, caller)).to.equal(undefined)
-    expect(whyKept(said, { ...caller, key: 'another' })).to.contain('another apiKey')
-    expect(whyKept(said, { tenant: { id: '' } })).to.contain('another apiKey')
+    expect(whyKept(said, { ...caller, key: 'another' })).to.contain('a different apiKey')
+    expect(whyKept(said, { tenant: { id: '' } })).to.contain('a different apiKey')
     expect(whyKept(said, caller, { name: 'legacy', topics: entry.topics })).to.contain('without an apiKey')
     expect(whyKept({ ...said, AppName: 'another' }, caller)).to.contain('another AppName')
     expect(whyKept(claims.stranger, caller)).to.contain('not listed').and.to.contain('restart the services and send')

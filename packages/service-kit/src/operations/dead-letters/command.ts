@@ -65,8 +65,8 @@ async function replayAll(
 }
 
 /**
- * Requires that the command names only the current attempt. If an entry has several attempts, a command with a file must name the attempt, because
- * the file may be an edit of any attempt.
+ * Checks the attempt that a command names: it must be the current attempt. If an entry has several attempts, a command with a file must name the
+ * attempt, because the file may be an edit of any attempt.
  * @throws {OperationError}
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
@@ -82,7 +82,7 @@ function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void
     )
   }
   if (attempt !== undefined && attempt !== newest) {
-    throw new OperationError(`${attempt} is no longer the newest attempt, which is ${newest}`, {
+    throw new OperationError(`${attempt} is no longer the newest attempt; the newest is ${newest}`, {
       nextStep: `view it with make dead-letters SHOW=${entry.id}, and replay that attempt`,
     })
   }
@@ -130,7 +130,7 @@ function only(entries: Entry[]): Entry {
   })
 }
 
-const usage = `dead-letters [list [GROUP]]             List events that could not be handled, by reason and app, or the entries of a group
+const usage = `dead-letters [list [GROUP]]             List the groups of dead letters, or the entries of a group
 dead-letters show ID [--values]         Show one entry; --values also shows personal data
 dead-letters replay ID|GROUP|all [--dry-run]   Publish events again to their topics, unless they would fail again
 dead-letters replay ID --edit | --file FILE    Replay an event that you edit in $EDITOR or in a file
@@ -228,7 +228,7 @@ async function editEvent(
       throw new OperationError(
         `${attempt} was replayed as ${replay} while you edited it; your edit was not published`,
         {
-          nextStep: `make dead-letters SHOW=ID shows whether it failed again; your edit is in ${file}. Remove it, because it contains personal data`,
+          nextStep: `make dead-letters SHOW=ID shows whether the replay failed; your edit is in ${file}. Remove this file, because it contains personal data`,
         },
       )
     }

@@ -104,7 +104,7 @@ interface Indexed<T> {
 interface Lineage {
   /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /** Returns a text that identifies a failure. Without record ids, dead letters of a position are one failure until a note reports a replay. */
+  /** Identifies a failure. Dead letters without a record id are one failure if they have the same position, until a note reports a replay. */
   failureOf(deadLetter: DeadLetter, index: number): string
   first(deadLetter: DeadLetter): Failed
 }

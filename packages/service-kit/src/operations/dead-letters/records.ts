@@ -73,7 +73,7 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const position = parsePosition(replayed ?? claimed)
   if (!position || deadLetterTopic(position.topic) !== record.topic) return undefined
-  // `originOf` checks the claimed origin, because a replay publishes to its topic and partition.
+  // `originOf` checks the claimed origin, because a replay publishes to the origin's topic and partition.
   return {
     kind: 'dead-letter',
     app,
@@ -118,9 +118,9 @@ export interface FailedEvent {
   key: Buffer | undefined
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** The time of arrival of the failed record, in milliseconds since 1970. If the record is missing: that of the dead letter. */
+  /** The time of arrival of the failed record, in milliseconds since 1970. If the record is missing: the time of the dead letter. */
   arrivedAt: number
-  /** The time when the broker appended the failed record; NaN if the publisher set the timestamp. If the record is missing: that of the dead letter. */
+  /** The time when the broker appended the failed record; NaN if the publisher set it. If the record is missing: the time of the dead letter. */
   appendedAt: number
 }
 

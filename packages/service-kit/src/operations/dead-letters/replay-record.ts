@@ -23,7 +23,6 @@ export interface ReplayRecord {
   /** The position of the failed record, as text. `record` is its id. */
   of: string
   record: string | undefined
-  /** The text that identifies the failed record (from `recordOf`). */
   failed: string
   edited: boolean
   key: Buffer | undefined
@@ -86,7 +85,7 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** The reasons of dead letters that a replay checks again, with the current schemas, trust file and code. */
+/** The reasons for which a replay checks the event again, with the current schemas, trust file and code. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
 /**

@@ -44,7 +44,6 @@ export function entryTable(entries: Entry[]): string[] {
 }
 
 /**
- * Returns the lines about one entry.
  * @param event the event of the entry's newest dead letter
  * @param values true to show personal data
  */
