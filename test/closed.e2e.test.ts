@@ -155,7 +155,7 @@ describe('a closed stack', () => {
       expect(await told(full(), other)).to.match(/^403 .*a different apiKey/)
       expect(await told(full(), undefined)).to.equal('401 ')
       expect(await told({ ...full(), AppId }, legacy)).to.match(/^403 .*not listed/)
-      expect(await told({ ...full(), TenantID: 'acme' }, legacy)).to.match(/^403 .*without its TenantID/)
+      expect(await told({ ...full(), TenantID: 'acme' }, legacy)).to.match(/^403 .*do not include the TenantID/)
       expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(
         /^403 .*use the AppId of your own application/,
       )

@@ -106,10 +106,10 @@ describe('requireAdmitted', () => {
     const of = (TenantID: string) => ({ ...said, TenantID })
     const ofKey = { ...caller, tenant: { id: 'acme' } }
     const tenants = { ...entry, tenants: ['north', 'acme'] }
-    expect(whyKept(of('north'), caller)).to.contain('without its TenantID')
+    expect(whyKept(of('north'), caller)).to.contain('do not include the TenantID')
     expect(whyKept(of('north'), caller, tenants)).to.equal(undefined)
-    expect(whyKept(of('south'), caller, tenants)).to.contain('other tenants')
-    expect(whyKept(said, caller, tenants)).to.contain('other tenants')
+    expect(whyKept(of('south'), caller, tenants)).to.contain('do not include the TenantID')
+    expect(whyKept(said, caller, tenants)).to.contain('do not include the TenantID')
     expect(whyKept(of('acme'), ofKey)).to.equal(undefined)
     expect(whyKept(of('acme'), ofKey, tenants)).to.equal(undefined)
     expect(whyKept(of('north'), ofKey, tenants)).to.contain('that of the API key')
@@ -189,9 +189,9 @@ describe('requireTrusted', () => {
     const cases: [Claim, string][] = [
       [{ ...claims.legacy, AppName: 'legacy 2' }, 'with another AppName'],
       [{ ...claims.legacy, Name: 'Returned' }, 'does not publish Returned to sales'],
-      [{ ...claims.legacy, TenantID: 'east' }, 'other tenants'],
-      [{ ...claims.legacy, TenantID: '' }, 'other tenants'],
-      [{ AppId: legacy, AppName: 'legacy', Name: 'Sold' }, 'other tenants'],
+      [{ ...claims.legacy, TenantID: 'east' }, 'do not include the TenantID'],
+      [{ ...claims.legacy, TenantID: '' }, 'do not include the TenantID'],
+      [{ AppId: legacy, AppName: 'legacy', Name: 'Sold' }, 'do not include the TenantID'],
     ]
     for (const [claim, why] of cases) expect(whyNot('sales', claim, generous)).to.contain(why)
     expect(whyNot('returns', { ...claims.legacy, Name: 'Rumour' }, generous)).to.contain(
