@@ -25,7 +25,7 @@ COPY ${SERVICE} ${SERVICE}/
 RUN mkdir -p "${SERVICE}/dist" \
   && if [ -f "${SERVICE}/page/build.ts" ]; then npm ci --workspace="${SERVICE}" --no-audit --no-fund && node "${SERVICE}/page/build.ts"; fi
 
-# Copies only Node, because node:…-slim also has npm, yarn and headers.
+# Copies only Node from the image node:…-slim, which also has npm, yarn and headers.
 FROM debian:bookworm-slim AS base
 ARG SERVICE
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
@@ -38,7 +38,7 @@ COPY ${SERVICE} /app/${SERVICE}
 COPY --from=page /app/${SERVICE}/dist /app/${SERVICE}/dist
 # The folder for a service's own files. Without a volume they are lost with the container.
 RUN install -d -o 10001 -g 10001 -m 700 /data
-# Without MALLOC_ARENA_MAX glibc gives each thread an arena, which wastes 15 MB for each service.
+# Without MALLOC_ARENA_MAX, glibc creates an arena of memory for each thread, which wastes 15 MB for each service.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 Monitor__Folder=/data
 USER 10001:10001
 WORKDIR /app/${SERVICE}
@@ -53,7 +53,7 @@ ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 FROM base AS service
 # Listens on $PORT if a platform sets it, otherwise on the port of appsettings.json.
 ENV Web__Host=0.0.0.0
-# The heap limits are those of packages/cli/src/processes/process-spec.ts.
+# These heap limits equal those in packages/cli/src/processes/process-spec.ts.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar

@@ -7,7 +7,7 @@ bin := $(run) node_modules/.bin
 .DEFAULT_GOAL := help
 .PHONY: help
 
-# An application of its own lacks tools/ (docs/own-domain.md).
+# An application with its own domain has no folder tools/ (docs/own-domain.md).
 ifneq ($(wildcard tools/Makefile),)
 maintenance := , and make -C tools help the targets of maintainers
 endif
@@ -67,7 +67,7 @@ ifneq ($(wildcard tools/language),)
 	@$(run) tools/language/main.ts --check
 endif
 
-# An own application lacks tools/ and the tests of this repository (docs/own-domain.md).
+# An application with its own domain has only the tests of its services (docs/own-domain.md).
 test: ## Install the tools of tests and run all tests, before a merge (9 minutes; first run 20)
 ifneq ($(wildcard tools/Makefile),)
 	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers

@@ -13,7 +13,7 @@ if [ ! -r "$1" ]; then
 fi
 type=application/json
 case $1 in *.ndjson) type=application/x-ndjson ;; esac
-# Passes the key through a pipe: every program of the machine can read arguments, and older versions of bash write a here-string to a file.
+# Passes the key through a pipe: every program on this machine can read arguments, and older versions of bash write a here-string to a file.
 header=''
 if [ -n "${API_KEY-}" ]; then header="header = \"X-API-Key: $API_KEY\""; fi
 # The gateway validates the events and returns the result of each: 202 if all are published, 207 if only some are.

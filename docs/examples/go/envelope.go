@@ -173,8 +173,8 @@ func problems(err error, at string, wrong map[string]bool) {
 
 var escape = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
 
-// parse keeps the text of numbers. Lone surrogates, which encoding/json would replace, become U+0000, because both are
-// refused.
+// parse keeps the text of numbers. It turns lone surrogates into U+0000, which is refused, too, because encoding/json
+// would hide them.
 func parse(value []byte) (any, error) {
 	value = escape.ReplaceAllFunc(value, func(found []byte) []byte {
 		if len(found) == 6 {

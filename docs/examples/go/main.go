@@ -53,7 +53,7 @@ func setting(name, fallback string) string {
 	return fallback
 }
 
-// checkLines serves the conformance test: lines {"check", "base64"} in, lines {"code", "pointers"} out.
+// checkLines serves the conformance test: it reads lines {"check", "base64"} and writes lines {"code", "pointers"}.
 func checkLines(contract *Contract) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 16<<20)

@@ -15,7 +15,7 @@ if ! "$root/packages/cli/node" "$root/packages/envelope/src/cli/main.ts" validat
   echo 'not published' >&2
   exit 1
 fi
-# KAFKA_USER is unset for a Kafka without users, as after make up STACK=local.
+# Leave KAFKA_USER unset if Kafka has no users, for example after make up STACK=local.
 settings=(-b "${KAFKA_BROKERS:-localhost:9092}" -X message.timeout.ms=10000)
 if [ -n "${KAFKA_USER-}" ]; then
   # confluentinc/librdkafka#4895: older versions send a nonce that Kafka 4 refuses, and report no reason.
@@ -24,7 +24,7 @@ if [ -n "${KAFKA_USER-}" ]; then
     echo "not published: this kcat has librdkafka $library, but a user and password need 2.6.1 or newer" >&2
     exit 1
   fi
-  # Uses a pipe, because every program of the machine can read arguments, and a file would stay if this script is killed.
+  # Uses a pipe, because every program on this machine can read arguments, and a file would remain if this script were killed.
   : "${KAFKA_PASSWORD:?is not set}"
   exec 3< <(printf 'sasl.username=%s\nsasl.password=%s\n' "$KAFKA_USER" "$KAFKA_PASSWORD")
   settings+=(-F /dev/fd/3 -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512)

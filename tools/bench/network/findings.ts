@@ -66,7 +66,7 @@ export function findingsOf(measured: Measured): Findings {
     charts: [
       {
         name: 'rate',
-        title: `Outside events until all are paid, ${measured.store}`,
+        title: `Outside events per second until all are paid, ${measured.store}`,
         unit: 'events/s',
         categories: places.map(({ roundTrip, replicas }) => `${number(roundTrip)} ms × ${replicas}`),
         series: series.map((name) => ({ name, values: inGrid(name) })),
@@ -159,21 +159,21 @@ function goalsOf({ started, orders }: Measured, rows: Row[]): Goal[] {
   const post = (roundTrip: number) => ofOrders(roundTrip, ({ postPerSecond }) => postPerSecond)
   const goals = [
     atLeast('events/s at 2 ms, one replica', rate(names.now, 2, 1), 2_000),
-    atLeast('times the state before, at 2 ms, one replica', rate(names.now, 2, 1) / rate(names.before, 2, 1), 6, 1),
+    atLeast('events/s, now / before, at 2 ms, one replica', rate(names.now, 2, 1) / rate(names.before, 2, 1), 6, 1),
     atLeast('events/s at 10 ms, one replica', rate(names.now, 10, 1), 1_000),
     atLeast(
-      'three replicas / one, pool of 4, 10 ms',
+      'events/s, three replicas / one, pool of 4, 10 ms',
       rate(names.smallPool, 10, 3) / rate(names.smallPool, 10, 1),
       2.5,
       1,
     ),
-    atLeast('POST at 2 ms / POST at 0 ms', post(2) / post(0), 0.6, 2),
+    atLeast('POST/s, at 2 ms / at 0 ms', post(2) / post(0), 0.6, 2),
     atMost(
       `p99 to Paid at ${steadyRate}/s and 2 ms, ms`,
       ofOrders(2, ({ paidP99 }) => paidP99),
       400,
     ),
-    atMost('lost, doubled or in two versions', wrong, 0),
+    atMost('events lost, doubled or in two versions', wrong, 0),
   ]
   return goals.filter(({ measured }) => measured !== '-')
 }

@@ -99,7 +99,7 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
     tables: [
       {
         title: `${number(events)} events per round, ${partitions.processes} partitions, medians of ${rounds}; start is the time until the first payment`,
-        head: ['', 'events/s', 'orderflow / it', 'processors busy', 'start s'],
+        head: ['', 'events/s', 'orderflow / this program', 'processors busy', 'start s'],
         rows: summaries.map((summary) => [
           summary.name,
           number(rate(summary)),
@@ -116,14 +116,14 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
       },
       {
         title: 'Processor time per event in microseconds, medians',
-        head: ['', 'program', 'its sidecar', 'Kafka', 'PostgreSQL', 'all'],
+        head: ['', 'program', 'sidecar', 'Kafka', 'PostgreSQL', 'all'],
         rows: summaries.map((summary) => {
           const each = processes.map((process) => middle(summary, ({ microseconds }) => microseconds[process]))
           return [summary.name, ...[...each, each.reduce((sum, one) => sum + one)].map((value) => number(value))]
         }),
       },
       {
-        title: `Killed in the middle of ${number(events)} events and started again at once, in each of ${rounds} rounds`,
+        title: `Each program is killed in the middle of ${number(events)} events and restarted at once, in each of ${rounds} rounds`,
         head: ['', 'silent s', 'not stored', 'stored twice', 'not announced', 'announced again'],
         rows: summaries.map(({ name, silentSeconds, stored, published }) => [
           name,
@@ -143,7 +143,7 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
     charts: [
       {
         name: 'rate',
-        title: 'The same events to payments stored in PostgreSQL and published',
+        title: 'Events per second until their payments are stored in PostgreSQL and published',
         unit: 'events/s',
         categories: summaries.map(({ name }) => name),
         series: [{ name: 'events/s', values: summaries.map(rate) }],

@@ -125,7 +125,7 @@ function findings(samples: [Contender, Sample[]][], starts: [{ name: string }, S
     tables: [
       {
         title: `Files of envelopes, ${availableParallelism()} cores, of which one is used; including the start of Node`,
-        head: ['', 'envelopes', 'envelopes/s', 'µs of processor time each', 'peak memory, MiB'],
+        head: ['', 'envelopes', 'envelopes/s', 'µs of processor time per envelope', 'peak memory, MiB'],
         rows: samples.map(([contender, found]) => [
           contender.name,
           number(contender.events),

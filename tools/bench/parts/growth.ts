@@ -93,18 +93,18 @@ function findings(samples: Sample[]): Findings {
     ],
     goals: [
       atMost(
-        'memory of a service, MiB',
+        'largest memory of a service, MiB',
         largest.reduce((most, size) => Math.max(most, size), -Infinity),
         300,
       ),
     ],
     charts: [
-      chart('rate', 'A backlog until all orders are Paid', 'events/s', [
+      chart('rate', 'Events per second until all orders are Paid', 'events/s', [
         { name: 'events/s', values: samples.map(({ perSecond }) => perSecond) },
       ]),
       chart(
         'memory',
-        'Largest resident memory meanwhile',
+        'Largest resident memory',
         'MiB',
         orderProcesses.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
       ),

@@ -97,7 +97,7 @@ function findings(orders: number, samples: Sample[]): Findings {
           ['POST answered', number(middle(({ perSecond }) => perSecond))],
           ['last order Paid', number(paidPerSecond)],
           [
-            'last order Paid, s after the last answer',
+            'seconds from the last answer to the last order Paid',
             number(
               middle(({ behindSeconds }) => behindSeconds),
               1,

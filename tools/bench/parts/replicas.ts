@@ -73,13 +73,13 @@ export const replicas: Part = {
       }
       const die = async () => stack.signal(live.shift() ?? [], 'SIGKILL')
 
-      await step('the first starts', join(1))
-      await step('a second joins', join(2))
-      await step('a third joins', join(3))
-      await step('a fourth joins', join(4))
-      await step('all four are restarted, one after the other', restart)
-      await step('one of four is killed', die)
-      await step('one of three is killed', die)
+      await step('the first replica starts', join(1))
+      await step('a second replica joins', join(2))
+      await step('a third replica joins', join(3))
+      await step('a fourth replica joins', join(4))
+      await step('all four replicas restart, one after the other', restart)
+      await step('one of four replicas is killed', die)
+      await step('one of three replicas is killed', die)
       const orders = await publisher.stop()
       const ledger = await settle(stack, stream, payments, orders)
       await stream.close()
@@ -162,7 +162,7 @@ function findings(steps: Step[], ledger: Ledger): Findings {
     tables: [
       {
         title: 'Seconds until the consumer group is stable, and the longest wait of an event for its payment meanwhile',
-        head: ['', 'settled', 'longest wait'],
+        head: ['', 'stable after s', 'longest wait s'],
         rows: steps.map(({ name, settledSeconds, longestWaitSeconds }) => [
           name,
           number(settledSeconds, 1),

@@ -136,7 +136,15 @@ function findings(measured: Measured[]): Findings {
     tables: [
       {
         title: 'Medians of the rounds; each ratio is the median of the ratios of single rounds',
-        head: ['recorded', 'events paid/s', 'ratio', 'µs per event: service', 'sidecar', 'orders posted/s', 'ratio'],
+        head: [
+          'recorded traces',
+          'events paid/s',
+          'ratio',
+          'µs per event: service',
+          'sidecar',
+          'orders posted/s',
+          'ratio',
+        ],
         rows: summaries.map((each) => [
           each.name,
           number(each.paid),

@@ -39,6 +39,6 @@ export function readResult(part: string): Result | undefined {
 
 export function describeEnvironment({ environment, quick }: Pick<Result, 'environment' | 'quick'>): string {
   const { date, machine, versions, commit, loadBefore } = environment
-  const load = `load ${loadBefore.toFixed(1)} before`
+  const load = `load before: ${loadBefore.toFixed(1)}`
   return `${date.slice(0, 10)}, ${machine}; ${versions}; commit ${commit}; ${load}${quick ? '; QUICK: these figures mean little' : ''}`
 }

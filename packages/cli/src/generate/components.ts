@@ -53,7 +53,7 @@ therefore come before all second consumers, so each replica gets a share.`,
     {
       name: 'clientConnectionTopicMetadataRefreshInterval',
       value: text(metadataRefresh),
-      why: 'Publishers use added partitions after this time. Consumers use them after at most twice this time. The default is 8m.',
+      why: "Publishers find new partitions after this time, and consumers after at most twice this time. Dapr's default is 8m.",
     },
     {
       name: 'initialOffset',
@@ -90,7 +90,7 @@ export function kafkaFile(): string {
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Contains ${components.length} Kafka components, which differ only in name and client id. A component makes one delivery at a time for all its
 topics and partitions. Urgent events therefore come through the components ${consumerComponents[0]} to ${consumerComponents.at(-1)}, which share the partitions. ${publishingComponent} publishes, and
-delivers other events (docs/adr/0018). After a failure to publish, the other components publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
+delivers other events (docs/adr/0018). If ${publishingComponent} cannot publish, a service publishes through other components (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
 function componentText(name: string, isFirst: boolean): string {
@@ -149,7 +149,7 @@ spec:
         duration: 1s
         maxRetries: -1
     timeouts:
-      # Ends a handler that hangs. A component makes only one delivery at a time, so the handler would block all topics of the component.
+      # Ends a handler that hangs. A component makes only one delivery at a time, so this handler would block all its topics.
       handler: 60s
   targets:
     components:

@@ -139,7 +139,7 @@ final class Envelope {
             .replaceAll(found -> found.group(1) == null ? Matcher.quoteReplacement(found.group()) : "\\\\u0000");
     }
 
-    /** A number beyond every limit of the schemas that fits into a long. The schema library throws at larger numbers. */
+    /** Replaces larger numbers, at which the schema library throws. It also exceeds every limit of the schemas. */
     private static final double LARGE = 1e18;
 
     /** Returns numbers as every receiver reads them: as 64-bit doubles. */
@@ -178,7 +178,7 @@ final class Envelope {
         return deepest;
     }
 
-    /** Returns numbers beyond doubles, and texts and keys with U+0000 or a lone surrogate. */
+    /** Adds the pointers of numbers that no double holds, and of texts and keys with U+0000 or a lone surrogate. */
     private static void beyondLimits(List<String> path, JsonNode node, TreeSet<String> wrong) {
         boolean isTooLarge = node.isNumber() && Double.isInfinite(node.numberValue().doubleValue());
         if (isTooLarge || (node.isString() && isNotPortable(node.stringValue()))) wrong.add(pointerOf(path));
