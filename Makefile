@@ -36,7 +36,7 @@ status: ## Show the state and uptime of each part; fail if a part does not run
 	@$(orderflow) status
 
 # Uses exec, because a shell in between would report Ctrl-C as a failure.
-logs: ## Follow all logs, or one: [SERVICE=...] [FOLLOW=0 shows only their end, as without a terminal]
+logs: ## Follow all logs, or one: [SERVICE=...] [FOLLOW=0 shows only the last lines, as without a terminal]
 	@exec $(orderflow) logs $${SERVICE:+"$$SERVICE"} $${FOLLOW:+"--follow=$$FOLLOW"}
 
 down: ## Stop everything; data stays

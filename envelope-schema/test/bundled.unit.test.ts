@@ -11,7 +11,7 @@ function validator() {
   return ajv
 }
 
-/** All fixtures with a JSON document that obeys the limits beyond JSON Schema. */
+/** All fixtures with a JSON document within the limits that JSON Schema cannot express. */
 const documents = ['valid', 'invalid'].flatMap((kind) =>
   fixturesIn<{ envelope?: unknown; input?: unknown }>(kind).flatMap(({ envelope, input }) => {
     const document = (envelope ?? input) as Record<string, unknown> | null | undefined

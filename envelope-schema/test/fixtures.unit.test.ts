@@ -26,7 +26,7 @@ function bytesIn({ inputText, inputBase64 }: Omit<Written, 'description' | 'verd
   return inputText === undefined ? bytesOf(JSON.stringify(document)) : bytesOf(inputText)
 }
 
-/** Returns true for each of the two schemas that accepts the bytes. */
+/** Returns true for each schema that accepts the bytes, otherwise false. */
 function verdictOf(bytes: Uint8Array): Written['verdict'] {
   return { full: passes(parseFullEnvelope, bytes), received: passes(parseEvent, bytes) }
 }
@@ -44,7 +44,7 @@ function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): Enve
 /** Ignores the case of texts, because receivers convert GUIDs to lower case. */
 const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
 
-/** Removes the list of known events from a hint, so a new event breaks no fixture. */
+/** Removes the list of known events from a hint, so that a new event does not change the result. */
 const withoutList = (problem: { hint?: string }) =>
   problem.hint?.startsWith('known events:') ? { ...problem, hint: 'known events' } : problem
 

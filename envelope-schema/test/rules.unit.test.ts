@@ -9,7 +9,7 @@ type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>;
 /** Keywords that do not restrict values. */
 const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'examples', 'x-pii', 'properties']
 
-/** Returns every rule of an event as a field's pointer and the keyword that limits it. */
+/** Returns every rule of an event: the pointer of the field, and the keyword that limits the field. */
 function rulesOf(type: EventType): Set<string> {
   const whole = bundle(type, 'full') as Schema
   const defs = whole.$defs as Record<string, Schema>
@@ -21,7 +21,7 @@ function rulesOf(type: EventType): Set<string> {
     for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${pointer}/${name}`)
   }
   walk(whole, '')
-  // These select the schema, so no fixture can break them.
+  // These rules select the schema, so no fixture can break them.
   for (const rule of ['/Name const', '/Version const', ' type']) rules.delete(rule)
   return rules
 }
@@ -38,7 +38,7 @@ const validOf = (type: string) =>
   documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
 
 describe('the fixtures', () => {
-  // A new event is checked after its first fixture exists.
+  // A new event is checked only after it has a fixture.
   for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
     it(`contain, for each rule of ${type}, a document that breaks the rule, and valid documents of each variant`, () => {
       const ajv = new Ajv2020({ allErrors: true })

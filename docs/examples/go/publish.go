@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// publish returns the position of the record.
 func publish(ctx context.Context, value []byte) (string, error) {
 	var event struct {
 		Payload struct{ OrderId string }

@@ -173,8 +173,7 @@ Urgent topics (prompt) use ${consumerComponents.length} components, which share 
 one component and larger batches.
 
 The sidecar delivers the records of a partition when it has maxMessagesCount of them, or when the partition's ticker fires. The ticker
-fires every maxAwaitDurationMs, so an event waits half of this time on average. A shorter time would cost more than it gains, because a
-small delivery costs nearly as much as a full one.
+fires every maxAwaitDurationMs, so an event waits half of this time on average.
 Only maxMessagesCount limits the size of a delivery (packages/service-kit/src/stream/app-channel.ts).`)}${documents.join('---\n')}`
 }
 

@@ -71,7 +71,6 @@ function servicePart(service: Service): string {
   ${pod}:
     <<: *pod
     image: ${serviceImage(name)}
-    # Prometheus finds all replicas by this name.
     networks: { default: { aliases: [${podsOf(service)}] } }
     ports:
       - 127.0.0.1:${published}
@@ -108,18 +107,13 @@ ${sidecarCommand(service, 'mongodb')}
       Stream__SaslPassword: *${role}-kafka-password
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
-      # Lets Prometheus${hasStore ? ' and the monitor' : ''} read metrics from other containers. The port is not published.
       Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
-      # The names by which other containers call the service.
       Web__Hosts: ${podsOf(service)},${pod},\${Web__Hosts-}
       Web__Proxies: \${Web__Proxies:-0}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
-      # Switches off the limit per address: the port is published only on loopback, and Docker's bridge gives all callers the same address.
       Limits__AddressPerMinute: "0"${service.watches ? watchPart() : ''}
     healthcheck:
-      # A service is ready if its ${hasStore ? 'sidecar, store and Kafka answer and its consumer group consumes' : 'sidecar and Kafka answer'}.
-      # The check uses bash, because starting Node every other second would cost a tenth of a core.
       test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ] && : >/dev/shm/ready"]
       <<: *probe
 `

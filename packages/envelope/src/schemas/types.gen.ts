@@ -20,7 +20,7 @@ export interface FullEnvelope {
    */
   Id: string
   /**
-   * Correlates related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
+   * The same id in all related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
    */
   CorrelationId: string
   /**
@@ -83,7 +83,7 @@ export interface ReceivedEnvelope {
    */
   Id?: string
   /**
-   * Correlates related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
+   * The same id in all related events. The publisher of the first event creates it. Not all zeros, because it replaces a missing TraceId.
    */
   CorrelationId?: string
   /**
