@@ -95,7 +95,7 @@ function rowsOf(cells: Cell[]): Row[] {
 function ordersTable(orders: OrderCell[], seen: (roundTrip: number) => string) {
   const roundTrips = [...new Set(orders.map(({ roundTrip }) => roundTrip))]
   return {
-    title: `Orders, ${partitions.processes} partitions, one replica of each service, medians; to Paid at ${steadyRate} orders/s, from when an order is due`,
+    title: `Orders, ${partitions.processes} partitions, one replica of each service, medians; to Paid: from when an order is due, at ${steadyRate} orders/s`,
     head: [
       'round trip ms',
       'as seen',

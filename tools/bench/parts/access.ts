@@ -68,7 +68,7 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds; failed of all rounds',
+        title: 'Medians of the rounds; failed is the sum of all rounds',
         head: ['authentication', 'requests/s', 'ratio to none', 'p99 ms', 'failed'],
         rows: summaries.map(({ name, perSecond, ofAnybody, p99, failed }) => [
           name,

@@ -48,7 +48,7 @@ export const envelope: Part = {
           events: count,
         },
         {
-          name: 'JSON.parse of each line alone',
+          name: 'only JSON.parse of each line',
           args: ['--input-type=module', '-e', parseAlone, many],
           events: count,
         },

@@ -83,7 +83,7 @@ function findings(samples: Sample[]): Findings {
     tables: [
       {
         title: 'Events per second, from the first payment to the last order Paid; largest resident memory in MiB',
-        head: ['', 'events/s', ...orderProcesses],
+        head: ['events', 'events/s', ...orderProcesses],
         rows: samples.map((sample) => [
           nameOf(sample),
           number(sample.perSecond),

@@ -52,7 +52,7 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds; failed requests of all rounds',
+        title: 'Medians of the rounds; failed is the sum of all rounds',
         head: ['', 'requests/s', 'ratio to bare', 'p50 ms', 'p99 ms', 'failed'],
         rows: summaries.map(({ name, perSecond, p50, p99, failed }) => [
           name,
