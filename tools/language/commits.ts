@@ -1,5 +1,5 @@
 /**
- * Checks the messages of commits with commitlint: the subjects since the commit in commits.json, or the message in a file, as git's hooks need it.
+ * Checks commit messages with commitlint: the message in a file, which git's hook passes, or all subjects since the commit in commits.json.
  * Usage: `node tools/language/commits.ts [MESSAGE_FILE]`
  */
 import { readFileSync } from 'node:fs'

@@ -10,13 +10,12 @@ import { textsOf } from './texts/files.ts'
 import { lineOf, plain } from './texts/plain.ts'
 import type { Kind, Text } from './texts/text.ts'
 
-/** A text that breaks a rule. */
 export interface Problem {
   file: string
   line: number
   rule: string
   fix: string
-  /** The text of its line, cut after 80 characters of the problem. */
+  /** The line of the problem, cut 80 characters after the problem begins. */
   excerpt: string
 }
 
@@ -24,7 +23,7 @@ export interface Problem {
 interface TextNode {
   kind: Kind
   value: string
-  /** The index in the file of each character of the value. */
+  /** Maps each character of the value to its index in the file. */
   indices: number[]
 }
 
@@ -50,7 +49,7 @@ export async function lintFile(file: string, source: string): Promise<{ problems
   return { problems, texts: texts.length }
 }
 
-/** Returns a processor of textlint, whose tree has a `Str` for each text of a file. */
+/** Returns a processor for textlint. Its syntax tree has a `Str` for each text of a file. */
 function processorOf(file: string, texts: Text[]): TextlintPluginCreator['Processor'] {
   return class {
     availableExtensions() {

@@ -1,5 +1,5 @@
 /**
- * Reports files whose code differs between two commits in more than comments and the content of strings.
+ * Compares two commits. Reports files that differ in more than comments and the content of strings.
  * Usage: `node tools/language/same-code.ts BASE HEAD`
  */
 import { execFileSync } from 'node:child_process'

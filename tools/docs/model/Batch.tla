@@ -1,33 +1,33 @@
 ------------------------------- MODULE Batch -------------------------------
-(* The unit of work of strategy "independent". Simultaneous operations, called works here, share a batch. Each work   *)
-(* sees the changes that earlier works of its batch have staged. The batch saves the document with its guard. After a *)
-(* failure it reads the document back. If its own text is stored, all its works are done. Otherwise works that staged *)
-(* or saw a change are decided again.                                                                                 *)
+(* Models the unit of work of strategy "independent". Concurrent operations, called works here, share a batch. A work *)
+(* sees the changes that earlier works of its batch have made. Then the batch saves the document with a guard. If the *)
+(* save fails, the batch reads the document again. If the batch finds its own text, all its works are done. Otherwise *)
+(* works that made or saw a change are decided again.                                                                 *)
 (*                                                                                                                    *)
-(* The document holds facts, at most one of each kind, as a payment holds one decision and one refund. Each work adds *)
-(* its own fact if the document has no fact of this kind. Otherwise it writes nothing, and returns the existing fact  *)
-(* or throws because of it.                                                                                           *)
+(* The document holds facts, at most one of each kind, as a payment holds one decision and one refund. A work adds    *)
+(* its fact if the document has no fact of this kind. Otherwise the work writes nothing: it returns the existing fact *)
+(* or throws an error.                                                                                                *)
 EXTENDS Naturals, Sequences
 
 CONSTANTS None,
-          MaxFaults,     \* saves with an unknown outcome
-          (* The guards. FALSE removes a guard. *)
+          MaxFaults,     \* the limit of saves with an unknown outcome
+          (* Guards of the code. FALSE removes a guard. *)
           CreateOnly, Etag, RedoLookers, RedoThrown
 
-(* Batches of one process or of several. They share nothing in memory. *)
+(* The batches may run in one process or in several, because they share no memory. *)
 Batches == {"A", "B", "C"}
 WorksOf == [A |-> <<"a1", "a2">>, B |-> <<"b1", "b2">>, C |-> <<"c1">>]
 Works   == {"a1", "a2", "b1", "b2", "c1"}
 Kind(w) == CASE w = "b2" -> "cancellation" [] w = "c1" -> "refund" [] OTHER -> "charge"
 
-VARIABLES doc,     \* the facts that are stored
+VARIABLES doc,     \* the stored facts
           step,    \* batch -> "idle", "decided", "failed", "done"
           read,    \* batch -> the document that it has read
           text,    \* batch -> the document that it will write
           saw,     \* work -> the fact of its kind that it made or found
           answer,  \* work -> the fact that its caller has received, or None
           throws,  \* works that throw if they find another work's fact
-          late,    \* saves that may still land after their caller has stopped waiting
+          late,    \* saves that may still take effect after their caller has stopped waiting
           faults
 
 vars == <<doc, step, read, text, saw, answer, throws, late, faults>>
@@ -41,7 +41,7 @@ With(facts, w)   == IF OfKind(facts, w) = {} THEN facts \cup {w} ELSE facts
 Found(facts, w)  == CHOOSE f \in OfKind(With(facts, w), w) : TRUE
 Tell(some) == answer' = [w \in Works |-> IF w \in some THEN saw[w] ELSE answer[w]]
 
-(* The unanswered works of a batch in their order, and the document after the first n of them. *)
+(* Open is the sequence of unanswered works. Staged is the document after the first n of these works. *)
 Open(b)  == SelectSeq(WorksOf[b], LAMBDA w : answer[w] = None)
 InOpen(b, w) == \E i \in DOMAIN Open(b) : Open(b)[i] = w
 OpenSet(b) == {w \in Works : InOpen(b, w)}
@@ -57,7 +57,7 @@ Decide(b) ==
   /\ UNCHANGED <<doc, answer, throws, late, faults>>
 
 Guarded(was) == IF was = {} THEN CreateOnly ELSE Etag
-(* Texts are unique in this model, so a text is also its etag. *)
+(* Each text of the document is unique in this model, so it is also the etag. *)
 Passes(was)  == Guarded(was) => doc = was
 
 Save(b) ==
@@ -79,8 +79,8 @@ LandLate(w) ==
   /\ doc' = (IF Passes(w.was) THEN w.text ELSE doc) /\ late' = late \ {w}
   /\ UNCHANGED <<step, read, text, saw, answer, throws, faults>>
 
-(* The facts that were read are stored. The staged facts are uncertain, and so are the results of works that saw *)
-(* them.                                                                                                         *)
+(* Facts that the batch has read are stored. Facts that it has staged may be missing, so works that saw such a fact *)
+(* are decided again.                                                                                               *)
 ReadBack(b) ==
   LET staged  == {w \in OpenSet(b) : saw[w] \notin read[b]}
       wrote   == {w \in staged : saw[w] = w}
@@ -98,11 +98,11 @@ Next == (\E b \in Batches : Step(b) \/ SaveUnknown(b)) \/ \E w \in late : LandLa
 Spec == Init /\ [][Next]_vars /\ \A b \in Batches : WF_vars(Step(b))
 
 -----------------------------------------------------------------------------
-(* There is one payment: the document never has two facts of a kind. *)
+(* The document never has two facts of the same kind, so there is one payment. *)
 OneOfAKind == \A f, g \in doc : Kind(f) = Kind(g) => f = g
-(* Each fact that a work returned, or because of which it threw, is stored. Facts never change, so all works of a *)
-(* kind get the same fact.                                                                                        *)
+(* A work answers with a fact, or throws because of a fact. Each such fact is stored and never changes, so all works *)
+(* of a kind get the same fact.                                                                                      *)
 AnswersStored == \A w \in Works : answer[w] # None => answer[w] \in doc
-(* Every work is answered. *)
+(* Every work gets an answer in the end. *)
 AllAnswered == <>(\A w \in Works : answer[w] # None)
 =============================================================================

@@ -1,21 +1,21 @@
 ------------------------------- MODULE Fence -------------------------------
-(* The strategy "transactional". A replica reads the fence and the documents for its decision. One transaction writes *)
-(* the decision, a chunk of the list and the fence. While a replica seems to be the only one, it guards the fence     *)
-(* instead of each document that it has read. After a lost race a replica is cautious: it guards each document, and   *)
-(* writes the fence without a guard.                                                                                  *)
+(* Models the unit of work of strategy "transactional". A replica reads the fence and the documents for its decision. *)
+(* One transaction writes the decision, a chunk of the list and the fence. A replica that seems to be alone guards    *)
+(* the fence instead of each document. After another replica was faster, a replica is cautious: it guards each        *)
+(* document, and writes the fence without a guard.                                                                    *)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS Replicas, Ids, None,
-          MaxNumber,     \* the highest number of a chunk, larger than any reached number
-          MaxFaults,     \* transactions with an unknown outcome
-          (* The guards. FALSE removes a guard. *)
+          MaxNumber,     \* the limit of chunk numbers, which no run reaches
+          MaxFaults,     \* the limit of transactions with an unknown outcome
+          (* Guards of the code. FALSE removes a guard. *)
           FenceGuarded, FenceMoved, FenceFirst, CautiousGuards, BeginCreateOnly
 
-VARIABLES fence,    \* the number of its writes
+VARIABLES fence,    \* the number of times that the fence was written
           doc,      \* id -> its creator and the number of its chunk, or None
-          chunk,    \* number -> the id of the document in it, or None
+          chunk,    \* chunk number -> the id of the document in this chunk, or None
           at,       \* replica -> its current step
-          cautious, \* replicas that lost a race
+          cautious, \* replicas that guard each document
           memory,   \* replica -> the newest chunk number that it has seen, or None
           answer,   \* <<replica, id>> -> the document that its caller received, or None
           late, faults
@@ -29,7 +29,7 @@ Init == /\ fence = 0 /\ doc = [i \in Ids |-> None] /\ chunk = [n \in 0..MaxNumbe
 
 End == CHOOSE n \in 0..(MaxNumber + 1) : (n > MaxNumber \/ chunk[n] = None) /\ \A m \in 0..(n - 1) : chunk[m] # None
 
-(* A read has two halves, because a store may read documents at different moments. *)
+(* A replica reads the fence and the document in two steps, because a store may read them at different times. *)
 ReadOne(r, id) ==
   /\ at[r] = Idle /\ answer[<<r, id>>] = None
   /\ at' = [at EXCEPT ![r] = [step |-> "reading", id |-> id, fence |-> fence, found |-> doc[id]]]
@@ -41,8 +41,8 @@ ReadOther(r) ==
                                                         !.found = IF FenceFirst THEN doc[t.id] ELSE t.found]]
   /\ UNCHANGED <<fence, doc, chunk, cautious, memory, answer, late, faults>>
 
-(* A stored document is the answer. Otherwise a transaction begins, with the chunk number from memory or from a *)
-(* probe.                                                                                                       *)
+(* If the document is stored, it is the answer. Otherwise a transaction begins. It takes the number of the chunk from *)
+(* memory, or searches for the first missing number.                                                                      *)
 Decide(r) ==
   LET t == at[r] IN
   /\ t.step = "read"
@@ -72,8 +72,8 @@ Transact(r) ==
        ELSE /\ memory' = [memory EXCEPT ![r] = None] /\ cautious' = cautious \cup {r} /\ UNCHANGED answer
   /\ UNCHANGED <<late, faults>>
 
-(* The answer is lost or the replica dies. The event is delivered again, and the sent transaction lands late or *)
-(* never.                                                                                                       *)
+(* The answer is lost or the replica dies. Kafka delivers the event again. The sent transaction takes effect at once, *)
+(* late or never.                                                                                                     *)
 Unknown(r) ==
   LET t == at[r] IN
   /\ t.step = "sent" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -83,7 +83,7 @@ Unknown(r) ==
 
 LandLate(t) == Land(t) /\ late' = late \ {t} /\ UNCHANGED <<at, cautious, memory, answer, faults>>
 
-(* A replica stops being cautious after ten seconds without a lost race. *)
+(* A replica stops being cautious after ten seconds in which no other replica was faster. *)
 Calm(r) == cautious' = cautious \ {r} /\ r \in cautious /\ UNCHANGED <<fence, doc, chunk, at, memory, answer, late, faults>>
 
 Step(r) == (\E id \in Ids : ReadOne(r, id)) \/ ReadOther(r) \/ Decide(r) \/ Transact(r)
@@ -91,11 +91,11 @@ Next == (\E r \in Replicas : Step(r) \/ Unknown(r) \/ Calm(r)) \/ \E t \in late 
 Spec == Init /\ [][Next]_vars /\ \A r \in Replicas : WF_vars(Step(r))
 
 -----------------------------------------------------------------------------
-(* Every answer is the stored document, so all answers are the same and there is one payment. *)
+(* All answers for an id are its stored document, so there is one payment. *)
 AnswersStored == \A c \in Replicas \X Ids : answer[c] # None => doc[c[2]] = answer[c]
-(* The slot of a stored document contains its id. *)
+(* Every stored document is listed: the chunk that it names contains its id. *)
 Listed == \A id \in Ids : doc[id] # None => doc[id].n < End /\ chunk[doc[id].n] = id
-(* Every event is answered. *)
+(* Every event gets an answer in the end. *)
 AllAnswered == <>(\A c \in Replicas \X Ids : answer[c] # None)
 
 Alike == Permutations(Replicas) \cup Permutations(Ids)

@@ -1,24 +1,24 @@
 ------------------------------- MODULE Orders -------------------------------
-(* How order-service accepts orders: requests with and without an Idempotency-Key, and its subscription to its own   *)
-(* topic. Each attempt of a request creates an event with other bytes. The key makes all attempts one order. With a  *)
-(* key, the first event claims the order, and every attempt publishes this first event. An event is published to the *)
-(* log before it is saved, and the store is a view of the log. Every step may fail, and a sent write may land late.  *)
+(* Models how order-service accepts orders: by requests with and without an Idempotency-Key, and by its subscription *)
+(* to its own topic. Each attempt of a request creates an event with different bytes. All attempts with the key are  *)
+(* one order: the first event claims it, and every attempt publishes this event. An event is published before it is  *)
+(* saved. Every step may fail, and a sent write may take effect late.                                                *)
 EXTENDS FiniteSets, Naturals
 
 CONSTANTS Attempts, Outside, None,
-          MaxFaults,    \* the number of lost answers and dying attempts
+          MaxFaults,    \* the limit of lost answers and dying attempts
           Emptying,     \* TRUE: an operator empties the store once, and rebuilds it from the log while the service runs
-          (* The guards. FALSE removes a guard. *)
+          (* Guards of the code. FALSE removes a guard. *)
           ClaimFirst, ClaimCreateOnly, PublishHolder, CreatedReadAgain, PublishFirst, UnknownIsNoYes,
           FactCreateOnly, OwnSubscription, AckAfterSave
 
-VARIABLES keyed,     \* the attempts with the key; any other attempt is another order
+VARIABLES keyed,     \* the attempts with the key; each other attempt is a separate order
           at,        \* attempt -> its current step
           claim, created,  \* order -> the event in the store, or None
-          log,       \* the published <<order, event>>
+          log,       \* the published pairs <<order, event>>
           due,       \* the published pairs that are not acknowledged
-          delivery,  \* the published pairs that are delivered, but not finished
-          late,      \* writes and publishes that may still land after their caller has stopped waiting
+          delivery,  \* the published pairs that the service is handling
+          late,      \* writes and publishes that may still take effect after their caller has stopped waiting
           knewOrder, \* attempts whose claim was written after the order was stored
           rebuild,   \* "none", "due" (the store was emptied) or "begun"
           toRead,    \* the records that the rebuild still has to read
@@ -31,14 +31,14 @@ Order(a) == IF a \in keyed \/ a = Outside THEN TheKey ELSE a
 Orders == Attempts \cup {TheKey}
 At(a, step, event) == at' = [at EXCEPT ![a] = [step |-> step, event |-> event]]
 
-(* All attempts have the key. An outside publisher may guess a key and publish the same OrderId. *)
+(* Any of the attempts may have the key. An outside publisher may guess the key and publish the same OrderId. *)
 Init == /\ keyed \in SUBSET Attempts
         /\ at = [a \in Attempts |-> [step |-> "begin", event |-> a]]
         /\ claim = [o \in Orders |-> None] /\ created = [o \in Orders |-> None]
         /\ log = {} /\ due = {} /\ delivery = {} /\ late = {} /\ knewOrder = {} /\ rebuild = "none" /\ toRead = {} /\ faults = 0
 
 -----------------------------------------------------------------------------
-(* A claim, fact or record lands. *)
+(* A claim, a fact or a record is written. *)
 
 Publish(record) == /\ log' = log \cup {record}
                    /\ due' = IF OwnSubscription THEN due \cup {record} ELSE due
@@ -71,7 +71,7 @@ Begin(a) ==
      ELSE At(a, "claim", a)
   /\ UNCHANGED <<claim, created, log, due, late, knewOrder, faults>>
 
-(* A claim that lost the race is decided again. *)
+(* If another attempt has claimed the order first, this attempt begins again. *)
 Claim(a) ==
   /\ at[a].step = "claim" /\ Land(Sent(a))
   /\ IF claim'[TheKey] # a THEN At(a, "begin", a)
@@ -88,8 +88,8 @@ PublishOrSave(a) ==
   /\ At(a, IF at[a].step # FirstOfTwo THEN "stored" ELSE IF PublishFirst THEN "save" ELSE "publish", at[a].event)
   /\ UNCHANGED <<late, faults>>
 
-(* The sidecar does not answer. An order that is in the log is accepted, and the subscription saves it later. Any *)
-(* other order is not accepted.                                                                                   *)
+(* The sidecar does not answer. If the order is certainly in the log, it is accepted, and the subscription saves it *)
+(* later. Otherwise the order is not accepted.                                                                      *)
 Unknown(a) ==
   /\ at[a].step \in {"claim", "publish", "save"} /\ faults < MaxFaults /\ faults' = faults + 1
   /\ (Land(Sent(a)) /\ UNCHANGED late) \/ (late' = late \cup {Sent(a)} /\ UNCHANGED <<claim, created, log, due, knewOrder>>)
@@ -109,13 +109,14 @@ Request == /\ \/ \E a \in Attempts : Attempt(a) \/ Unknown(a) \/ Crash(a)
            /\ UNCHANGED <<keyed, delivery, rebuild, toRead>>
 
 -----------------------------------------------------------------------------
-(* The log and the subscription. A record is delivered until it is acknowledged, which happens after saving. *)
+(* The subscription. A record is delivered until the service acknowledges it, after saving it. *)
 
 PublishOutside ==
   /\ <<TheKey, Outside>> \notin log /\ Publish(<<TheKey, Outside>>)
   /\ UNCHANGED <<keyed, at, late, delivery, rebuild, toRead, faults>>
 
-(* Saves, then acknowledges. Without AckAfterSave it acknowledges first, and the process may die before it saves. *)
+(* The service saves the record, then acknowledges it. Without AckAfterSave, it acknowledges first, and may die *)
+(* before it saves.                                                                                             *)
 Take(record) ==
   /\ record \in due \ delivery /\ delivery' = delivery \cup {record}
   /\ IF AckAfterSave THEN SaveFact(record[1], record[2])
@@ -156,7 +157,7 @@ StoredIsLogged   == \A o \in Orders : created[o] # None => <<o, created[o]>> \in
 (* Each key has one order, and this order has one version in the log. Two cases are excluded: a lost store also loses *)
 (* its claims, and an outside publisher may publish any event.                                                        *)
 OneVersion == rebuild = "none" => Cardinality({r \in log : r[1] = TheKey /\ r[2] # Outside}) <= 1
-(* An order that was stored before its claim is not published again. *)
+(* If an order was stored before its claim, it is not published again. *)
 NotToldAgain == \A a \in knewOrder : <<TheKey, a>> \notin log
 (* A fact never changes. *)
 FactStays == [][rebuild' = "due" \/ \A o \in Orders : created[o] # None => created'[o] = created[o]]_vars

@@ -1,31 +1,32 @@
 ------------------------------ MODULE Payments ------------------------------
-(* How payment-service pays orders. An event is delivered until it is acknowledged. The service reads the payment,   *)
-(* decides if it has no decision, and saves under the document's guard. Then it announces the stored payment and     *)
-(* acknowledges the event. order-service stores the announcement. Orders may arrive several times, be cancelled, and *)
-(* be paid manually. Replicas may stop at any step, and their sent writes land late.                                 *)
+(* Models how payment-service pays orders. An event is delivered until it is acknowledged. The service reads the  *)
+(* payment. If the payment has no decision, the service decides, and saves the payment with a guard. Then it      *)
+(* announces the stored payment and acknowledges the event. order-service stores the announcement. An order may   *)
+(* arrive twice, be cancelled, or be paid manually. Replicas may stop at any step, and their sent writes may take *)
+(* effect late.                                                                                                   *)
 EXTENDS FiniteSets, Naturals
 
 CONSTANTS Events, Replicas, None,
-          MaxFaults,     \* the number of lost answers and dying replicas
+          MaxFaults,     \* the limit of lost answers and dying replicas
           Emptying,      \* TRUE: an operator empties the store once, and rebuilds it from the log
-          (* The guards. FALSE removes a guard. *)
+          (* Guards of the code. FALSE removes a guard. *)
           Guarded, SaveFirst, AnnounceStored, AnnounceAgain, AckAfterAnnounce, StopToEmpty, RebuiltFromAnnouncements
 
 VARIABLES doc,       \* the payment of the order: decision, cancellation and refund
           at,        \* replica -> its current step
           due,       \* unacknowledged events
-          announced, \* the published <<kind, cause>>
+          announced, \* the published announcements: <<kind, number of the decision>>
           toTell,    \* the announcements that order-service still has to store
           order,     \* the announcements that order-service has stored
-          late,      \* writes and announcements that may still land after their caller has stopped waiting
+          late,      \* writes and announcements that may still take effect after their caller has stopped waiting
           rebuild,   \* "none", "due" (the store was emptied), "begun", "done"
           toRead,    \* the records that the rebuild still has to read
-          made,      \* the number of decisions, which all differ in their time
+          made,      \* the number of decisions so far; each number is the time of a decision
           faults
 
 vars == <<doc, at, due, announced, toTell, order, late, rebuild, toRead, made, faults>>
 
-(* The name of an event is its request. A repeated order is an order that was published twice. *)
+(* Each event except "cancel" asks for the payment. "again" is the same order, published a second time. *)
 IsCancellation(e) == e = "cancel"
 Nothing == [decision |-> None, approved |-> FALSE, cancelled |-> FALSE, refund |-> None]
 Idle    == [step |-> "idle"]
@@ -33,7 +34,7 @@ Idle    == [step |-> "idle"]
 Init == /\ doc = Nothing /\ at = [r \in Replicas |-> Idle] /\ due = Events /\ announced = {} /\ toTell = {} /\ order = {}
         /\ late = {} /\ rebuild = "none" /\ toRead = {} /\ made = 0 /\ faults = 0
 
-(* The payment after an event. `new` is the decision made now. *)
+(* The payment after an event. `was` is the payment before the event, and `new` is a new decision. *)
 Charged(was, new)   == IF was.decision # None THEN was ELSE [was EXCEPT !.decision = new, !.approved = ~was.cancelled]
 Cancelled(was, new) == IF was.approved /\ was.refund = None THEN [was EXCEPT !.cancelled = TRUE, !.refund = new]
                        ELSE [was EXCEPT !.cancelled = TRUE]
@@ -47,7 +48,7 @@ News(state, e) == IF IsCancellation(e) THEN (IF state.refund = None THEN {} ELSE
 Passes(w) == Guarded => doc = w.was
 Publish(news) == announced' = announced \cup news /\ toTell' = toTell \cup news
 
-(* The first or a repeated delivery of an event. *)
+(* A replica takes an event that is delivered for the first time, or again. *)
 Take(r, e) ==
   /\ at[r] = Idle /\ e \in due
   /\ rebuild \in {"due", "begun"} => ~StopToEmpty
@@ -59,7 +60,7 @@ Take(r, e) ==
        /\ due' = IF AckAfterAnnounce THEN due ELSE due \ {e}
   /\ UNCHANGED <<doc, announced, toTell, order, late, rebuild, toRead, faults>>
 
-(* A save that lost the race is decided again with the stored document. *)
+(* If another replica has changed the document first, this replica decides again with the stored document. *)
 Save(r) ==
   LET w == at[r] IN
   /\ w.step = "save"
@@ -81,7 +82,8 @@ Acknowledge(r) ==
   /\ at[r].step = "acknowledge" /\ due' = due \ {at[r].event} /\ at' = [at EXCEPT ![r] = Idle]
   /\ UNCHANGED <<doc, announced, toTell, order, late, rebuild, toRead, made, faults>>
 
-(* The answer is lost or the replica dies. The event is delivered again. A sent write lands at once, late or never. *)
+(* The answer is lost or the replica dies. The event is delivered again. A sent write takes effect at once, late or *)
+(* never.                                                                                                           *)
 Fail(r) ==
   /\ at[r] # Idle /\ faults < MaxFaults /\ faults' = faults + 1 /\ at' = [at EXCEPT ![r] = Idle]
   /\ late' = IF at[r].step \in {"save", "announce"} THEN late \cup {at[r]} ELSE late

@@ -1,24 +1,24 @@
 ------------------------------- MODULE Shards ------------------------------
-(* The list with one call for each write (strategy "independent").                                                    *)
-(*                                                                                                                    *)
-(* A list lane (Shard) is a sequence of chunks 0, 1, 2, ... A process begins a chunk only if the chunk is missing     *)
-(* (create-only), and then rewrites it without a guard. A batch gives its document a slot, saves the chunk with the   *)
-(* slot, then creates the document, which names the slot. A write lands and is answered, or its outcome is unknown. A *)
-(* write with an unknown outcome has landed, lands late, or never lands.                                              *)
+(* Models the list of stored documents with strategy "independent": each write is a separate call.                   *)
+(*                                                                                                                   *)
+(* A list lane (Shard) is a sequence of chunks 0, 1, 2, ... A process begins a chunk only if the chunk is missing    *)
+(* (create-only), and then rewrites it without a guard. A batch gives its document a slot, saves the chunk with the  *)
+(* slot, then creates the document, which names the slot. The outcome of an unanswered write is unknown: it takes    *)
+(* effect at once, late or never.                                                                                    *)
 EXTENDS Naturals, Sequences, TLC
 
 CONSTANTS Processes, Batches, Shards, Ids, None,
-          ChunkSize,      \* the most entries of a chunk
-          MaxNumber,      \* the highest number of a chunk, larger than any reached number
-          MaxFaults,      \* the number of lost answers and dying processes
-          (* The guards. FALSE removes a guard. *)
+          ChunkSize,      \* the largest number of entries in a chunk
+          MaxNumber,      \* the limit of chunk numbers, which no run reaches
+          MaxFaults,      \* the limit of lost answers and dying processes
+          (* Guards of the code. FALSE removes a guard. *)
           BeginCreateOnly, LeaveUnknown, KnowBegun, ChunkOnlyGrows, ChunkFirst, OneChunkWrite, StopToEmpty
 
-VARIABLES chunk,   \* <<shard, number>> -> ids of the chunk in the store, or None
+VARIABLES chunk,   \* <<shard, number>> -> the ids in the stored chunk, or None
           doc,     \* id -> the slot that its stored document names, or None
-          late,    \* writes that may still land after their caller has stopped waiting
-          mem,     \* process -> the chunk that it continues
-          batch,   \* process -> batch -> its current step
+          late,    \* writes that may still take effect after their caller has stopped waiting
+          mem,     \* process -> the chunk to which it adds entries
+          batch,   \* process -> batch -> the current step of the batch
           faults, emptied
 
 vars == <<chunk, doc, late, mem, batch, faults, emptied>>
@@ -39,17 +39,17 @@ Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
 -----------------------------------------------------------------------------
 (* Reading *)
 
-(* The end of a lane is its first missing number, which a probe finds. The probe begins at the hint, which may be too *)
-(* low. The hint is the number of an existing chunk, so in a lane without holes the probe always finds the same end.  *)
+(* The end of a lane is its first missing number. A process searches for the end from a hint, the number of an existing *)
+(* chunk. In a lane without holes, every hint leads to the same end.                                                *)
 End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
 Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id
 
 -----------------------------------------------------------------------------
-(* Writing. A write w is the batch that sent it. *)
+(* Writing. A write `w` is the state of the batch that sent it. *)
 
 IsRefused(w) == w.begins /\ BeginCreateOnly /\ chunk[w.place] # None
 
-(* Documents are create-only, so the first one stays. *)
+(* Documents are create-only, so a second write of a document has no effect. *)
 Land(w) ==
   IF w.step = "chunk"
     THEN chunk' = (IF IsRefused(w) THEN chunk ELSE [chunk EXCEPT ![w.place] = w.ids]) /\ UNCHANGED doc
@@ -64,8 +64,8 @@ Remember(p, place, ids, goesOn, known) ==
 FirstStep == IF ChunkFirst THEN "chunk" ELSE "doc"
 After(w)  == IF w.step = FirstStep THEN [w EXCEPT !.step = IF ChunkFirst THEN "doc" ELSE "chunk"] ELSE Idle
 
-(* A batch gives an event without a document a slot in its process's current chunk. Or it begins a new chunk, at the *)
-(* end of any lane or after the chunk that the process remembers.                                                    *)
+(* A batch gives a new document a slot in the current chunk of its process. If this chunk has no room, the batch *)
+(* begins a chunk: at the end of any lane, or after the chunk that the process remembers.                        *)
 CanGoOn(p) == mem[p].goesOn /\ Len(mem[p].ids) < ChunkSize
 Beginnings(p) == {<<l, End(l)>> : l \in Shards} \cup (IF mem[p].known THEN {<<mem[p].place[1], mem[p].place[2] + 1>>} ELSE {})
 
@@ -77,7 +77,7 @@ Take(p, b, id) ==
        LET ids == IF CanGoOn(p) THEN Append(mem[p].ids, id) ELSE <<id>>
        IN /\ place[2] \in Numbers
           /\ Set(p, b, [step |-> FirstStep, id |-> id, begins |-> ~CanGoOn(p), place |-> place, ids |-> ids])
-          (* A sent entry stays in the chunk, even if its document fails. *)
+          (* An entry that was sent stays in the chunk, even if its document is not stored. *)
           /\ mem' = IF CanGoOn(p) /\ ChunkOnlyGrows THEN [mem EXCEPT ![p].ids = ids] ELSE mem
   /\ UNCHANGED <<chunk, doc, late, faults, emptied>>
 
@@ -95,8 +95,8 @@ DocDone(p, b) ==
   /\ mem' = IF mem[p].goesOn /\ mem[p].place = w.place /\ Len(mem[p].ids) < Len(w.ids) THEN [mem EXCEPT ![p].ids = w.ids] ELSE mem
   /\ UNCHANGED <<late, faults, emptied>>
 
-(* The outcome of the chunk's write is unknown. The process never writes this chunk again, and decides the operations *)
-(* of the batch again with other slots.                                                                               *)
+(* It is unknown whether the chunk was written. The process never writes this chunk again, and repeats the operations *)
+(* of the batch with other slots.                                                                                     *)
 ChunkUnknown(p, b) ==
   LET w == batch[p][b] IN
   /\ w.step = "chunk" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -105,7 +105,7 @@ ChunkUnknown(p, b) ==
                                   ELSE Remember(p, w.place, w.ids, TRUE, TRUE)
   /\ Set(p, b, Idle) /\ UNCHANGED emptied
 
-(* The event is delivered again, to this or another process. *)
+(* It is unknown whether the document was written. The event is delivered again, to this or another process. *)
 DocUnknown(p, b) ==
   LET w == batch[p][b] IN
   /\ w.step = "doc" /\ faults < MaxFaults /\ faults' = faults + 1
@@ -121,8 +121,8 @@ Crash(p) ==
 
 LandLate(w) == Land(w) /\ late' = late \ {w} /\ UNCHANGED <<mem, batch, faults, emptied>>
 
-(* The store is emptied while the service runs. (If all processes are stopped, an emptied store is only a new *)
-(* beginning.)                                                                                                *)
+(* The store is emptied while the service runs. (A store that is emptied while all processes are stopped equals a new *)
+(* one.)                                                                                                              *)
 Empty ==
   /\ ~StopToEmpty /\ ~emptied /\ emptied' = TRUE
   /\ chunk' = [p \in Places |-> None] /\ doc' = [i \in Ids |-> None] 
@@ -134,15 +134,15 @@ Next == \/ \E p \in Processes : Step(p) \/ Crash(p) \/ \E b \in Batches : ChunkU
         \/ \E w \in late : LandLate(w)
         \/ Empty
 
-(* A living process continues. A write whose caller has stopped waiting lands or is lost. *)
+(* A living process continues. A late write may take effect, or be lost. *)
 Spec == Init /\ [][Next]_vars /\ \A p \in Processes : WF_vars(Step(p))
 
 -----------------------------------------------------------------------------
 (* Every stored document is listed at any moment: readers find it in the slot that it names. *)
 Listed == \A id \in Ids : doc[id] # None => Leads(doc[id], id)
-(* A lane has no holes, which a probe would mistake for the end. *)
+(* A lane has no holes. A search would take a hole for the end of the lane. *)
 NoHole == \A p \in Places : chunk[p] # None => \A m \in 0..(p[2] - 1) : chunk[<<p[1], m>>] # None
-(* Every event that is delivered until it is handled gets its document. *)
+(* Every event is delivered until it is handled, so its document is stored in the end. *)
 AllStored == <>(\A id \in Ids : doc[id] # None)
 
 (* Processes, batches and ids are interchangeable. *)

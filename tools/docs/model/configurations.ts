@@ -3,13 +3,13 @@ import { basename, join } from 'node:path'
 
 /** A model with values for its constants, which TLC checks. */
 export interface Configuration {
-  /** `Batch`, or `Batch without Etag`. */
+  /** For example `Batch`, or `Batch without Etag`. */
   name: string
-  /** The name of its file without the ending: `Orders.rebuild`. */
+  /** The name of its .cfg file without the ending, for example `Orders.rebuild`. */
   model: string
   without?: string
   module: string
-  /** The content of the configuration’s file. */
+  /** The content of the .cfg file. */
   text: string
   /** The property that must be violated, or undefined if all must hold. */
   violates: string | undefined
@@ -20,7 +20,7 @@ export interface Guard {
   model: string
   constant: string
   violates: string
-  /** The test of the code with the interleaving of the counterexample, or the reason why there is no test. */
+  /** A link to the test of the code with the same interleaving, or the reason why there is no test. */
   test: string
 }
 

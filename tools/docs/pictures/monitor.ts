@@ -14,7 +14,7 @@ interface Options {
   publish: (event: object) => Promise<unknown>
 }
 
-/** Takes pictures of the live view, the dead letters, the edit of one, and its payment. */
+/** Takes pictures of the monitor: live view, dead letters, an edited dead letter, and the payment of its order. */
 export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   const { url } = addressAt('localhost', serviceNamed('event-monitor'))
   const browser = await openBrowser()
@@ -25,7 +25,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   try {
     await delay(40_000)
     for (const event of broken()) await publish(event)
-    // Publish another such event just before the picture, because newer events soon push it out of view.
+    // Publishes an unknown version just before the picture, because newer events soon push it out of view.
     const before = async () => void (await publish(order('market', {}, { Version: 7 })))
     await take({ name: 'monitor-live', path: '/?seconds=60', schemes: ['light', 'dark'], before })
     const group = await eventually(() => totalAsText(url), 'the dead letters')
@@ -79,7 +79,7 @@ async function ask<Answer>(url: string, path: string, body?: object): Promise<An
   return (await (await fetch(`${url}/v1/${path}`, init)).json()) as Answer
 }
 
-/** Returns typical errors: a total as text, and a missing name. */
+/** Returns orders with typical errors: a total as text, and a missing name. */
 const broken = () => [
   ...Array.from({ length: 3 }, () => order('web-shop', { Total: '42.5' })),
   order('old-till', { CustomerName: undefined }),

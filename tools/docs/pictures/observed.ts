@@ -55,7 +55,7 @@ export async function takeTrace(url: string): Promise<void> {
   }
 }
 
-/** Waits until everything was scraped once, because an alert compares later values with the first ones. */
+/** Waits until Prometheus has scraped every process, because an alert compares later values with the first ones. */
 export async function untilScraped(prometheus: string): Promise<void> {
   await eventually(async () => {
     const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>(prometheus, 'targets')

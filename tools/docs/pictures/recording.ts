@@ -8,7 +8,7 @@ export interface RecordedLine {
   text: string
 }
 
-/** The time from a command to its first line: about as long as reading the command takes. */
+/** The time from a command to its first line of output, in which viewers read the command. */
 const readingMs = 1000
 
 /**
@@ -17,7 +17,7 @@ const readingMs = 1000
  */
 export async function record(commands: string[], cwd: string): Promise<RecordedLine[]> {
   const lines: RecordedLine[] = []
-  // When one make starts another, the second one prints the names of folders.
+  // With these variables, make prints the names of folders.
   const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
   let startsAt = 0
   for (const command of commands) {

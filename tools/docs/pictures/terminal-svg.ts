@@ -2,10 +2,10 @@ import type { RecordedLine } from './recording.ts'
 
 const columns = 112
 const [characterWidth, lineHeight, margin] = [7.8, 18, 16]
-/** The time for which the complete picture stays before it restarts. */
+/** The time for which all lines stay before the animation restarts. */
 const holdMs = 8000
 
-/** Classes for the terminal codes that `styleText` writes. All other codes end a style. */
+/** Maps the terminal codes of `styleText` to CSS classes. Any other code ends a style. */
 const classes: Record<string, string> = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' }
 
 interface Piece {

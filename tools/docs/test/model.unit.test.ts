@@ -12,7 +12,7 @@ const guard = (constant: string, violates: string) => ({ model: 'Some.small', co
 describe('the guards of tools/docs/model', () => {
   const guards = readGuards()
 
-  it('lists each constant of a model in the table at least once', () => {
+  it('the table lists each constant of each model', () => {
     const declared = [...readModels()].flatMap(([model, text]) =>
       [...text.matchAll(/^ {2}(\w+) = TRUE$/gm)].map(([, constant]) => [model.split('.')[0], constant].join(' ')),
     )
@@ -20,7 +20,7 @@ describe('the guards of tools/docs/model', () => {
     expect(new Set(told)).to.deep.equal(new Set(declared.filter((each) => !each.endsWith(' Emptying'))))
   })
 
-  it('names for each guard an existing test of the code, or the reason why it is missing', () => {
+  it('the table names an existing test of the code for each guard, or the reason why there is none', () => {
     const missing = guards.flatMap(({ model, constant, test }) => {
       const [, title, path] = /^\[(.+)\]\(\.\.\/\.\.\/\.\.\/(.+)\)$/.exec(test) ?? []
       if (title === undefined || path === undefined)
@@ -33,7 +33,7 @@ describe('the guards of tools/docs/model', () => {
     expect(missing).to.deep.equal([])
   })
 
-  it('removes one guard at a time, and keeps only the property that must be violated', () => {
+  it('each variant of a model lacks one guard, and has only the property that must be violated', () => {
     const guards = [guard('First', 'InTheEnd'), guard('Second', 'Safe')]
     const found = configurations(new Map([['Some.small', cfg]]), guards)
     expect(found.map(({ name, module, violates }) => [name, module, violates])).to.deep.equal([

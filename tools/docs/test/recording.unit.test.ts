@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { record } from '../pictures/recording.ts'
 
 describe('record', () => {
-  it('returns each command and its output in order, with the time between', async () => {
+  it('returns each command and its output in order, with the time of each line', async () => {
     const lines = await record(['echo one; sleep 0.2; echo two >&2', 'echo three'], '.')
     expect(lines.map(({ text }) => stripVTControlCharacters(text))).to.deep.equal([
       '$ echo one; sleep 0.2; echo two >&2',

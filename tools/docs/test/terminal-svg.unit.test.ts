@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import { terminalSvg } from '../pictures/terminal-svg.ts'
 
 describe('terminalSvg', () => {
-  it('shows each line from its time on, and after the last one all lines for eight seconds', () => {
+  it('shows each line from its time on, and finally all lines for eight seconds', () => {
     const lines = [0, 1000, 2000].map((at) => ({ at, text: `line ${at}` }))
     const svg = terminalSvg(lines, 'three lines')
     expect(svg).to.contain('class="k1">line 1000</text>').and.contain('k1 10.0s step-end infinite')
     expect(svg).to.contain('@keyframes k1 { 0%, 10.00% { opacity: 0 } 10.00%, 100% { opacity: 1 } }')
   })
 
-  it('keeps colours, even across the end of a row', () => {
+  it('keeps colours when it breaks a line', () => {
     const svg = terminalSvg([{ at: 0, text: `${'.'.repeat(110)}\x1b[32mready\x1b[39m now` }], 'a long line')
     expect(svg).to.contain('..<tspan class="green">re</tspan></text>')
     expect(svg).to.contain('><tspan class="green">ady</tspan> now</text>')

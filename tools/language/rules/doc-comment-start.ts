@@ -1,7 +1,7 @@
 import { type Rule, sentencesOf } from './rule.ts'
 
 const fragments = /^(?:of|by(?! default)|what|who|whose|whether|that|which|how|why)\b/i
-/** Openings of a fragment, unless a main clause follows after a comma. */
+/** Matches the beginning of a fragment, unless a main clause follows after a comma. */
 const openings =
   /^(?:where|when|if|as|at|in|on|for|from|to|with|without|before|after|between|under|above|against|beside|per|since|until|within|through|and|but|or|because)\b/i
 

@@ -1,6 +1,6 @@
 import { patternRule } from './rule.ts'
 
-/** Reports constructions that readers with another first language do not know, or that have a shorter form. */
+/** Reports phrases that are hard to read in a second language, or that have a shorter form. */
 export const phrases = patternRule('phrases', [
   {
     words: /\b(?<!\bthere )(?:is|are|was|were|be) none\b/i,

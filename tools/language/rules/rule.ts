@@ -11,11 +11,11 @@ export interface Finding {
 /** A rule of docs/style.md. */
 export interface Rule {
   name: string
-  /** The kinds of texts that it reads; all if left out. */
+  /** The kinds of texts that the rule reads; the default is all kinds. */
   kinds?: Kind[]
   /** Texts that break the rule, with a correction. */
   examples: { bad: string; good: string }[]
-  /** Returns what breaks the rule in a text, which has single spaces and a stand-in for code. */
+  /** Returns the parts of a text that break the rule. The text has single spaces, and a stand-in for code. */
   check: (text: string, kind: Kind) => Finding[]
 }
 

@@ -19,7 +19,7 @@ describe('rules of language', () => {
     }
   }
 
-  it('reports every word of a pattern with its index', () => {
+  it('reports the index of every match of a pattern', () => {
     const text = 'It reads anew, and anew.'
     const [phrases] = rules
     expect(phrases?.check(text, 'comment').map(({ index }) => index)).to.deep.equal([9, 19])

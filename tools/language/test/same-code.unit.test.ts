@@ -4,7 +4,7 @@ import { isSameCode } from '../texts/same-code.ts'
 const same = (before: string, after: string) => isSameCode('a.tsx', before, after)
 
 describe('isSameCode', () => {
-  it('ignores comments, the content of strings and how they are joined', () => {
+  it('ignores comments, the content of strings and the way in which strings are joined', () => {
     expect(same(`/** One. */\nprint('one')`, `// Two, and more.\nprint("two")`)).to.equal(true)
     expect(same(`print('one ' + name + ' two')`, `print(\`three \${name}\`)`)).to.equal(true)
     expect(same(`print(\`one\`)`, `print('one ' + 'two')`)).to.equal(true)

@@ -11,7 +11,7 @@ function linesOf(file: string, source: string): string[] {
 }
 
 describe('textsOf', () => {
-  it('finds comments without tags, directives and code', () => {
+  it('finds comments, and leaves out tags, directives and code', () => {
     const source = `#!/usr/bin/env node
 // One comment
 // of two lines.
@@ -43,7 +43,7 @@ function call(name: string) {} /* inner */
     ])
   })
 
-  it('finds titles of tests and leaves their data out', () => {
+  it('finds titles of tests, and leaves out data of tests', () => {
     const source = `describe('a list', () => {
   it(\`adds \${count} items\`, () => { throw new Error('no text') })
   it.skip('is long', () => print('no text'))
@@ -81,7 +81,7 @@ const gauge = { name: 'a b', help: 'Events \\"that\\" wait\\n' }
     ])
   })
 
-  it('finds texts of the page with the elements inside a sentence', () => {
+  it('finds sentences of a page, with the elements inside them', () => {
     const source = `const View = () => <div title="A hint" class="not read">
   {/* A comment. */}
   <p>Run <code>make up</code> or <a href="/x y">read</a> {count} events{' '}</p>

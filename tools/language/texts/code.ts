@@ -35,11 +35,11 @@ const properties: Record<string, Kind> = {
   nextStep: 'message',
   detail: 'message',
 }
-/** Attributes of the page's elements that a person reads. */
+/** Attributes of page elements whose values are texts for users. */
 const attributes = /^(?:title|placeholder|alt|label|hint|empty|aria-label|aria-description)$/
-/** Attributes with names that only the browser reads. */
+/** Attributes of page elements whose values only the browser reads. */
 const unread = /^(?:class|style|d|href|id|key|points|role|src|type|viewBox)$/
-/** Elements that are part of a sentence. */
+/** Elements that can be part of a sentence. */
 const inline = /^(?:a|abbr|b|code|em|i|kbd|mark|q|s|small|span|strong|sub|sup|time|u|var)$/
 const codeElements = /^(?:code|kbd|pre|var|script|style)$/
 
@@ -158,7 +158,7 @@ function stringsIn(node: Node): Node[] {
   }
 }
 
-/** Adds a string as a reader sees it: without quotes, and one word for each expression. */
+/** Adds a string as a reader sees it: without quotes, and with one word for each expression. */
 function textOf(source: string, node: Node, builder = new TextBuilder(source)): TextBuilder {
   if (node.type === 'BinaryExpression') {
     textOf(source, node.left as Node, builder)
@@ -191,7 +191,7 @@ function keepString(builder: TextBuilder, source: string, start: number, end: nu
   return builder
 }
 
-/** Returns true for a string that consists of words. A code or a pattern does not. */
+/** Returns true for a string of words, and false for a code or a pattern. */
 function isSentence(node: Node): boolean {
   const text = node.type === 'Literal' ? (node.value as string) : ''
   return node.type !== 'Literal' || /\p{L}\S*\s+\S*\p{L}|^\p{Lu}\p{Ll}+\.?$/u.test(text)
@@ -208,7 +208,7 @@ function isPhrase(text: string): boolean {
   return /\p{L}{2}[,:…]? \p{L}/u.test(text) && !/[{}<>;=#]|\p{Ll}-\p{Ll}.* \p{Ll}+-|^[Ma] ?\d/u.test(text)
 }
 
-/** Returns the texts between an element's tags. Elements within a sentence belong to it. */
+/** Returns the texts between an element's tags. An element within a sentence is part of the sentence's text. */
 function textsOfChildren(source: string, element: Node): Text[] {
   const name = elementName(element)
   if (inline.test(name) || codeElements.test(name)) return []
@@ -234,7 +234,7 @@ function keepChild(builder: TextBuilder, source: string, child: Node): boolean {
   return true
 }
 
-/** Adds a text in braces, or one word for another expression. An expression with elements or a choice of texts is not part of a sentence. */
+/** Adds a text in braces, or one word for any other expression. Returns false for an expression with elements or a choice of texts. */
 function keepExpression(builder: TextBuilder, source: string, { expression: inner, start, end }: Node): boolean {
   const expression = inner as Node
   if (expression.type === 'JSXEmptyExpression') return true

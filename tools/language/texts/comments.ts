@@ -4,7 +4,7 @@ import { type Kind, type Text, TextBuilder } from './text.ts'
 const directives =
   /^\s*(?:@ts-|eslint|c8 |v8 |prettier|shellcheck |hadolint |yaml-language-server|syntax=|#region|#endregion|renovate:|nosemgrep|go:|!|v?[\d.]+\s*$|[-=#~]+\s*$)/
 
-/** Lines of a comment that belong together, with the characters that begin each line. */
+/** The position of consecutive lines of a comment. */
 interface Lines {
   start: number
   end: number
@@ -12,13 +12,13 @@ interface Lines {
   prefix: RegExp
 }
 
-/** Returns the texts of a comment that may have several lines, given without its marks. Lines may begin with an asterisk. */
+/** Returns the texts of a block comment. The positions exclude its marks. Lines may begin with an asterisk. */
 export function textsOfBlock(source: string, start: number, end: number): Text[] {
   const isDoc = source[start] === '*'
   return textsOfLines(source, { start, end, prefix: /^\s*\(?\*+ ?|^\s+/ }, isDoc ? 'doc comment' : 'comment')
 }
 
-/** Returns the texts of lines that begin with a mark such as `//`. They may be indented. */
+/** Returns the texts of lines that begin with a mark such as `//`, even after spaces. */
 export function textsOfLineComments(source: string, start: number, end: number, mark: string): Text[] {
   const escaped = mark.replace(/[\\*]/g, '\\$&')
   return textsOfLines(source, { start, end, prefix: new RegExp(`^\\s*${escaped}+ ?`) }, 'comment')
@@ -60,12 +60,12 @@ function textsOfLines(source: string, { start, end, prefix }: Lines, kind: Kind)
     .map((each, index) => (index > 0 && each.kind === 'doc comment' ? { ...each, kind: 'comment' } : each))
 }
 
-/** Returns the length of what precedes the reason in `biome-ignore lint/…: the reason`. */
+/** Returns the length of the text before the reason in `biome-ignore lint/…: the reason`. */
 function ignoredReason(text: string): number {
   return text.match(/^\s*biome-ignore(?:-\w+)? [^:]*:/)?.[0].length ?? 0
 }
 
-/** Adds characters of a comment or document, with a stand-in for each code span, link address and address of the web. */
+/** Adds characters of a comment or document, with a stand-in for each code span and address. */
 export function keepProse(builder: TextBuilder, source: string, start: number, end: number): void {
   builder.keep(start, end)
   const text = source.slice(start, end)

@@ -1,7 +1,7 @@
 import { textsOfBlock, textsOfLineComments } from './comments.ts'
 import { type Text, TextBuilder } from './text.ts'
 
-/** The marks of comments that end with their line, by the name of a file. */
+/** Maps file names to the mark of comments that end with their line. */
 const marks: [RegExp, string][] = [
   [/(^|\/)(?:Makefile|Dockerfile|CODEOWNERS|\.\w+ignore|\.env\.example|\.editorconfig|\.npmrc)$/, '#'],
   [/\.(?:ya?ml|sh|py|toml|properties|txt)$/, '#'],
@@ -22,7 +22,7 @@ export function lineCommentMark(file: string, source: string): string | undefine
   return marks.find(([pattern]) => pattern.test(file))?.[1] ?? (/^#!.*\b(?:ba)?sh\b/.test(source) ? '#' : undefined)
 }
 
-/** Returns the comments of scripts, settings and programs in languages without a parser here, and what they print or show. */
+/** Returns the comments and messages in scripts, settings and programs of languages that are read line by line, without a parser. */
 export function textsOfLines(file: string, source: string, mark: string): Text[] {
   const texts: Text[][] = []
   let block: { start: number; end: number } | undefined

@@ -22,7 +22,7 @@ export function textsOfMarkdown(source: string): Text[] {
   return texts.flat()
 }
 
-/** Returns the lines with their index; empty ones for fenced code, comments and front matter. */
+/** Returns the lines with their index. Fenced code, comments and front matter become empty lines. */
 function linesOutsideFences(source: string): { start: number; line: string }[] {
   const withoutComments = source
     .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ' '))

@@ -2,20 +2,20 @@ import { parseSync } from 'oxc-parser'
 
 /** Fields of a node that depend on its position and spelling only. */
 const omitted = new Set(['start', 'end', 'range', 'loc', 'raw', 'hashbang'])
-/** Fields whose strings name a module or a property, so a change of them changes what the code does. */
+/** Fields whose strings name a module or a property. Changing such a string changes the code. */
 const names = new Set(['source', 'key', 'property'])
-/** A string in the tree: its expressions, without its characters. */
+/** A string in the tree, which keeps its expressions and loses its characters. */
 interface Reduced {
   type: 'Text'
   expressions: unknown[]
 }
 
-/** Tests compare texts with patterns, and use titles as keys of objects. */
+/** Returns true for a file of tests, in which patterns and the keys of objects can be texts. */
 const isTest = (file: string) => /(^|\/)test\//.test(file)
 
 /**
- * Returns true if two versions of a file have the same syntax tree without comments, the content of strings and the text of the page.
- * In tests, regular expressions and keys in quotes are texts, too.
+ * Returns true if two versions of a file have the same syntax tree. Comments, the content of strings and the text of the page are ignored,
+ * and in tests also regular expressions and keys in quotes.
  * @throws {Error} for a version that cannot be parsed
  */
 export function isSameCode(file: string, before: string, after: string): boolean {
@@ -33,7 +33,7 @@ function reduced(value: unknown, field: string, isTest: boolean): unknown {
     const all = value.map((each) => reduced(each, field, isTest))
     return field === 'children' ? all.filter((each) => !isText(each) || each.expressions.length > 0) : all
   }
-  // Compares both as strings, because JSON has no form for them.
+  // JSON has no form for a bigint or a RegExp.
   if (typeof value === 'bigint' || value instanceof RegExp) return `${value}`
   if (typeof value !== 'object' || value === null) return value
   const node = value as Record<string, unknown>

@@ -1,4 +1,3 @@
-/** The kinds of texts that the rules distinguish. */
 export type Kind =
   | 'doc comment'
   | 'comment'
@@ -12,7 +11,7 @@ export type Kind =
   | 'prose'
   | 'heading'
 
-/** A text of a file that a person reads. */
+/** A text in a file that is written for people. */
 export interface Text {
   kind: Kind
   /** The index of the first character in the file. */
@@ -43,7 +42,7 @@ export class TextBuilder {
     return this
   }
 
-  /** Adds one word for characters that the rules do not read. */
+  /** Replaces characters that the rules do not read by one word. */
   replace(start: number, end: number): this {
     for (let index = start; index < end; index++) this.#characters.set(index, standIn)
     return this
@@ -55,7 +54,6 @@ export class TextBuilder {
     return this
   }
 
-  /** Removes characters that were added before. */
   drop(start: number, end: number): this {
     for (let index = start; index < end; index++) this.#characters.delete(index)
     return this
@@ -77,7 +75,7 @@ export class TextBuilder {
   }
 }
 
-/** Splits at empty lines, before items of a list, and before rows with columns if the text may have them. */
+/** Splits a text at empty lines, and before each item of a list or (with `hasColumns`) each row of columns. */
 function paragraphs(value: string, hasColumns: boolean): { start: number; end: number }[] {
   const borders = hasColumns ? /\n(?=.*\S {2,}\S)|\n(?=\s*\n)/g : /\n(?=\s*\n)|\n(?=\s*(?:[-*+•]|\d+\.)\s)/g
   const starts = [0, ...[...value.matchAll(borders)].map(({ index }) => index)]
