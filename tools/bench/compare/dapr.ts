@@ -26,7 +26,7 @@ export async function get<T>(key: string): Promise<T | undefined> {
   return text ? (JSON.parse(text) as T) : undefined
 }
 
-/** Upserts a document in a store with an outbox. The content type makes the sidecar publish it as JSON. */
+/** Upserts a document in a store with an outbox. The content type makes the sidecar publish the document as JSON. */
 export function transact(store: string, key: string, value: unknown): Promise<void> {
   const metadata = { contentType: 'application/json' }
   return post(`/state/${store}/transaction`, {

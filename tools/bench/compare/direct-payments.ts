@@ -7,10 +7,10 @@ import { pay, paymentKey, readOrderCreated } from './payment.ts'
 // `node direct-payments.ts` with BROKER, DATABASE and TOPIC (to publish to): a Kafka client and SQLite in one process.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/** Kafka’s max.message.bytes (256 KiB, packages/service-kit/src/stream/topic-settings.ts) limits a batch, which may go to one partition. */
+/** The limit of a batch, which may go to a single partition. Kafka accepts 256 KiB (packages/service-kit/src/stream/topic-settings.ts). */
 const maxPublished = 250
 
-/** The settings of daprd’s component: a commit is on the disk when it returns. */
+/** Has the settings of daprd’s component: a commit waits until its data is on the disk. */
 const database = new DatabaseSync(file, { timeout: 10_000 })
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 database.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')

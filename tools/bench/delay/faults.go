@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// handleFaults serves these paths, each of which begins or ends a fault after a POST:
+// handleFaults begins or ends a fault after a POST to one of these paths:
 //
-//	/hold  holds all data in both directions, with connections open
+//	/hold  holds all data in both directions, and keeps connections open
 //
 //	/cut   resets all connections and drops held data, and also resets new connections
 //
@@ -26,7 +26,7 @@ func handle(path string, change func()) {
 	http.HandleFunc(path, func(http.ResponseWriter, *http.Request) { change() })
 }
 
-// While data is held, gate stops goroutines before they forward data.
+// gate blocks all forwarding while data is held.
 var gate barrier
 
 type barrier struct {
@@ -96,7 +96,7 @@ func (c *connections) admit() {
 	c.isCut = false
 }
 
-// reset closes a connection with RST, like a host that does not know it.
+// reset closes a connection with RST, like a host that does not know the connection.
 func reset(connection *net.TCPConn) {
 	_ = connection.SetLinger(0)
 	connection.Close()

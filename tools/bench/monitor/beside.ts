@@ -10,14 +10,14 @@ import { catchUp, countFromNow, specsOf } from './catching-up.ts'
 export interface Beside {
   name: string
   perSecond: number[]
-  /** Medians of the monitor: microseconds of processor time per order, and seconds after the last payment until the index is complete. */
+  /** Medians: the monitor’s processor time per order, and the seconds from the last payment until the index is complete. */
   microseconds: number
   behindSeconds: number
 }
 
 /**
- * Measures payments per second, in turn without the monitor and with it. The monitor is suspended while orders are published, and indexes
- * two events of each order during or after the payments.
+ * Measures payments per second, in turn without and with the monitor. The monitor is suspended while orders are published. Then it indexes
+ * two events of each order.
  */
 export async function beside(
   run: Run,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
 
-/** `Limits__AddressPerMinute` forbids a higher rate. */
+/** A shorter interval would exceed `Limits__AddressPerMinute`. */
 const pollMs = 50
 
 export const specsOf = (stack: BenchStack) => [stack.specOf('event-monitor'), stack.specOf('event-monitor-sidecar')]
@@ -26,8 +26,8 @@ export async function get<Answer>(url: string): Promise<Answer> {
 }
 
 /**
- * Starts the monitor on an unread log. Returns the indexed events per second. It counts unread events, because the number of stored events
- * shrinks when the monitor drops the oldest ones.
+ * Starts the monitor on an unread log. Returns the indexed events per second. Counts the unread events, because the number of stored events
+ * shrinks when the monitor drops the oldest events.
  */
 export async function catchUp(stack: BenchStack): Promise<number> {
   const specs = specsOf(stack)
@@ -59,7 +59,7 @@ const stepMs = 5_000
 /**
  * Counts new events in the index. The lag and the total are unsuitable: a suspended monitor reports an old lag, and the total shrinks when
  * the oldest events are dropped.
- * @returns a function that waits for this many additional events
+ * @returns a function that waits for a number of new events
  */
 export async function countFromNow(stack: BenchStack): Promise<(events: number) => Promise<void>> {
   const from = new Date(Date.now() - (Date.now() % stepMs)).toISOString()

@@ -18,7 +18,7 @@ export interface Live {
   /** Milliseconds from the broker to the browser’s pixels, and the number of batches. */
   drawn: { p50: number; p95: number; batches: number }
   search: { p50: number; p95: number }
-  /** Bytes: the monitor’s peak, and the browser’s tab. */
+  /** The monitor’s peak memory, and the heap of the browser’s tab, in bytes. */
   memory: number
   heapBytes: number
   events: number
@@ -78,7 +78,7 @@ export async function live(run: Run, stack: BenchStack, seconds: number): Promis
   }
 }
 
-/** Runs in a thread, so that the load does not slow searches down. */
+/** Publishes in a separate thread, so that this load does not slow searches down. */
 async function publishing(workerData: Publishing): Promise<number> {
   const worker = new Worker(new URL('./publishing.ts', import.meta.url), { workerData })
   const [events] = await once(worker, 'message')

@@ -9,7 +9,7 @@ export interface Seen {
 
 /**
  * Runs in the page. After each change it reads the rows before the next frame is drawn, and then sends a message. This message arrives
- * after the frame is drawn. A row’s `datetime` is the broker’s time, by the clock of the same machine.
+ * after the frame is drawn. A row’s `datetime` is the broker’s time, on the same machine.
  */
 const watching = `
   window.ages = []

@@ -5,7 +5,7 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import { orderEvents as envelopes } from '../support/events.ts'
 import { openStream } from '../support/stream.ts'
 
-// Publishes at a steady rate in a thread of its own. Posts the number of events at the end.
+// Publishes events at a steady rate, as a worker thread. Posts the number of events at the end.
 
 export interface Publishing {
   port: number

@@ -4,7 +4,7 @@ import { type Link, linkTo, linkTool } from '../support/link.ts'
 
 export type DelayProxy = Pick<Link, 'address' | 'setRoundTrip'>
 
-/** Starts a proxy to `upstream` (`host:port`), which ends with the stack. */
+/** Starts a proxy to `upstream` (`host:port`). The proxy ends with the stack. */
 export async function startDelayProxy(
   stack: BenchStack,
   upstream: string,

@@ -8,7 +8,7 @@ export const names = { now: 'now', before: 'before', smallPool: 'now, pool of 4'
 
 export interface Measured {
   store: string
-  /** The duration of a query by round trip, in milliseconds. */
+  /** Maps the round trip to the duration of a query, both in milliseconds. */
   pings: Map<number, number>
   started: Started[]
   orders: OrderCell[]

@@ -9,19 +9,19 @@ import { type Site, type StoredVariant, specOf } from './system.ts'
 
 const connections = 256
 export const steadyRate = 300
-/** The fact that makes an order Paid for its readers. */
+/** An order with this fact is Paid. */
 const paid = '/PaymentApproved'
 
 export interface OrderCell {
   roundTrip: number
-  /** Measured while the payment side is stopped. */
+  /** The accepted orders per second, while payment-service is stopped. */
   postPerSecond: number
   postBusy: number
   loopPerSecond: number
   /** Milliseconds from an order’s due time until it is Paid, or NaN if the store has no times. */
   paidP50: number
   paidP99: number
-  /** The number of failed requests. The run itself fails unless all answered orders are Paid. */
+  /** The number of failed requests. The run itself fails if an answered order is not Paid. */
   failed: number
 }
 
@@ -44,7 +44,7 @@ export interface Durations {
   full: number
 }
 
-/** Measures one replica of both services at each round trip in turn, with an empty store. */
+/** Measures both services at each round trip, with one replica each and an empty store. */
 export async function orderAt(
   site: Site,
   variant: StoredVariant,
@@ -64,7 +64,7 @@ export async function orderAt(
       return found < count ? `${found} of ${count} are` : undefined
     })
 
-  /** order-service reads all orders again, which must not affect the next measurement. */
+  /** Waits until order-service has read all orders again, because this work would affect the next measurement. */
   const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0

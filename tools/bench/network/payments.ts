@@ -24,7 +24,7 @@ export interface Cell {
 export interface Aftermath {
   stored: Ledger
   announced: Ledger
-  /** The number of orders that were announced in different versions. */
+  /** The number of orders whose payment was announced in different versions. */
   versions: number
 }
 
@@ -39,7 +39,7 @@ const payment = 'payment/'
 
 /**
  * Starts replicas on an empty store and measures payments at each round trip.
- * @param events the number of events for each round trip
+ * @param events returns the number of events for a round trip
  */
 export async function payAt(
   site: Site,
@@ -87,7 +87,7 @@ export async function payAt(
   return { cells, aftermath }
 }
 
-/** Waits for this many announced payments. The measurement begins when the first check finds some of them. */
+/** Waits until this number of payments is announced. Measures from the first check that finds a payment. */
 async function announced(
   stack: BenchStack,
   stream: Stream,
@@ -103,7 +103,7 @@ async function announced(
   })
   let first: ReturnType<typeof begin> | undefined
   await stack.wait(`${events} payments`, specs, async () => {
-    // Each check costs processor time.
+    // Frequent checks would cost processor time.
     await delay(lookMs)
     const count = distance(before, await stream.ends(paymentEvents))
     if (count > 0) first ??= begin(count)

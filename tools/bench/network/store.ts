@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
 
-/** The key and time of a stored document, in milliseconds since 1970 or NaN. */
+/** The key of a stored document, and its time in milliseconds since 1970, or NaN. */
 export interface Stored {
   key: string
   at: number
@@ -17,7 +17,7 @@ export interface Store {
   address: string
   /** Replaces the benchmark’s databases with empty ones. Stop all sidecars first. */
   empty: () => Promise<void>
-  /** Returns a service’s documents whose keys contain a text of letters and slashes. */
+  /** Returns the service’s documents whose keys contain `text`, which consists of letters and slashes. */
   stored: (service: string, text: string) => Promise<Stored[]>
   count: (service: string, text: string) => Promise<number>
   /** Returns the median duration of a query through an address, in milliseconds. */
@@ -32,16 +32,16 @@ const usualPorts = { postgresql: '5432', mongodb: '27017' }
 const names = storedServices.map(({ name }) => databaseOf(name))
 
 /**
- * Opens the store of a URI: `postgres://user:password@host:port/` of a user who may create databases, or `mongodb://` with the primary as
- * its only host and `replicaSet=`.
- * @throws {CliError} `usage` for other URIs
+ * Opens a store. In `postgres://user:password@host:port/`, the user needs the right to create databases. In `mongodb://`, the only host must
+ * be the primary, and `replicaSet=` is required.
+ * @throws {CliError} `usage` for any other URI
  */
 export function storeOf(uri: string): Store {
   const { protocol, hostname, port } = new URL(uri)
   if (/^postgres(ql)?:$/.test(protocol)) return postgresql(uri, `${hostname}:${port || usualPorts.postgresql}`)
   if (protocol === 'mongodb:') return mongodb(uri, `${hostname}:${port || usualPorts.mongodb}`)
   throw new CliError('usage', `STORE_URI=${protocol}... is not a supported store`, {
-    nextStep: 'STORE_URI=postgres://... or mongodb://..., or leave it out for a PostgreSQL server of the benchmark',
+    nextStep: 'STORE_URI=postgres://... or mongodb://..., or leave it out: the benchmark then starts PostgreSQL',
   })
 }
 
@@ -74,7 +74,7 @@ function postgresql(uri: string, address: string): Store {
       }
       await ensureDatabases(uri, names)
     },
-    // The stored time is the time when the statement began.
+    // PostgreSQL sets created_at to the time when the statement began.
     stored: (service, text) =>
       ask<Stored>(
         databaseOf(service),

@@ -11,10 +11,10 @@ import { databaseOf, type Store } from './store.ts'
 /** The services of a checkout, with their store. */
 export interface Variant {
   name: string
-  /** The checkout: this one, or an older one. */
+  /** The folder of this or an older checkout. */
   root: string
   store: Store | 'sqlite'
-  /** A sidecar’s connections to PostgreSQL. The default is that of the component. */
+  /** The number of a sidecar’s connections to PostgreSQL, if it differs from the component. */
   pool?: number
 }
 
@@ -27,7 +27,7 @@ export interface Site {
   proxy: DelayProxy
 }
 
-/** Returns the number of members of a sidecar’s consumer group. */
+/** Returns the number of consumer group members in one sidecar. */
 export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }

@@ -33,7 +33,7 @@ interface Summary extends Aftermath {
   payments: Payment[]
 }
 
-/** Measures how fast other frameworks pay the same events, and how long no payment follows after a kill. */
+/** Measures how fast programs with other frameworks pay the same events, and how long payments pause after a kill. */
 export const compare: Part = {
   title: 'the same OrderCreated events, compared with NestJS, Watermill and Spring Kafka, all with PostgreSQL',
 
@@ -91,7 +91,6 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
   const [ours] = summaries as [Summary]
   const middle = (name: Summary, value: (payment: Payment) => number) => median(name.payments.map(value))
   const rate = (summary: Summary) => middle(summary, ({ perSecond }) => perSecond)
-  /** Compares pairs of results that were measured one after the other. */
   const perSecondOf = ({ payments }: Pick<Summary, 'payments'>) => payments.map(({ perSecond }) => perSecond)
   const ratio = ({ payments }: Summary) => medianRatio(perSecondOf(ours), perSecondOf({ payments }))
   const lost = ({ stored, published }: Aftermath) => stored.lost + published.lost

@@ -89,7 +89,7 @@ async function writeEvents(file: string, count: number): Promise<string> {
   return file
 }
 
-/** When the process exits, it reports through a pipe which resources it has used. */
+/** A module that makes a process report its used resources through a pipe, when it exits. */
 const telling = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))",
 )}`

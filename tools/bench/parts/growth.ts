@@ -39,7 +39,7 @@ export const growth: Part = {
 
 const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes)} bytes`
 
-/** Starts all processes while the backlog already waits in Kafka. */
+/** Publishes the backlog, then starts the services and measures until all orders are Paid. */
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const stream = openStream(stack.kafka)
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
@@ -66,7 +66,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   return { ...size, perSecond, peaks }
 }
 
-/** The limit per event on a slow machine. */
+/** The longest time per event on a slow machine. */
 const patienceMs = 10
 
 function findings(samples: Sample[]): Findings {

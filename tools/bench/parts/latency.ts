@@ -10,7 +10,7 @@ import { numbersFrom } from '../support/variables.ts'
 
 interface Sample {
   rate: number
-  /** The milliseconds from the time when each order was due. */
+  /** Milliseconds from the due time of each order until it was answered, and until it was Paid. */
   answered: number[]
   paid: number[]
   failed: number

@@ -11,7 +11,7 @@ import { countArrivals } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
 
 const connections = 256
-/** The fact that makes an order Paid for its readers. */
+/** An order with this fact is Paid. */
 const paid = '%/PaymentApproved'
 
 interface Sample extends Load {

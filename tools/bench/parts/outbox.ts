@@ -17,7 +17,7 @@ interface Contender {
 }
 
 interface Sample {
-  /** Milliseconds from the time when an order was due. */
+  /** Milliseconds from the due time of each order until it was answered, and until its event was in the log. */
   answered: number[]
   inLog: number[]
   ordersPerSecond: number

@@ -11,7 +11,6 @@ import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
-/** One way to pay the orders in Kafka. */
 export interface Contender {
   name: string
   specs: ProcessSpec[]
@@ -22,9 +21,9 @@ export interface Contender {
 export interface Sample {
   /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
   startSeconds: number
-  /** The rate from that check to the check that finds all payments. Payments that the first check found are left out. */
+  /** The rate between the first check that finds payments and the check that finds all. Excludes payments of the first check. */
   perSecond: number
-  /** The microseconds of processor time per event between these two checks. */
+  /** Microseconds of processor time per event, while the rate is measured. */
   kafka: number
   program: number
   sidecar: number
@@ -89,7 +88,7 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 const payments = '%payment/%'
 
 /**
- * Lets a contender pay all waiting events, from its start to its end.
+ * Starts a contender, waits until it has paid all events in Kafka, and stops it.
  * @param warm the number of payments before measuring
  */
 export async function pay(
@@ -109,7 +108,7 @@ export async function pay(
     if (published > warm) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
     return published < events ? `${published} are published` : arrivals.missing(events)
   })
-  if (!first) throw new Error(`${name} was never seen to publish`)
+  if (!first) throw new Error(`${name} published no payment`)
   const [endedAt, used] = [performance.now(), first.used()]
   arrivals.close()
   await stack.stop(specs)
@@ -126,7 +125,7 @@ export async function pay(
 }
 
 /**
- * Lets contenders pay new orders in turn, after a thousand to warm up.
+ * Lets contenders pay new orders in turn. Before, each of them pays a thousand orders to warm up.
  * @param warm see `pay`
  */
 export async function payInTurn<Each extends Contender>(

@@ -87,7 +87,7 @@ export const replicas: Part = {
     }),
 }
 
-/** Records when each payment was seen in the store, by its id. */
+/** Records the time when each payment was first found in the store, by the payment’s id. */
 function watchPayments({ database }: BenchStack) {
   const storedAt = new Map<string, number>()
   const stop = watchStore(database('payment'), '%payment/%', (keys, at) => {

@@ -101,7 +101,7 @@ async function postVariants(
   // All replicas use this sidecar, which records the spans of recorded traces.
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
-  // Each round has a new process, because two processes differ by more than this cost.
+  // Each round starts a new process, because two processes differ by more than tracing costs.
   const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
     const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { repository, versions } from '@orderflow/cli'
 
-/** The date, machine and versions of a measurement. */
 export interface Environment {
   /** ISO 8601 in UTC. */
   date: string

@@ -23,7 +23,6 @@ export interface Chart {
   logarithmic?: boolean
 }
 
-/** The results of one part of the benchmark. */
 export interface Findings {
   tables: Table[]
   goals: Goal[]

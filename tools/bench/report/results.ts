@@ -13,7 +13,7 @@ export interface Result extends Findings {
   environment: Environment
 }
 
-/** The last result of each part, which git ignores. */
+/** Contains the last result of each part. git ignores this folder. */
 export const resultsFolder = join(repository, 'tools/bench/results')
 
 export const chartFile = (part: string, chart: string) => `${part}-${chart}.svg`

@@ -1,15 +1,15 @@
-/** Returns the value at this share of the sorted values (nearest rank), or NaN. */
+/** Returns a percentile (nearest rank), or NaN without values. A share of 0.5 is the median. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
-/** Returns the median of the ratios of single rounds. */
+/** Divides the two values of each round, and returns the median of these ratios. */
 export function medianRatio(mine: number[], others: number[]): number {
   return median(mine.map((value, round) => value / (others[round] ?? Number.NaN)))
 }
 
-/** Returns the middle value, the mean of the two middle values, or NaN. */
+/** Returns the median, or NaN without values. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2

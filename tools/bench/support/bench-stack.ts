@@ -24,7 +24,7 @@ import {
   waitUntil,
 } from '@orderflow/cli'
 
-/** Parts of a stack on their own ports, which end with this process. */
+/** Parts of a stack, which use separate ports and end with this process. */
 export interface BenchStack {
   plan: Plan
   kafka: KafkaConnection
@@ -35,7 +35,7 @@ export interface BenchStack {
   stop: (specs: ProcessSpec[]) => Promise<void>
   signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
-   * Repeats `probe` until it returns undefined. A string names a missing condition.
+   * Repeats `probe` until it returns undefined. A returned string names a missing condition.
    * @throws {CliError} when a process dies, or after `timeoutMs`
    */
   wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
@@ -48,7 +48,7 @@ const waitTimeoutMs = 300_000
 const graceMs = 10_000
 const tellEveryMs = 10_000
 
-/** Runs `work` with these parts of a new stack, and stops them. `postgresql` replaces SQLite. */
+/** Starts these parts of a new stack, runs `work`, and stops the parts. The part `postgresql` replaces SQLite. */
 export async function withBenchStack<Result>(
   names: readonly ProcessName[],
   tell: (line: string) => void,

@@ -7,7 +7,7 @@ import { cacheFolder, repository, runTool } from '@orderflow/cli'
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
- * Returns a program of tools/bench in another language, built into the cache after each change.
+ * Describes a program of tools/bench that must be built. It is built into the cache after each change.
  * @param source the path relative to tools/bench
  */
 export function built(

@@ -15,7 +15,6 @@ import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'
 import { copyTopic } from './stream.ts'
 
-/** One way to pay the orders in Kafka with PostgreSQL. */
 export interface Contender {
   name: string
   specs: ProcessSpec[]
@@ -92,7 +91,7 @@ async function contender(
   }
 }
 
-/** Returns payment-service’s session timeout, which all contenders use. After it, Kafka reassigns a killed program’s partitions. */
+/** Returns payment-service’s session timeout, which all contenders use. After this time, Kafka reassigns a killed program’s partitions. */
 function sessionTimeoutMs(): number {
   return (
     Number.parseFloat(componentSettings(join(repository, 'payment-service'), {}).Stream__SessionTimeout ?? '') * 1_000

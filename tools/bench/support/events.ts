@@ -4,13 +4,13 @@ import type { OutsideEvent, Stream } from './stream.ts'
 
 const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'older-application' }
 
-/** The approximate size of an event without filling, in bytes. */
+/** The approximate size of an event without the additional field, in bytes. */
 export const plainEventBytes = 360
 
 /**
  * Generates OrderCreated events of outside publishers, full and reduced in turn.
- * @param filling the bytes of an additional field
- * @param total returns the total of the order at an index from 0 on
+ * @param filling the size of an additional field, in bytes
+ * @param total returns the total of an order by its index
  */
 export function* orderEvents(count: number, filling = 0, total = (_index: number) => 10): Generator<OutsideEvent> {
   const note = 'x'.repeat(filling)

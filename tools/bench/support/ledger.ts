@@ -3,11 +3,11 @@ export interface Ledger {
   expected: number
   lost: number
   unknown: number
-  /** The number of records whose key an earlier record has. They are harmless. */
+  /** The number of records with the key of an earlier record. Such duplicates are harmless. */
   repeated: number
 }
 
-/** Compares the expected keys with those of existing records. */
+/** Compares the expected keys with the keys of existing records. */
 export function ledgerOf(expected: Iterable<string>, found: Iterable<string>): Ledger {
   const wanted = new Set(expected)
   const seen = new Set<string>()
@@ -21,7 +21,7 @@ export function ledgerOf(expected: Iterable<string>, found: Iterable<string>): L
   return { expected: wanted.size, lost, unknown, repeated: records - seen.size }
 }
 
-/** @throws {Error} if something is lost or unexpected */
+/** @throws {Error} if a key is missing or unexpected */
 export function requireComplete(what: string, ledger: Ledger): Ledger {
   if (ledger.lost === 0 && ledger.unknown === 0) return ledger
   throw new Error(`${what}: ${JSON.stringify(ledger)}`)

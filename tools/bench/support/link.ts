@@ -13,9 +13,8 @@ export interface Link {
   spec: ProcessSpec
   /** The proxy’s `host:port`, which the process uses as the server. */
   address: string
-  /** Changes the round trip in milliseconds. */
   setRoundTrip: (ms: number) => Promise<void>
-  /** Holds all data, with connections open. */
+  /** Holds all data, and keeps connections open. */
   hold: () => Promise<void>
   /** Resets every connection, drops held data, and resets new connections. */
   cut: () => Promise<void>
@@ -25,7 +24,6 @@ export interface Link {
 
 /**
  * Creates a link, which is ready when its process runs and `open` succeeds.
- * @param name the name of the process
  * @param upstream the server as `host:port`
  */
 export async function linkTo(upstream: string, name: string): Promise<Link> {

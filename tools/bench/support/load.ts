@@ -45,7 +45,7 @@ export async function postOrders(
     'content-type=application/json',
     ...(authorization ? ['-H', `authorization=${authorization}`] : []),
   ]
-  // Autocannon checks only once per sampling interval whether it has finished.
+  // Autocannon checks only once per sampling interval (-L) whether it has finished, so this interval is short.
   const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])

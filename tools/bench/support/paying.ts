@@ -8,10 +8,10 @@ import { distance, type Stream } from './stream.ts'
 export interface Payment {
   /** The time from the start to the first check that finds published payments. */
   startSeconds: number
-  /** The rate from that check to the check that finds all payments. Payments that the first check found are left out. */
+  /** The rate between the first check that finds payments and the check that finds all. Excludes payments of the first check. */
   perSecond: number
   busy: number
-  /** The microseconds of processor time per event between these two checks. */
+  /** Microseconds of processor time per event, while the rate is measured. */
   microseconds: Record<(typeof processes)[number], number>
 }
 
@@ -20,7 +20,7 @@ export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 /** A contender has finished if all offsets are committed and it has published nothing for this time. */
 const settleMs = 5_000
 
-/** The amount of every tenth order is above the limit of every contender. */
+/** Every tenth order has an amount above the limit, so contenders reject its payment. */
 const isRejected = (index: number) => index % 10 === 9
 export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.99)
 
@@ -45,7 +45,7 @@ export async function requireRightAnswers(stack: BenchStack, stream: Stream, con
     throw new Error(`${contender.name} published ${wrong.length} wrong announcements, such as ${wrong[0]}`)
 }
 
-/** Lets a contender pay all waiting events, from its start to its end. */
+/** Starts a contender, waits until it has paid all events in Kafka, and stops it. */
 export async function pay(stack: BenchStack, stream: Stream, contender: Contender, events: number): Promise<Payment> {
   const { name, specs, topic, countStored } = contender
   const before = { ends: await stream.ends(topic), stored: await countStored() }
@@ -65,7 +65,7 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
     const stored = (await countStored()) - before.stored
     return stored < events ? `${stored} are stored` : undefined
   })
-  if (!first) throw new Error(`${name} was never seen to publish`)
+  if (!first) throw new Error(`${name} published no payment`)
   const [endedAt, used, busy] = [performance.now(), first.used(), first.busy()]
   // Uncommitted events would be delivered again in the next run.
   await stack.wait(`${name} to commit its offsets`, specs, () => uncommitted(stream, contender))
@@ -86,7 +86,7 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
 }
 
 /**
- * Does the same, but kills the contender when half of the orders are paid, and restarts it. Returns the seconds from the kill to the next
+ * Lets a contender pay all events, but kills and restarts it when half of the orders are paid. Returns the seconds from the kill to the next
  * payment.
  */
 export async function payKilled(
@@ -137,7 +137,7 @@ export async function markOf(stream: Stream, { topic, stored }: Contender): Prom
   return { ends: await stream.ends(topic), stored: new Set(await stored()) }
 }
 
-/** Compares these orders with the stored and published payments. Leaves out the payments from before the mark, if there is one. */
+/** Compares these orders with the stored and published payments. Leaves out the payments from before the mark. */
 export async function ledgersSince(
   stream: Stream,
   { topic, stored, paymentOf }: Contender,

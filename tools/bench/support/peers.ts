@@ -43,13 +43,12 @@ function peer(
   return { name, label, tool, command: command(tool.folder) }
 }
 
-/** `npm ci` installs exactly the packages that package-lock.json lists. */
 async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, signal })
   await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })
 }
 
-/** Unpacks the jar as Spring’s guide recommends. Maven has no lock file, so libs.sha512 has the hashes. */
+/** Unpacks the jar as Spring’s guide recommends, and compares the hashes in libs.sha512. */
 async function buildSpring(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
   const extract = ['-Djarmode=tools', '-jar', 'target/payments.jar', 'extract', '--destination', 'app']

@@ -44,7 +44,7 @@ function read(file: string): string {
   }
 }
 
-/** Returns a function that returns the busy share of the machine’s processors since now. */
+/** Begins a measurement. The returned function returns the busy share of the machine’s processors. */
 export function countBusyShare(): () => number {
   const now = () => {
     const times = cpus().map((core) => core.times)
@@ -61,7 +61,7 @@ export function countBusyShare(): () => number {
 /** Milliseconds of processor time by the process’s name. */
 export type ProcessorTime = Record<string, number>
 
-/** Returns a function that returns the processor time of each process since now. */
+/** Begins a measurement. The returned function returns the processor time of each process. */
 export function countProcessorTime(folder: string): () => ProcessorTime {
   const before = new Map(processUse(folder).map(({ name, processorMs }) => [name, processorMs]))
   return () =>
@@ -74,8 +74,8 @@ export function countProcessorTime(folder: string): () => ProcessorTime {
 export type PeakMemory = Record<string, number>
 
 /**
- * Returns a function that returns the memory peaks since now. Linux records them (proc_pid_clear_refs(5), proc_pid_status(5)), because
- * sampling would disturb the measurement.
+ * Begins a measurement. The returned function returns the memory peaks. Linux records peaks (proc_pid_clear_refs(5), proc_pid_status(5)), so
+ * no sampling disturbs the measurement.
  */
 export function watchMemory(folder: string): () => PeakMemory {
   for (const { pid } of runningIn(folder)) writeFileSync(`/proc/${pid}/clear_refs`, '5')

@@ -51,7 +51,7 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
 
 /**
  * Starts another order-service that uses the sidecar of the first one.
- * @param root its checkout
+ * @param root the folder of its checkout
  * @returns the address to post orders to, and the specs to stop
  */
 export async function startOrderService(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Reads a sidecar’s SQLite file (table `state` of Dapr’s component) from outside. */
+/** Reads the table `state` in the SQLite file of a sidecar. */
 export interface Store {
   count: (like: string) => number
   /** Returns the matching keys that were written since the last call, in the order of writing. */
@@ -36,7 +36,7 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Calls back with new matching keys after a few milliseconds. Returns a function that stops it. */
+/** Calls `onKeys` with new matching keys within a few milliseconds. Returns a function that ends this. */
 export function watchStore(file: string, like: string, onKeys: (keys: string[], at: number) => void): () => void {
   const store = openStore(file)
   store.news(like)

@@ -8,12 +8,11 @@ export interface OutsideEvent {
   value: Buffer
 }
 
-/** Kafka as a plain client uses it: publishes, counts and reads back. */
 export interface Stream {
   /** Publishes in batches, as an outside publisher does, and waits for each acknowledgement. */
   publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
   ends: (topic: string) => Promise<bigint[]>
-  /** Returns the number of unhandled events. Groups of sidecars commit once a second. */
+  /** Returns the number of events that a group has not committed. Sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
   records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
@@ -21,7 +20,7 @@ export interface Stream {
   close: () => Promise<void>
 }
 
-/** Kafka’s max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch, which may go to one partition. */
+/** Kafka’s max.message.bytes limits a batch, because all its events may go to one partition. */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 
@@ -107,7 +106,7 @@ export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent
   if (batch.length > 0) yield batch
 }
 
-/** Creates a topic with the partitions and limits of another one. */
+/** Creates a topic with the partitions and limits of another topic. */
 export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
   const specs = topics.processes.filter((topic) => topic.name === original)
   await ensureTopics(

@@ -1,14 +1,14 @@
 import { CliError } from '@orderflow/cli'
 
 /**
- * Reads positive numbers from a variable, separated by spaces.
+ * Reads positive numbers from an environment variable, separated by spaces.
  * @throws {CliError} `usage` with the variable’s name
  */
 export function numbersFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {
   return listFrom(variable, fallback, env, 'positive numbers', (value) => value > 0)
 }
 
-/** Reads numbers in the same way, and allows zero. */
+/** Reads numbers like `numbersFrom`, and also accepts zero. */
 export function delaysFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {
   return listFrom(variable, fallback, env, 'numbers, 0 or more', (value) => value >= 0)
 }

@@ -54,7 +54,7 @@ describe('a link', () => {
     return { socket, heard, errors, hears, fails }
   }
 
-  it('forwards data in both directions, and the end of the connection', async () => {
+  it('forwards data and the end of the connection in both directions', async () => {
     const { socket, hears } = await client()
     socket.write('hello')
     await hears('hello')

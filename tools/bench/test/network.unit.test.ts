@@ -16,7 +16,7 @@ describe('componentWith', () => {
     })
   }
 
-  it('changes the size of a pool, and throws for a component without one', () => {
+  it('changes the size of a pool, and throws for a component without a pool', () => {
     expect(componentWith(component('postgresql'), 4)).to.contain('name: maxConns\n      value: "4"\n')
     expect(() => componentWith(component('mongodb'), 4)).to.throw('maxConns')
   })

@@ -39,13 +39,13 @@ describe('markdownTable', () => {
 describe('withSection', () => {
   const document = 'a\n<!-- bench:x -->\nold\n<!-- /bench:x -->\nb\n'
 
-  it('replaces the text between the markers, even several times', () => {
+  it('replaces the text between the markers, even after an earlier replacement', () => {
     const once = withSection(document, 'x', 'new')
     expect(once).to.equal('a\n<!-- bench:x -->\nnew\n<!-- /bench:x -->\nb\n')
     expect(withSection(once, 'x', 'new')).to.equal(once)
   })
 
-  it('throws with the markers to add if the section is missing', () => {
+  it('throws an error that names the missing markers', () => {
     expect(() => withSection(document, 'y', 'new')).to.throw(/add <!-- bench:y --> and <!-- \/bench:y -->/)
   })
 })

@@ -40,7 +40,7 @@ describe('openStore', () => {
     expect(store.count('%')).to.equal(1)
   })
 
-  it('counts documents by key, each once even if it is written several times', () => {
+  it('counts each matching document once, even if it is written several times', () => {
     write('order-service||order/1/OrderCreated', 'order-service||order/1/PaymentApproved', 'order-service||list/root')
     write('order-service||order/1/PaymentApproved')
     expect(store.count('%/PaymentApproved')).to.equal(1)

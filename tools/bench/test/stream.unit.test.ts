@@ -4,7 +4,7 @@ import { orderEvents, plainEventBytes } from '../support/events.ts'
 import { batches, distance } from '../support/stream.ts'
 
 describe('the generator of outside events', () => {
-  it('alternates between full and reduced valid OrderCreated events, keyed by order', () => {
+  it('generates valid OrderCreated events, full and reduced in turn, with the OrderId as key', () => {
     const events = [...orderEvents(4)]
     for (const { key, value } of events) {
       expect(checkPayload(parseEnvelope(value))).to.have.nested.property('Payload.OrderId', key)
@@ -27,7 +27,7 @@ describe('the generator of outside events', () => {
     expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
   })
 
-  it('stays below Kafka’s limit for batches, even if all go to a single partition', () => {
+  it('a batch stays below Kafka’s limit, even if all its events go to one partition', () => {
     for (const filling of [0, 3_000, 50_000]) {
       const made = [...batches(orderEvents(1_200, filling))]
       const bytes = made.map((batch) => batch.reduce((sum, { value }) => sum + value.length, 0))

@@ -103,6 +103,6 @@ OneOfAKind == \A f, g \in doc : Kind(f) = Kind(g) => f = g
 (* A work answers with a fact, or throws because of a fact. Each such fact is stored and never changes, so all works *)
 (* of a kind get the same fact.                                                                                      *)
 AnswersStored == \A w \in Works : answer[w] # None => answer[w] \in doc
-(* Every work gets an answer in the end. *)
+
 AllAnswered == <>(\A w \in Works : answer[w] # None)
 =============================================================================

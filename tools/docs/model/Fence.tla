@@ -95,7 +95,7 @@ Spec == Init /\ [][Next]_vars /\ \A r \in Replicas : WF_vars(Step(r))
 AnswersStored == \A c \in Replicas \X Ids : answer[c] # None => doc[c[2]] = answer[c]
 (* Every stored document is listed: the chunk that it names contains its id. *)
 Listed == \A id \in Ids : doc[id] # None => doc[id].n < End /\ chunk[doc[id].n] = id
-(* Every event gets an answer in the end. *)
+
 AllAnswered == <>(\A c \in Replicas \X Ids : answer[c] # None)
 
 Alike == Permutations(Replicas) \cup Permutations(Ids)

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Configuration } from './configurations.ts'
 
-/** The result of TLC for a configuration. */
 export interface Finding {
   states: number
   seconds: number
@@ -14,7 +13,6 @@ export interface Finding {
 }
 
 /**
- * Checks a configuration with TLC.
  * @param command the command of TLC without options
  * @param folder the folder of the modules
  * @throws {Error} if TLC reaches no verdict

@@ -127,7 +127,6 @@ type payments struct {
 const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
 	VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id) DO NOTHING`
 
-// pay stores an event only once. A repeated event is announced again with the same ids.
 func (p payments) pay(msg *message.Message) ([]*message.Message, error) {
 	var event envelope
 	if err := json.Unmarshal(msg.Payload, &event); err != nil {

@@ -13,7 +13,7 @@ const app = await NestFactory.createMicroservice<MicroserviceOptions>(PaymentsMo
     client: { clientId: 'nestjs-payments', brokers: [BROKER] },
     consumer: { groupId: 'nestjs-payments', sessionTimeout: Number(SESSION_TIMEOUT_MS), heartbeatInterval: 1_000 },
     subscribe: { fromBeginning: true },
-    // Commits offsets each second, even before a partition’s fetched events are all handled.
+    // Commits the offsets of handled events each second, even if other fetched events still wait.
     run: { partitionsConsumedConcurrently: Number(PARTITIONS), autoCommitInterval: 1_000 },
   },
 })

@@ -26,7 +26,6 @@ export class PaymentsController {
     @Inject(Pool) private readonly pool: Pool,
   ) {}
 
-  /** Stores an event only once. A repeated event is announced again with the same ids. */
   @EventPattern('orderevents')
   async pay(@Payload() event: OrderCreated): Promise<void> {
     if (event.Name !== 'OrderCreated') return

@@ -37,7 +37,6 @@ public class PaymentsApplication {
       this.topic = topic;
     }
 
-    /** Stores each event only once. Repeated events are announced again with the same ids. */
     @KafkaListener(topics = "orderevents")
     void pay(List<Envelope> events) {
       var now = OffsetDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.MILLIS);
