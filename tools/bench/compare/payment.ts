@@ -15,7 +15,7 @@ const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)
 
 /**
- * Validates the event with the contract. Returns undefined for any event other than OrderCreated.
+ * Validates an OrderCreated with the contract. Returns undefined for any other event.
  * @throws {EnvelopeError}
  */
 export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'OrderCreated@1'> | undefined {

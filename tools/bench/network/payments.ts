@@ -56,7 +56,7 @@ export async function payAt(
   for (let number = 1; number <= replicas; number += 1) {
     for (const spec of await replica(site, variant, number)) specs.push(spec)
   }
-  // The first sidecar creates the tables.
+  // The first sidecar must create the tables before other sidecars start.
   stack.launch(specs.slice(0, 2))
   let orders = await publishOrders(stream, 1)
   await announced(stack, stream, specs.slice(0, 2), from, 1)

@@ -13,7 +13,7 @@ export interface Store {
   kind: 'postgresql' | 'mongodb'
   /** Returns the URI with which a sidecar connects to the store through another `host:port`. */
   uriBy: (address: string) => string
-  /** `host:port`, or `host` with the usual port. */
+  /** The store’s `host:port`. */
   address: string
   /** Replaces the benchmark’s databases with empty ones. Stop all sidecars first. */
   empty: () => Promise<void>

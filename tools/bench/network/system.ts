@@ -11,7 +11,7 @@ import { databaseOf, type Store } from './store.ts'
 /** The services of a checkout, with their store. */
 export interface Variant {
   name: string
-  /** The folder of this or an older checkout. */
+  /** The folder of the checkout, which may be an older one. */
   root: string
   store: Store | 'sqlite'
   /** The number of a sidecar’s connections to PostgreSQL, if it differs from the component. */

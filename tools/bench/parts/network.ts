@@ -18,7 +18,7 @@ interface Plan {
 }
 
 /**
- * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" choose what is measured,
+ * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" limit the measured cases,
  * BEFORE=folder adds an older checkout, and STORE_URI=... measures a running server.
  */
 export const network: Part = {

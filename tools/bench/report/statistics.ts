@@ -1,4 +1,4 @@
-/** Returns a percentile (nearest rank), or NaN without values. A share of 0.5 is the median. */
+/** Returns a percentile (nearest rank), or NaN without values. The share is between 0 and 1. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN

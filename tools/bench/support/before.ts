@@ -4,7 +4,7 @@ import { CliError, repository } from '@orderflow/cli'
 
 /**
  * Returns the folder of an older checkout (BEFORE=folder), or undefined.
- * @throws {CliError} `usage` unless it is a checkout with installed packages
+ * @throws {CliError} `usage` if it is not a checkout with installed packages
  */
 export function beforeFolder(): string | undefined {
   const { BEFORE } = process.env

@@ -66,7 +66,7 @@ function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: Aut
   }
 }
 
-/** An order that was due at a time of `performance.now()`. */
+/** A placed order. Times are values of `performance.now()`. */
 export interface PlacedOrder {
   due: number
   answered: number

@@ -10,7 +10,7 @@ import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots
 
 interface Options {
   orders: string
-  /** Publishes a document as an outside publisher, even an invalid one. */
+  /** Publishes an event as an outside publisher, even an invalid event. */
   publish: (event: object) => Promise<unknown>
 }
 

@@ -17,7 +17,7 @@ export interface Text {
   /** The index of the first character in the file. */
   start: number
   end: number
-  /** The characters from `start` to `end`: spaces instead of markup, and `standIn` instead of code. */
+  /** The characters from `start` to `end`. Spaces replace markup, and `standIn` replaces code. */
   value: string
 }
 
