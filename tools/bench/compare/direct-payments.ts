@@ -7,7 +7,7 @@ import { pay, paymentKey, readOrderCreated } from './payment.ts'
 // `node direct-payments.ts` with BROKER, DATABASE and TOPIC (to publish to): a Kafka client and SQLite in one process.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/** The limit of a batch, which may go to a single partition. Kafka accepts 256 KiB (packages/service-kit/src/stream/topic-settings.ts). */
+/** The most events in a batch. All may go to one partition, which accepts 256 KiB (packages/service-kit/src/stream/topic-settings.ts). */
 const maxPublished = 250
 
 /** Has the settings of daprd’s component: a commit waits until its data is on the disk. */
