@@ -24,7 +24,7 @@ export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. Without a key, each request creates a new order. */
   idempotencyKey?: string | undefined
-  /** The trace of the request, a GUID. Default: a new trace, or that of the order. */
+  /** The trace of the request, a GUID. A new order gets a new trace by default, and a cancellation the order's trace. */
   traceId?: string | undefined
 }
 
@@ -54,7 +54,7 @@ export function createCommands(
   store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
   { app, publish, now, newId, log }: Dependencies,
 ): Commands {
-  /** Returns true if the event was saved. Otherwise the reactions save it later, because the log has it. */
+  /** Returns true if the event was saved. If not, a reaction saves it when the log delivers it. */
   async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
     await publish(orderEvents, event).catch((error: unknown) => {
@@ -103,7 +103,7 @@ export function createCommands(
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
       // Keys of different tenants are independent.
-      // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
+      // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
       const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
       if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }
@@ -119,7 +119,7 @@ export function createCommands(
       const decision = decideCancel(facts)
       if (decision === 'already') return { order, stored: true }
       if (decision === 'refused') {
-        throw new OrderError('not-cancellable', 'Its payment was rejected, so there is nothing to cancel.')
+        throw new OrderError('not-cancellable', 'The order’s payment was rejected, so there is nothing to cancel.')
       }
       const event = createEnvelope({
         app,
@@ -127,8 +127,7 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        // If tenants share documents, a caller may have no tenant. The event then has the tenant of the order. The user is always the
-        // caller.
+        // If tenants share documents, a caller may have no tenant. The event then has the order's tenant. Its user is always the caller.
         tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },

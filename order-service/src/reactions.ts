@@ -6,8 +6,7 @@ import type { OrderStore } from './store.ts'
 type Save = Pick<OrderStore, 'saveFact'>
 
 /**
- * Saves each event as a fact. Events of `orderevents` come from other publishers, or from a request to this service that could not save its
- * event.
+ * Saves each event as a fact. An event of this service itself is also delivered: its request may have failed to save it.
  */
 export function createReactions({ saveFact }: Save, currency: Currency): Reactions<boolean> {
   return createRebuild({
@@ -19,8 +18,8 @@ export function createReactions({ saveFact }: Save, currency: Currency): Reactio
 }
 
 /**
- * Returns the reactions that rebuild the store from the log. Amounts are not checked again, because rejected events are dead letters, which
- * a rebuild skips.
+ * Returns the reactions that rebuild the store from the log. They check no amounts: events with invalid amounts are dead letters, which a
+ * rebuild skips.
  */
 export function createRebuild({ saveFact }: Save): Reactions<boolean> {
   return {

@@ -23,7 +23,7 @@ export const service = defineService<OwnSettings>({
     'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another order' },
   },
-  problemMembers: { orderId: { ...guidText, description: 'The order that the problem is about, if any.' } },
+  problemMembers: { orderId: { ...guidText, description: 'The id of the affected order, if any.' } },
   create({ settings, documents, ...context }) {
     const store = createStore(documents)
     const currency = currencyOf(settings.Money.Currency)

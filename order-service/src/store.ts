@@ -14,8 +14,8 @@ import {
 } from './domain/order.ts'
 
 /**
- * A stored fact. The event has the version that was the newest when it was stored, and is converted when it is read. The first fact of an
- * order contains the order's slot in the list.
+ * A stored fact. When an old event is read, it is converted to the newest Version. The fact of OrderCreated contains the order's slot in
+ * the list.
  */
 interface FactDocument {
   event: OrderEvent
@@ -38,16 +38,16 @@ export interface OrderStore {
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves the OrderId of an Idempotency-Key before publishing. Returns the event of the first request with this key, which a retry must
-   * publish again unless `isStored` is true.
+   * Reserves the OrderId of an Idempotency-Key before publishing. Returns the event of the first request with this key. If `isStored` is
+   * false, a retry must publish this event again.
    */
   claim(event: OrderCreated): Promise<Claim>
-  /** Returns the facts of the tenant's order, empty for an unknown order. */
+  /** Returns the facts of the tenant's order, or an empty object for an unknown order. */
   find(tenant: string, orderId: string): Promise<OrderFacts>
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. Deliveries from the log are rarely more events behind the requests. */
+/** The number of facts to remember. The log rarely delivers an event after so many newer ones were saved. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -132,8 +132,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers, by key, at least the newest `size` facts that this process knows to be stored. Most events from the log were published by this
- * process, so it can handle them without a read.
+ * Remembers at least the `size` facts that this process saved last. Most events from the log were published by this process, so it can
+ * handle them without a read.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

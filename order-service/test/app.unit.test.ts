@@ -23,7 +23,7 @@ describe('order-service with a failing sidecar or store', () => {
     app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
-  /** Uses a store that checks each document separately, instead of a fence. */
+  /** Uses a store that checks each document for changes, instead of a fence. */
   function useDocumentsOneByOne(): void {
     sidecar = new FakeSidecar('state.postgresql')
     restart()
@@ -36,7 +36,7 @@ describe('order-service with a failing sidecar or store', () => {
       key ? { 'idempotency-key': key } : {},
     )
   const create = (key?: string, total?: number, target = app) => withServer(target.web, (url) => place(url, key, total))
-  /** Places orders with these totals at once. The app receives the requests only after all have arrived. */
+  /** Places orders with these totals at once. The server collects all requests before it passes them to the app. */
   const createAtOnce = (totals: number[], key?: string) => {
     const arrived: (() => void)[] = []
     return withServer(
@@ -69,7 +69,7 @@ describe('order-service with a failing sidecar or store', () => {
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** Loses a race. After that, each document is checked separately, instead of the fence (docs/adr/0017). */
+  /** Makes the app lose a race with another replica. It then checks each document instead of the fence (docs/adr/0017). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())
@@ -84,7 +84,7 @@ describe('order-service with a failing sidecar or store', () => {
       payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
     })
 
-  /** Returns an order with the service's AppId, which others can also claim. */
+  /** Returns an order with the service's AppId. Other publishers can use it, too. */
   const ownOrder = (changes: object) => ({
     ...outsideOrder(changes),
     AppId: settings.App.Id,
@@ -136,7 +136,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect((await get(order.id)).body).to.include(order)
   })
 
-  it('reads nothing when the log delivers an event that the process has just saved', async () => {
+  it('reads nothing from the store when the log delivers an event that the process has just saved', async () => {
     await create()
     const { read, transact } = sidecar.calls
     expect((await deliver()).body.statuses.map(({ status }) => status)).to.deep.equal(['SUCCESS'])
@@ -168,7 +168,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect([...sidecar.documents.keys()].filter((key) => key.includes(body.orderId))).to.deep.equal([])
   })
 
-  it('logs the cause of an unknown result', async () => {
+  it('logs why it is unknown whether an event is in the log', async () => {
     captured.records.splice(0)
     sidecar.failures.publish.push(down())
     await create('key-1')
@@ -195,7 +195,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('publishes nothing for a key whose order another replica stores during the claim', async () => {
+  it('publishes nothing if another replica stores the order of a key during the claim', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-9')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -206,7 +206,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(told()).to.deep.equal([])
   })
 
-  it('publishes the order of a claim that another replica wrote in between, and keeps the claim', async () => {
+  it('publishes the order of another replica that claimed the key first, and keeps that claim', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-10')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -217,7 +217,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.documents.get(`order/${orderId}/claim`)?.value).to.deep.equal(claim)
   })
 
-  it('refuses another order for a key whose first order may be unpublished, and publishes nothing', async () => {
+  it('refuses a second order with the same key although the first order may be unpublished', async () => {
     sidecar.failures.publish.push(down())
     expect((await create('key-5', 1)).status).to.equal(503)
     expect((await create('key-5', 2)).status).to.equal(422)
@@ -230,18 +230,17 @@ describe('order-service with a failing sidecar or store', () => {
     expect(told().map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([placed?.body.total])
   }
 
-  it('places one of two orders that claim a key in one batch', async () => {
+  it('places only one of two different orders with the same key in one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // Both claims need one read and one write together, and so does the order. Each request checks once for a new order. A shard of the
-    // list needs two reads.
+    // The two claims share one transaction, and the order needs another.
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
-  it('places one of two orders that claim a key in two replicas at once', async () => {
+  it('places only one of two different orders with the same key in two replicas at once', async () => {
     expectOneWinner(await claimInTwoReplicas('key-7', 1, 2))
   })
 
-  it('refuses an order if another replica claims its key in between, also after a lost race', async () => {
+  it('refuses an order if another replica claims its key first, also after a lost race', async () => {
     const orderId = deterministicId('order', settings.App.Id, 'key-8')
     await loseRace()
     raceWith(`order/${orderId}/claim`, outsideOrder({ OrderId: orderId, Total: 1 }))
@@ -267,7 +266,7 @@ describe('order-service with a failing sidecar or store', () => {
     const replica = app
     restart()
     const orderId = randomUUID()
-    // Each replica already has its own chunk of the list.
+    // Gives each replica its own chunk of the list.
     await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
     sidecar.readTogether(2)
     const contradicting = (Total: number) => outsideOrder({ OrderId: orderId, Total })
@@ -278,7 +277,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
   })
 
-  it('keeps an order that another replica stored before it writes a contradicting one', async () => {
+  it('keeps an order that another replica stores just before a contradicting order', async () => {
     useDocumentsOneByOne()
     const orderId = randomUUID()
     const key = `order/${orderId}/OrderCreated`
@@ -325,7 +324,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(list.body.items.map(({ id }) => id)).to.deep.equal([body.id])
   })
 
-  it('keeps the earlier of two cancellations when another replica stores it in between', async () => {
+  it('keeps the earlier of two cancellations if another replica stores it at the same time', async () => {
     const { body } = await create()
     const cancelled = (date: string) =>
       createEnvelope({
@@ -392,7 +391,7 @@ describe('order-service with a failing sidecar or store', () => {
       })
     }
 
-    it('rejects an invalid amount of an announced payment', async () => {
+    it('rejects a PaymentApproved with an invalid amount', async () => {
       await take(app, 'paymentevents', approved(randomUUID(), 42.555, '2026-01-01T00:00:00Z'))
       expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/^Amount has more decimals/)
     })
@@ -428,7 +427,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect((await get(event.Payload.OrderId)).body.total).to.equal(1)
   })
 
-  it('creates one order for requests that claim a key in two replicas at once', async () => {
+  it('creates one order for two equal requests with the same key in two replicas at once', async () => {
     const [one, other] = await claimInTwoReplicas('key-4', anOrder.total, anOrder.total)
     expect([one.status, other.status, other.body.id]).to.deep.equal([201, 201, one.body.id])
     expect(new Set(told()).size).to.equal(1)

@@ -29,18 +29,18 @@ describe('cancel', () => {
   }
 
   for (const id of ['', 'acme']) {
-    it(`names its caller as the user instead of the order's owner, for tenant '${id}'`, async () => {
+    it(`publishes an event with the caller as its user instead of the order's owner, for tenant '${id}'`, async () => {
       const event = await cancelled({ id, userId: 'ada' }, { id, userId: 'bob' })
       expect([event?.Name, event?.TenantID ?? '', event?.TenantUserID]).to.deep.equal(['OrderCancelled', id, 'bob'])
     })
   }
 
-  it('names no user if the caller is unknown', async () => {
+  it('publishes an event without a user if the caller is unknown', async () => {
     const event = await cancelled({ id: '', userId: 'ada' }, noTenant)
     expect(event).to.include({ Name: 'OrderCancelled' }).and.not.to.have.any.keys('TenantID', 'TenantUserID')
   })
 
-  it('keeps the tenant of the order if tenants share their documents', async () => {
+  it('publishes an event with the order’s tenant if tenants share their documents', async () => {
     const event = await cancelled({ id: 'acme', userId: 'ada' }, noTenant)
     expect(event).to.include({ TenantID: 'acme' }).and.not.to.have.property('TenantUserID')
   })

@@ -62,7 +62,7 @@ describe('order', () => {
     })
   }
 
-  it('becomes the same whatever the sequence and number of its events', () => {
+  it('does not depend on the sequence and repetition of its events', () => {
     const anyEvent = fc
       .record({
         name: fc.constantFrom(...factNames),
@@ -120,7 +120,7 @@ describe('order', () => {
     ['smaller by content, with the same Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
-    it(`keeps, of two events with the same name, the event that is ${what}`, () => {
+    it(`keeps one of two events with the same name: the event that is ${what}`, () => {
       const [kept, dropped] = [event('OrderCancelled', first), event('OrderCancelled', second)]
       expect(factsOf(dropped, kept)).to.deep.equal({ OrderCancelled: kept })
       expect(factsOf(kept, dropped)).to.deep.equal({ OrderCancelled: kept })

@@ -105,7 +105,7 @@ async function outcome(type: string, facts: Name[], isClaimed: boolean, operatio
   const answer = await (operations[operation] as (process: Process) => Promise<{ status: number; body: unknown }>)(
     processOn(sidecar),
   )
-  // After its order is stored, a claim has no effect.
+  // A claim has no effect after its order is stored.
   const isMeant = (key: string) =>
     key.startsWith('order/') && !(key.endsWith('/claim') && sidecar.documents.has(`order/${orderId}/OrderCreated`))
   const stored = [...sidecar.documents].filter(([key]) => isMeant(key))
@@ -123,7 +123,7 @@ const withoutRandomIds = (value: unknown): unknown =>
 describe('order-service with incomplete bulk reads', () => {
   for (const type of ['state.sqlite', 'state.postgresql']) {
     for (const operation of Object.keys(operations)) {
-      it(`behaves on ${type} as with complete reads: ${operation}`, async () => {
+      it(`returns and stores the same on ${type} as with complete reads: ${operation}`, async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.subarray(names),
@@ -140,7 +140,7 @@ describe('order-service with incomplete bulk reads', () => {
     }
   }
 
-  it('lists an order even if one of its documents is left out', async () => {
+  it('lists an order even if a bulk read omits one of its documents', async () => {
     const sidecar = new FakeSidecar()
     for (const name of ['OrderCreated', 'PaymentApproved'] as const) await processOn(sidecar).deliver(events[name])
     for (const name of ['OrderCreated', 'PaymentApproved']) {

@@ -8,8 +8,8 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package for outside publishers: the application's contract with this engine. It contains JavaScript instead of TypeScript,
- * because Node does not strip types below node_modules. npm packs `exports` unchanged, so the package has its own package.json.
+ * Builds the package for outside publishers: the application's contract together with this engine. It contains JavaScript instead of
+ * TypeScript, because Node does not strip types below node_modules. Its package.json is also written here, with `exports` for JavaScript.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))
@@ -73,10 +73,10 @@ function emit(folder: string): void {
   }
 }
 
-/** Returns src/validation/validators.ts with compiled validators. Ajv's parts are CommonJS. */
+/** Returns src/validation/validators.ts with compiled validators. They load Ajv's CommonJS modules with `require`. */
 function compiledValidators(): string {
   const ajv = sharedAjv()
-  // The building process may have loaded src/validation/validators.ts already.
+  // Skips schemas that src/validation/validators.ts has already added.
   for (const schema of Object.values(envelopeSchemas)) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
   const ids = [...Object.values(envelopeSchemas), ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))

@@ -61,7 +61,7 @@ function commonFields<N extends EventName>(app: Publisher, paymentId: string, ty
 }
 
 /**
- * Returns the fact of an announcement, the inverse of `resultOf` and `refundOf`.
+ * Returns the fact that an event announces. This is the inverse of `resultOf` and `refundOf`.
  * @throws {PaymentError} `foreign-payment` for an event that this service did not announce
  */
 export function announcedFact(
@@ -73,7 +73,7 @@ export function announcedFact(
   const tenant = tenantOf(event)
   const isOurs = event.AppId === app.id && event.Id === eventId(tenant, paymentIdOf(orderId), event.Name)
   if (!isOurs || typeof causationId !== 'string') {
-    throw new PaymentError('foreign-payment', 'this service did not announce it')
+    throw new PaymentError('foreign-payment', 'this service did not announce the payment')
   }
   const at = event.CreationDate
   const cause: Cause = { causationId, correlationId: event.CorrelationId, traceId: event.TraceId, at }
@@ -90,7 +90,7 @@ export function announcedFact(
  * Returns an id that does not depend on the event's version, because a payment is announced once. Two tenants may have the same OrderId.
  */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
-  // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
+  // biome-ignore lint/plugin/no-spread-arguments: an event has at most one tenant
   deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))
 
 export async function announce(publish: Publish, event: Envelope | undefined): Promise<void> {

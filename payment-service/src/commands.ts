@@ -35,19 +35,19 @@ export function createCommands(
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
-  /** Returns true for a cause that version 0.1.0 derived from an order and its key. */
+  /** Returns true for a cause that version 0.1.0 derived from an order and an Idempotency-Key. */
   const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
     key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
 
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
-      // The event names its cause, so a rebuild restores the order of a key.
+      // The event names its cause, so a rebuild can restore the order for a key.
       const causationId =
         idempotencyKey === undefined
           ? newId()
           : // Keys of different tenants are independent.
-            // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
+            // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
             deterministicId('payment-key', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       if (idempotencyKey !== undefined) {
         const holder = await claim(tenant.id, causationId, orderId)
@@ -56,7 +56,7 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // To announce the decision of another request again is harmless. It completes a request whose process ended before the announcement.
+      // Announces the decision even if another request made it: the process of that request may have ended before the announcement.
       await announce(publish, resultOf(app, state)).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'

@@ -58,8 +58,8 @@ export function createReactions(
 }
 
 /**
- * Restores decisions and refunds as they were announced, without deciding again. Cancellations come from the orders' events, because only
- * refunds are announced.
+ * Restores decisions and refunds as they were announced, without deciding again. Restores cancellations from the orders' events, because
+ * payment-service announces only refunds.
  */
 export function createRebuild(
   { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
@@ -70,7 +70,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // A request that had no Idempotency-Key has a random cause, and its claim is unused.
+    // A request without an Idempotency-Key had a random cause. A claim for this cause is harmless, because no key leads to it.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

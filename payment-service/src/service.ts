@@ -7,7 +7,7 @@ import { paymentRoutes } from './routes/payments.ts'
 import { createStore } from './store.ts'
 
 interface OwnSettings {
-  /** The limit, in the currency of the orders' totals. */
+  /** Amounts up to this limit are approved. */
   Policy: { ApproveUpTo: number }
   /** The currency of all amounts; order-service must have the same. */
   Money: { Currency: string }
@@ -32,7 +32,7 @@ export const service = defineService<OwnSettings>({
     'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
     'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
   },
-  problemMembers: { paymentId: { ...guidText, description: 'The payment that the problem is about, if any.' } },
+  problemMembers: { paymentId: { ...guidText, description: 'The id of the affected payment, if any.' } },
   create({ settings, documents, ...context }) {
     const store = createStore(documents)
     const currency = currencyOf(settings.Money.Currency)

@@ -124,7 +124,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(JSON.parse(announced()[0] ?? '').CreationDate).to.equal((await payments())[0]?.createdAt)
   })
 
-  it('accepts one payment when a request and an order pay at the same time', async () => {
+  it('makes only one payment when a request and an OrderCreated arrive at the same time', async () => {
     const created = eventOf('OrderCreated')
     const [made] = await Promise.all([pay(), deliver(app, created)])
     expect(made.status).to.be.oneOf([201, 409])
@@ -176,7 +176,7 @@ describe('payment-service with a failing sidecar or store', () => {
       )
     const other = randomUUID()
 
-    it('refuses a key that paid for another order, and leaves the order unpaid', async () => {
+    it('refuses a key that was used for another order, and leaves the new order unpaid', async () => {
       const first = await payFor(orderId, 'key')
       const refused = await payFor(other, 'key')
       expect([first.status, refused.status]).to.deep.equal([201, 422])

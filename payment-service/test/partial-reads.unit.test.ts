@@ -110,7 +110,7 @@ const withoutRandomIds = (value: unknown): unknown =>
 describe('payment-service with incomplete bulk reads', () => {
   for (const type of ['state.sqlite', 'state.postgresql']) {
     for (const operation of Object.keys(operations)) {
-      it(`behaves on ${type} as with complete reads: ${operation}`, async () => {
+      it(`returns and stores the same on ${type} as with complete reads: ${operation}`, async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.constantFrom(...Object.keys(histories)),

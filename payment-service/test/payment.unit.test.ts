@@ -114,7 +114,7 @@ describe('payment', () => {
     fc.constant({ type: 'cancelled' as const }),
   )
 
-  it('becomes the same whatever the sequence and number of its facts', () => {
+  it('does not depend on the sequence and repetition of its facts', () => {
     const property = fc.property(fc.array(anyFact), fc.infiniteStream(fc.nat()), (facts, random) => {
       const shuffled = [...facts, ...facts.slice(0, 3)]
         .map((fact) => ({ fact, place: random.next().value as number }))
@@ -136,7 +136,7 @@ describe('payment', () => {
     ['smaller by content, with the same cause', { correlationId: 'c' }, { correlationId: 'd' }],
   ]
   for (const [what, first, second] of earlier) {
-    it(`keeps, of two decisions or of two refunds, the fact that is ${what}`, () => {
+    it(`keeps one of two decisions or refunds: the fact that is ${what}`, () => {
       // The cause is the last field, so that a comparison of whole texts would give another result.
       const causeOf = ({ causationId = 'e1', ...changes }: Partial<Cause>): Cause => {
         const { correlationId, traceId, at } = { ...cause, ...changes }

@@ -3,7 +3,7 @@ import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
 import type { Subject } from '@orderflow/service-kit/testing'
 import type { Payment } from '../src/domain/payment.ts'
 
-/** The service's part of the specs in packages/test-kit. */
+/** The requests and events of this service for the specs in packages/test-kit. */
 export const subject: Subject = {
   badRequests: {
     'an orderId with a urn: prefix': {

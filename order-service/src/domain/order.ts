@@ -23,7 +23,7 @@ type FactName = (typeof factNames)[number]
 export type OrderEvent = FullEvent<FactName>
 export type OrderCreated = FullEvent<'OrderCreated'>
 
-/** Facts never change, and an order has at most one of each name. */
+/** The facts of an order: at most one for each event name. */
 export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
@@ -36,7 +36,7 @@ export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
 export interface Order extends PlaceOrder {
   id: string
   status: OrderStatus
-  /** ISO 8601, unchanged from the event. */
+  /** The unchanged CreationDate of OrderCreated. */
   createdAt: string
   correlationId: string
   traceId: string
@@ -46,15 +46,15 @@ export interface Order extends PlaceOrder {
 }
 
 /**
- * Adds an event to the facts. Of two events with the same name, the earlier one is kept. The result does not depend on the order or
- * repetition of events, because outside publishers may use other partitions.
+ * Adds an event to the facts. If a fact has the same name, the earlier event is kept. Events may arrive repeatedly and in any sequence,
+ * because outside publishers may use other partitions.
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
   return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
-/** Defines a total order of facts: by date, Id and content. It depends only on the events, so a rebuild keeps the same facts. */
+/** Compares two events by date, then Id, then content. The result depends only on the events, so a rebuild keeps the same facts. */
 function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const [one, other] = [momentOf(a), momentOf(b)]
   if (one.second !== other.second) return one.second < other.second
@@ -62,13 +62,13 @@ function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
 }
 
-/** Returns the CreationDate with nine decimals of a second, as the contract allows. A Date has only three. */
+/** Returns the CreationDate with all nine decimals that the contract allows. A JavaScript Date has only three. */
 function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
   const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
   return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
 }
 
-/** The maximum size of a fact. Its longest text has 1,000 characters, which JSON may write as six bytes each. */
+/** The maximum size of a fact. Its longest text has 1,000 characters. JSON may write each of them as six bytes. */
 export const maxFactBytes = 8_000
 
 /** Returns an event with only the fields of the contract, so that facts stay small. */
@@ -84,7 +84,7 @@ export function factOf<E extends OrderEvent>(event: E): E {
 
 /**
  * Returns the earlier of two events with the same name.
- * @throws {OrderError} `conflicting-order` for an OrderCreated that contradicts the known one
+ * @throws {OrderError} `conflicting-order` if two OrderCreated have different payloads
  */
 export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
   if (!known) return event
@@ -95,7 +95,7 @@ export function settle<E extends OrderEvent>(known: E | undefined, event: E): E 
   return isEarlier(event, known) ? event : known
 }
 
-/** @throws {OrderError} `invalid-amount` for too many decimals */
+/** @throws {OrderError} `invalid-amount` if an amount has too many decimals */
 export function requireAmount({ Payload }: OrderEvent, currency: Currency): void {
   const amounts = Object.entries(Payload).filter(([name]) => name === 'Total' || name === 'Amount')
   for (const [name, amount] of amounts) {
@@ -140,14 +140,14 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Compares the fields of the contract. Other fields belong to the publisher. */
+/** Compares only the fields of the contract. Publishers may add other fields. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * Decides whether to cancel. A cancelled order is cancelled again while its refund is missing: after a rebuild, payment-service may have
- * seen the cancellation before the payment (docs/operations.md, rebuild).
+ * Decides whether to cancel an order. While its refund is missing, a cancelled order can be cancelled again. After a rebuild,
+ * payment-service may have seen the cancellation before the payment (docs/operations.md, rebuild).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'

@@ -47,7 +47,7 @@ const order = model<Shown>('Order', {
 })
 
 const orderId = pathId('id', {
-  description: 'The order’s id. The example is the order of the create example.',
+  description: 'The order’s id. The example is the id that “Create an order” returns for its example.',
   example: '031aff78-1624-538c-8cad-a151a472f9fd',
 })
 

@@ -28,7 +28,7 @@ const systemTools = [
   'uname',
 ]
 
-/** A fake npm that packs a link to our Node, when the test allows it. */
+/** A fake npm. It packs a link to our Node as soon as the test allows it. */
 const fakeNpm = `#!/bin/sh
 for package; do :; done
 echo "$package" >> "$NPM_CALLS"
@@ -39,7 +39,7 @@ tar -czf node.tgz package
 rm -r package
 `
 
-/** A fake outdated Node. The test sets the hash that it reports for any file. */
+/** A fake outdated Node. It reports the hash that the test sets, for every file. */
 const oldNode = `#!/bin/sh
 [ "$1" = -p ] || exit 1
 echo "\${HASH#sha512-}"

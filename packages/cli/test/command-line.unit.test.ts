@@ -40,7 +40,7 @@ describe('./orderflow command lines', () => {
       ({ message, nextStep }) => `${message}; ${nextStep}`,
     )
 
-  it('lists the commands in groups, one on each line, for help, for --help and without arguments', async () => {
+  it('lists the commands in groups for help, for --help and without arguments', async () => {
     for (const args of [[], ['help'], ['--help'], ['-h']]) expect(await run(...args)).to.equal(0)
     expect(new Set(printed)).to.have.property('size', 1)
     expect(printed[0]).to.contain('Run it:\n  up        Start everything\n\nOperate it:\n  rebuild   Rebuild a store\n')
@@ -75,7 +75,7 @@ describe('./orderflow command lines', () => {
     expect(rebuild?.all).to.deep.equal(['--from', '2026', 'order-service', '--dry-run'])
   })
 
-  it('reads a flag with the value yes or no', async () => {
+  it('accepts yes or no as the value of a flag', async () => {
     for (const word of ['1', 'yes', 'true', '0', 'no', 'false', '']) await run('rebuild', 'x', `--dry-run=${word}`)
     await run('rebuild', 'x')
     const flags = given.map(({ flag }) => flag('dry-run'))

@@ -60,7 +60,7 @@ describe('the stack on a full disk', () => {
       })
     }
 
-    it('keeps the old content of a file if the new one fits only in part', async () => {
+    it('keeps the old content of a file if only a part of the new content fits', async () => {
       const file = join(folder, 'settings.json')
       replaceFile(file, 'old')
       unmountBelow(folder)
@@ -71,7 +71,7 @@ describe('the stack on a full disk', () => {
     })
   })
 
-  it('takes a lock, so that commands that free space can run', async () => {
+  it('takes a lock, because commands that free space need it', async () => {
     const file = join(folder, 'lock')
     await disk.fill()
     const waits: number[] = []
@@ -93,7 +93,7 @@ describe('the stack on a full disk', () => {
     expect(readdirSync(folder)).to.deep.equal([])
   })
 
-  it('ends a process that it cannot record', async () => {
+  it('ends a new process if its record cannot be saved', async () => {
     for (const name of ['run', 'logs']) mkdirSync(join(folder, name))
     await disk.fill()
     const mark = randomUUID()

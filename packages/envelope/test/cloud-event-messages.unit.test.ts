@@ -25,7 +25,7 @@ describe('structuredMessage, binaryMessage and cloudEventOf', () => {
     })
   })
 
-  it('recognizes structured mode by the content type, in any case and with parameters', () => {
+  it('recognizes structured mode by the content type, in upper or lower case and with parameters', () => {
     const body = bytesOf(event)
     for (const type of ['application/cloudevents+json', 'Application/CloudEvents+JSON ; charset=utf-8'])
       expect(cloudEventOf({ headers: { 'content-type': type }, body }, 'http'), type).to.deep.equal(event)
@@ -74,7 +74,7 @@ describe('the data of a CloudEvent', () => {
     expect(cloudEventOf({ headers, body: bytesOf('null') }, 'kafka')).to.have.property('data', null)
   })
 
-  it('stays absent or null in structured mode', () => {
+  it('stays absent in structured mode if the message omits it, and null if it is null', () => {
     expect(structured({})).not.to.have.property('data')
     expect(structured({ data: null })).to.have.property('data', null)
     expect(structured({ data: { a: 1 }, data_base64: null })).to.deep.include({ data: { a: 1 } })

@@ -51,7 +51,7 @@ const modes = {
 
 describe('toCloudEvent', () => {
   for (const [mode, { write, kind }] of Object.entries(modes)) {
-    it(`keeps every field in ${mode} mode: absent, empty and unknown ones, and Headers`, () => {
+    it(`keeps absent, empty and unknown fields and Headers in ${mode} mode`, () => {
       fc.assert(
         fc.property(envelope, (made) => {
           const { headers, body } = write(toCloudEvent(made, origin))
@@ -99,7 +99,7 @@ describe('toCloudEvent', () => {
     expect(() => toCloudEvent(complete())).to.throw(TypeError, 'has no Id')
   })
 
-  it('replaces control characters of a Name, which a String of CloudEvents must not contain', () => {
+  it('replaces control characters in a Name, because a CloudEvents String must not contain them', () => {
     const event = toCloudEvent({ ...complete(), Name: 'Order\u0007Created' }, origin)
     expect(event.type).to.equal('Order\ufffdCreated@1')
     expect(fromCloudEvent(event).Name).to.equal('Order\u0007Created')
@@ -128,7 +128,7 @@ describe("fromCloudEvent for another application's CloudEvent", () => {
     })
   })
 
-  it('keeps the schema, and ids that are GUIDs, and uses Version 1 for a type without version', () => {
+  it('keeps the schema and all GUIDs, and uses Version 1 if the type has no version', () => {
     const [id, correlationid, dataschema] = [orderId, orderId.toUpperCase(), '/schemas/1']
     const own = { ...foreign, id, source: `URN:UUID:${app.id}`, type: 'Order@2x', correlationid, dataschema }
     expect(fromCloudEvent(own)).to.deep.include({
@@ -157,7 +157,7 @@ describe("fromCloudEvent for another application's CloudEvent", () => {
       expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).not.to.have.property('TraceId')
   })
 
-  it('leaves out fields without an attribute, and null attributes', () => {
+  it('leaves out null attributes, and the fields of the envelope that they would fill', () => {
     const event = { ...foreign, time: null, subject: null, dataschema: null, correlationid: null, traceparent: null }
     const envelope = fromCloudEvent(event as never)
     expect(envelope).not.to.have.any.keys('CreationDate', 'CorrelationId', 'TraceId')

@@ -82,7 +82,7 @@ describe('readEventSchemas', () => {
     })
   }
 
-  it('reports an unknown keyword and an unknown reference, with the known ones', () => {
+  it('reports an unknown keyword or reference, and lists the known ones', () => {
     const [keyword = '', reference = ''] = problemsOf(schemaOf({ X: { oneOf: [] }, Y: rule('email') }))
     expect(keyword).to.match(
       /^\S+: \/properties\/X\/oneOf: is not supported; remove it, or use one of \$ref, type, enum, /,
@@ -112,7 +112,7 @@ describe('readEventSchemas', () => {
     }
   }
 
-  it('reports a keyword with a wrong value, and a keyword without the type that it belongs to', () => {
+  it('reports a keyword with a wrong value, and a keyword that requires a type in the schema', () => {
     expect(compileProblems({ type: 'object', required: 'X' })).to.deep.equal([
       'envelope-schema/schemas/events/RoomBooked.1.json: /required: must be array',
     ])

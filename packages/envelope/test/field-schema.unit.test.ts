@@ -22,7 +22,7 @@ describe('fieldSchema', () => {
     })
   })
 
-  it('keeps a pattern without a matching format', () => {
+  it('keeps a pattern if no format replaces it', () => {
     expect(fieldSchema('OrderCreated@1', 'CustomerName').pattern).to.match(/^\[\^/)
   })
 
@@ -39,7 +39,7 @@ describe('fieldSchema', () => {
     expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ 'x-pii': true })
   })
 
-  it('describes a whole payload in a schema that accepts its payloads', () => {
+  it('returns schemas that accept a valid payload and reject an invalid one', () => {
     const names = payloadFields('OrderCreated@1')
     const properties = Object.fromEntries(names.map((name) => [name, fieldSchema('OrderCreated@1', name)]))
     const ajv = new Ajv({ strict: true })

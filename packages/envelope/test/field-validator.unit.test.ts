@@ -35,7 +35,7 @@ describe('fieldValidator', () => {
     expect(validate(null).map(({ message }) => message)).to.deep.equal(['must be an object, not null'])
   })
 
-  it('throws at its creation for a field that the event does not have', () => {
+  it('throws an error at its creation if the event does not have one of the fields', () => {
     expect(() => fieldValidator({ name: ['OrderCreated@1', 'Customer'] })).to.throw('Customer')
   })
 })

@@ -59,7 +59,7 @@ describe('the format date-time', () => {
 })
 
 describe('the compiled rule of a GUID', () => {
-  it('agrees with its pattern on all texts, and on texts that are nearly a GUID', () => {
+  it('agrees with its pattern on random texts and on texts that are nearly a GUID', () => {
     const { pattern } = sharedRules.guid
     const [quick, plain] = [regExp(pattern, 'u'), new RegExp(pattern, 'u')]
     const places = fc.integer({ min: 0, max: 37 })
@@ -85,7 +85,7 @@ describe('the compiled rules of a GUID and a date', () => {
     date: '2026-02-28',
     dateTime: '2026-01-31T12:00:00.5Z',
   })) {
-    it(`gives the same result as the whole rule ${rule}`, () => {
+    it(`return the same result as the rule ${rule} of common.json`, () => {
       const plain = new Ajv2020({ strict: false, formats: fullFormats })
       plain.addSchema(commonSchema)
       const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }

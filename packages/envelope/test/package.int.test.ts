@@ -11,7 +11,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const name = '@orderflow/envelope-schema'
 
-/** Returns this Node and the machine's, which may be older than the sources require. */
+/** Returns this Node and the machine's Node, which may be too old for the sources. */
 function nodes(): [version: string, program: string][] {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = [process.execPath, ...onPath].flatMap((program): [string, string][] => {
@@ -21,7 +21,7 @@ function nodes(): [version: string, program: string][] {
   return [...new Map(found.reverse())].filter(([version]) => Number(/\d+/.exec(version)) >= 20)
 }
 
-// Indented, so that the import is not attributed to this file.
+// The text is indented, so that its imports are not attributed to this file.
 const user = `
   import { createEnvelope, type Envelope, EnvelopeError, orderEvents, parseEvent, selectEvent, type Verdict, validateDocument } from '${name}'
   import { keyOf } from '${name}/kafka'
@@ -73,7 +73,7 @@ describe('the package for outside publishers', () => {
     ])
     expect(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')).not.to.contain('](../')
     expect(packed.filter((path) => /(^|\/)(test|src)\/|(?<!\.d)\.ts$/.test(path))).to.deep.equal([])
-    // Includes only dependencies for validation, and no Kafka client.
+    // The package has only dependencies for validation, and no Kafka client.
     expect(readdirSync(join(folder, 'node_modules')))
       .to.include.members(['ajv', 'uuid'])
       .and.not.to.include('@platformatic')

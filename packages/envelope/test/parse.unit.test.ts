@@ -22,7 +22,7 @@ describe('parseEnvelope', () => {
     expect(parseEnvelope(bytesOf(`\uFEFF${JSON.stringify(reduced())}`))).to.deep.equal(reduced())
   })
 
-  it('reads a value correctly after a value that ended within a character', () => {
+  it('reads a value correctly after another value that ended in the middle of a character', () => {
     expect(errorOf(() => parseEnvelope(Uint8Array.of(0x22, 0xe2, 0x82))).code).to.equal('not-utf8')
     expect(parseEnvelope(bytesOf(reduced({ AppName: '€' })))).to.include({ AppName: '€' })
   })
@@ -58,7 +58,7 @@ describe('parseEnvelope', () => {
     ])
   })
 
-  it('reports a field once if it breaks two limits, with the first problem', () => {
+  it('reports only the first problem of a field that breaks two limits', () => {
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' } }), '[1e400, "\\u0000"]')))
     const message = 'has a number that is too large for a 64-bit double'
     expect(error.problems).to.deep.equal([{ pointer: '/Headers/a', message }])
@@ -97,7 +97,7 @@ describe('nestsTooDeep', () => {
 })
 
 describe('checkPayload', () => {
-  it("converts the schema's GUIDs to lower case in a copy, and keeps other fields", () => {
+  it('converts GUIDs in fields of the schema to lower case in a copy, and keeps other fields', () => {
     const upper = orderId.toUpperCase()
     const envelope = parseEnvelope(bytesOf(reduced({ Payload: { ...orderCreated, OrderId: upper, PaymentId: upper } })))
     const event = checkPayload(envelope)
@@ -105,7 +105,7 @@ describe('checkPayload', () => {
     expect(envelope.Payload.OrderId).to.equal(upper)
   })
 
-  it('rejects an event by its Name, by its Version, and by the schema of both', () => {
+  it('rejects an unknown Name, an unknown Version, and a Payload that breaks its schema', () => {
     const changes = [{ Name: 'ParcelSent' }, { Version: 99 }, { Payload: {} }]
     const codes = changes.map((change) => errorOf(() => checkPayload(parseEnvelope(bytesOf(reduced(change))))).code)
     expect(codes).to.deep.equal(['unknown-event', 'unknown-version', 'invalid-payload'])

@@ -55,7 +55,7 @@ describe('mayShow', () => {
     ['Policy', 'by-hand@1'],
   ]
   for (const [name, value] of shown) {
-    it(`shows ${value} as ${name}`, () => expect(mayShow(name, value)).to.equal(true))
+    it(`shows the value ${value} of a field ${name}`, () => expect(mayShow(name, value)).to.equal(true))
   }
 
   const hidden: [name: string, value: string | number, why: string][] = [
@@ -77,7 +77,8 @@ describe('mayShow', () => {
     ['AppName', 'x'.repeat(65), 'too long'],
   ]
   for (const [name, value, why] of hidden) {
-    it(`hides ${String(value).slice(0, 20)} as ${name}: ${why}`, () => expect(mayShow(name, value)).to.equal(false))
+    it(`hides the value ${String(value).slice(0, 20)} of a field ${name}: ${why}`, () =>
+      expect(mayShow(name, value)).to.equal(false))
   }
 
   it('treats only Headers and Payload as open fields', () => {

@@ -10,7 +10,7 @@ const text = (maxLength: number) =>
     .tuple(anyText(maxLength - 1), fc.constantFrom('a', '-', '\u{1f600}'))
     .map((parts) => parts.join('').replaceAll('\0', 'b'))
 
-/** Any UTF-16 code units, often invalid characters. */
+/** Generates texts of any UTF-16 code units, which are often invalid characters. */
 const codeUnits = fc
   .array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constantFrom(0, 0x61)), { maxLength: 4 })
   .map((units) => String.fromCharCode(...units))
@@ -25,7 +25,7 @@ const anyBytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged, oddDocumen
 
 describe('parsing of any bytes', () => {
   for (const parse of [parseEnvelope, parseEvent, parseFullEnvelope]) {
-    it(`${parse.name} returns or throws an EnvelopeError with problems`, () => {
+    it(`${parse.name} returns a value or throws an EnvelopeError with problems`, () => {
       fc.assert(
         fc.property(anyBytes, (bytes) => {
           try {

@@ -44,7 +44,7 @@ describe('selectEvent', () => {
     expect(selectEvent(received(), [])).to.equal(undefined)
   })
 
-  it('rejects a near miss of a handled name, which would otherwise be lost', () => {
+  it('rejects a near miss of a handled name, because the event would otherwise be lost', () => {
     for (const Name of ['orderCreated', 'ORDER_CREATED', 'OrderCrated', 'OrderCreated ', 'OrdreCreated']) {
       const { code, problems } = errorOf(() => select({ Name, Version: 7, Payload: {} }))
       expect(code).to.equal('unknown-event')

@@ -22,7 +22,7 @@ const schema = (properties: object, more: object = {}) => ({ type: 'object', pro
 const upcastBetween = (payload: object, ...schemas: object[]) => upcastPayload(payload, schemas)
 
 describe('upcastPayload', () => {
-  it('returns the payload itself if the next version only names another field', () => {
+  it('returns an equal payload if the next version only adds a field', () => {
     const [one, two] = [schema({ Id: text }), schema({ Id: text, Note: text })]
     expect(upcastBetween({ Id: '1' }, one, two)).to.deep.equal({ Id: '1' })
   })

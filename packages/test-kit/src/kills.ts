@@ -30,7 +30,7 @@ async function expectTakenOnce(service: TestedService, stack: RunningStack, even
   await expectAnnouncedOnce(service, stack, events)
 }
 
-/** Publishes events until `end`, which returns all of them. */
+/** Publishes events until the caller calls `end`, which returns all of them. */
 function startStream(service: TestedService, stack: RunningStack) {
   const events: SubjectEvent[] = []
   let isEnding = false

@@ -63,7 +63,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns invalid records, each under the name of its problem. Most have the name of this event. */
+/** Returns invalid records, each under the name of its problem. Most have the Name of this event type. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))

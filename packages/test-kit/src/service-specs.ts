@@ -5,7 +5,7 @@ import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.
 import { poison } from './poison.ts'
 import { type Operator, reacting, type TestedService } from './tested-services.ts'
 
-/** Declares the specs of one service. Only services that react to events have poison and duplicates. */
+/** Declares the specs of one service. Only services that react to events get the specs of invalid records and duplicates. */
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   describe(service.name, () => {
     badRequests(service, running)
@@ -15,7 +15,7 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
   })
 }
 
-/** Enough keys for every partition. */
+/** These keys are enough to reach every partition. */
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
 export function duplicates(service: TestedService, running: () => RunningStack, operator: () => Operator): void {

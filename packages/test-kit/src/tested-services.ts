@@ -27,13 +27,13 @@ export type Documents = Record<string, unknown>
 /** Actions of an operator on the stores of a running stack. */
 export interface Operator {
   documents: (role: string) => Documents | Promise<Documents>
-  /** Restarts the services with these roles, default all, with empty stores. */
+  /** Restarts the services with these roles, or all services, with empty stores. */
   loseStores: (...roles: string[]) => Promise<void>
   /** Runs `make rebuild` for a service and returns its output. */
   rebuild: (role: string, ...args: string[]) => Promise<string>
 }
 
-/** Returns the services whose subject is installed. Services from a package may lack it; services of the application must have it. */
+/** Returns the services that have a subject for tests. A service from a package may lack it; a service of the application must have it. */
 export function withSubject(all: readonly Service[], root: string): Service[] {
   return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))
 }

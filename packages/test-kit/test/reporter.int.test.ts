@@ -53,7 +53,7 @@ describe('the report of a test run', () => {
     expect(lines.slice(-2)).to.deep.equal(['not run: one; other (no engine)', '1 passed, 0 failed'])
   })
 
-  it('fails a parallel run with skipped tests, which it could not report', () => {
+  it('fails a parallel run with skipped tests, because it could not report these tests', () => {
     const { status } = report('--parallel', '--jobs', '2', file('quick'), file('out'))
     expect(status).not.to.equal(0)
   })

@@ -54,7 +54,7 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. The result does not depend on the order or repetition of facts, because a rebuild may read facts in any order, even after
+ * Adds a fact. The result does not depend on the sequence and repetition of facts: a rebuild may read facts in any sequence, even after
  * new decisions. An approval overrides a rejection, as in order-service; otherwise the earlier decision applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
@@ -74,7 +74,7 @@ function counts(a: Decision, b: Decision): boolean {
   return a.approved === b.approved ? isEarlier(a, b) : a.approved
 }
 
-/** Defines a total order of causes: by time, cause and content. */
+/** Compares two causes by time, then id, then content. */
 function isEarlier(a: Cause, b: Cause): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId

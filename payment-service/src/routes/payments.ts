@@ -45,7 +45,7 @@ const payment = model<Shown>('Payment', {
 })
 
 const paymentId = pathId('id', {
-  description: 'The payment’s id. The example is the payment of the create example.',
+  description: 'The payment’s id. The example is the id that “Make a payment on request” returns for its example.',
   example: '8a5b431c-2e4a-5a35-86fa-306159454d19',
 })
 
@@ -64,7 +64,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore, currency:
         payment: newPayment(currency),
         idempotencyKey: idempotencyKey({
           description:
-            'Makes a retry safe: a request with the same key returns the payment of the first one, without a time limit. Without a key, a retry ' +
+            'Makes a retry safe: a request with the same key returns the payment of the first request, without a time limit. Without a key, a retry ' +
             'returns 409. 1 to 255 visible ASCII characters. The same key with another amount or order is refused (422).',
           example: 'my-first-payment',
         }),

@@ -56,7 +56,7 @@ describe('./orderflow', () => {
     [['logs', 'nginx'], {}, `error: unknown log nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
   ]
   for (const [args, env, stderr] of refused) {
-    it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} with the next step`, async () => {
+    it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} and names the next step`, async () => {
       expect(await cli(args, env)).to.include({ code: 1, stderr })
     })
   }

@@ -20,7 +20,7 @@ describe('readEventFile', () => {
     expect(read(content)).to.deep.equal({ topic: 'orderevents', key: '0b6f', value: Buffer.from(content) })
   })
 
-  it('returns the document of a fixture: bytes, text or JSON', () => {
+  it('returns the document that a fixture contains as bytes, text or JSON', () => {
     const bytes = Buffer.from([0xff, 0x7b])
     const fixtures: [object, Buffer][] = [
       [{ description: 'x', variant: 'full', envelope }, Buffer.from(JSON.stringify(envelope))],

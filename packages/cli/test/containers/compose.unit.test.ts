@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('starts observers only with their profiles', () => {
+  it('starts observers only if their profiles are selected', () => {
     const profiles = Object.entries(services).flatMap(([name, { profiles: own }]) => (own ? [[name, own]] : []))
     expect(Object.fromEntries(profiles)).to.deep.equal({
       jaeger: ['observe'],
@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
-  it('lets only the monitor request dry runs of consumers, on the port of metrics and with a different token for each', () => {
+  it('lets only the monitor request dry runs of consumers, on the metrics port and with a different token for each consumer', () => {
     const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const own = registered.find((service) => service.name === name)
@@ -169,7 +169,7 @@ describe('docker-compose.yml', () => {
     }
     const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
     for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
-    // Only services that publish events of their own, watch topics or have a store sign or verify events.
+    // A service signs or verifies events only if it publishes its own events, watches topics or has a store.
     const signers = registered.filter(
       ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
     )
@@ -214,7 +214,7 @@ describe('docker-compose.yml', () => {
     expect(kafka.KAFKA_SUPER_USERS).to.not.contain('ANONYMOUS')
   })
 
-  it('never pulls an image that is built here, because the owner of its name would receive the secrets', () => {
+  it('never pulls an image that is built here, because the owner of that name in a registry would receive the secrets', () => {
     const made = Object.entries(services).filter(([, { image }]) => image.includes('orderflow'))
     expect(made.map(([name]) => name).sort()).to.deep.equal(ours.filter((name) => !name.endsWith('-sidecar')).sort())
     for (const [name, { image, pull_policy }] of made) {
@@ -269,7 +269,7 @@ describe('a sidecar’s connection pool', () => {
 })
 
 describe('the sidecar of a release', () => {
-  it('starts with the flags of other containers, except ports and paths', () => {
+  it('starts with the same flags as the other sidecars, except ports and paths', () => {
     const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
@@ -294,11 +294,11 @@ describe('the settings of brokers', () => {
     'packages/cli/test/release/rehearsal/kafka.ts',
     'packages/cli/src/offline/images/kafka/docker/server.properties',
   ]
-  /** Hosted brokers require at least 6 s. */
+  /** Settings that may differ. Hosted brokers require at least 6 s. */
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`match those of brokers as processes in ${file}`, () => {
+    it(`equal those of brokers that run as processes, in ${file}`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =

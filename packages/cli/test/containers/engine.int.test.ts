@@ -7,7 +7,7 @@ import { repository, versions } from '../../src/lib/paths.ts'
 import { hashes } from '../../src/provision/build.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-/** A fake docker. Its compose command is the plugin in DOCKER_CONFIG, if that works. */
+/** A fake docker. Its compose command runs the plugin in DOCKER_CONFIG. */
 const docker = `#!/bin/sh
 case $1 in
   version) [ -z "$DOCKER_HOST" ] && echo 99.0 || { echo "Cannot connect to $DOCKER_HOST" >&2; exit 1; } ;;
@@ -97,7 +97,7 @@ describe('./orderflow engine', () => {
     expect((await engine()).output).to.equal('Docker engine 99.0, Docker Compose version built\n')
   })
 
-  it('replaces a link to a missing plugin, but never a plugin', async () => {
+  it('replaces a link to a missing plugin, but never an existing plugin', async () => {
     mkdirSync(dirname(plugin), { recursive: true })
     symlinkSync('/gone', plugin)
     expect((await engine()).code).to.equal(0)

@@ -7,8 +7,8 @@ interface FakeImage {
 }
 
 /**
- * A fake docker command line for a folder with a file for each image. It records its calls, and a build takes a while. The file
- * `refusal` has the registry's answer to a pull, and is empty if the registry has every image.
+ * A fake docker command line. Its folder has a file for each image, and a record of its calls. A build takes a while. The file `refusal`
+ * has the registry's answer to a pull; it is empty if the registry has every image.
  */
 const script = `#!${process.execPath}
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')

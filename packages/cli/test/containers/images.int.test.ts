@@ -57,7 +57,7 @@ describe('ensureImages', () => {
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 
-  it('builds images that it cannot pull, and labels stand-ins', async () => {
+  it('builds images that it cannot pull, and labels an image that is a stand-in', async () => {
     docker.refuse(unreachable)
     const present = await ensure(simple)
     const builds = simple.map((name) => `build ${name}`)

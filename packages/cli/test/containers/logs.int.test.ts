@@ -24,7 +24,7 @@ function start(docker: string) {
   return spawn(process.execPath, ['--input-type=module', '-e', script], { env })
 }
 
-/** Prints until its output is closed, then fails like docker compose. */
+/** A script that prints until its output is closed, and then fails like docker compose. */
 const endless = "trap '' PIPE; while echo kafka-1 2>/dev/null; do sleep 0.05; done; exit 255"
 
 describe('make logs of containers', () => {

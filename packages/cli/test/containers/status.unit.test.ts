@@ -46,7 +46,7 @@ describe('the status of containers', () => {
     expect(told([ill])).to.include('kafka: running, unhealthy, not well')
   })
 
-  it('reports a stack of ended containers as stopped for every exit code, unless a container restarts repeatedly', () => {
+  it('reports a stack as stopped if all its containers have ended with any exit code, and none restarts repeatedly', () => {
     const exited = [0, 137, 143].map((ExitCode) => container('kafka', { Status: 'exited', ExitCode }))
     expect(isStopped(rowsOf(expected, exited))).to.equal(true)
     expect(isStopped(rowsOf(expected, [...exited, container('order-service', { Status: 'restarting' })]))).to.equal(

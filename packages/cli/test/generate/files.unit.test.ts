@@ -19,7 +19,7 @@ describe('make generate', () => {
     })
   }
 
-  it('finds a folder with settings for each service, and each folder in services.json', () => {
+  it('finds a folder with settings for each service of services.json, and no other folders of services', () => {
     const own = services.map(({ folder }) => folder).filter((folder) => !folder.startsWith('packages/'))
     expect(readdirSync(repository).filter((name) => name.endsWith('-service'))).to.have.members(own)
     for (const { name, folder, http, https, channel, hasStore } of services) {

@@ -28,7 +28,7 @@ describe('the generated parts of alerts and dashboard', () => {
       expect(text).not.to.match(example)
   })
 
-  it('remove all words of a removed objective, which then appear nowhere', () => {
+  it('contain no words of a removed objective', () => {
     for (const text of [dashboardFile(dashboard, undefined), alertsFile(alerts, undefined)])
       expect(text).not.to.match(example)
   })

@@ -20,7 +20,7 @@ interface Setting {
 }
 
 /**
- * Returns the number of partitions of each replica, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). It takes members in
+ * Returns the number of partitions of each replica, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). The assignor takes members in
  * the order of their names, and the first ones get one more partition. The name of a member is its client id and a random text.
  */
 function sharesOf(replicas: number, ids: string[], count: number): number[] {

@@ -23,7 +23,7 @@ export function positions(planned: () => Plan): void {
       ])
     })
 
-    it('returns the extents of partitions, and lag and waiting time of groups that were never active', async () => {
+    it('returns the number of records in partitions, and lag and waiting time of a group that was never active', async () => {
       const before = Date.now()
       await publish()
       await publish()

@@ -45,7 +45,7 @@ describe('serviceRights', () => {
 })
 
 describe('serviceRights without consumed topics', () => {
-  it('allows a service only to write its topics, because it lacks a group and a store', () => {
+  it('allows a service without a group and a store only to write its topics', () => {
     expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
   })
 })

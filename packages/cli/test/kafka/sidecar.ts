@@ -58,7 +58,7 @@ export function sidecar(planned: () => Plan): void {
       app = createServer(respond).listen(entryOf(plan.ports.services, 'order-service').channel, '127.0.0.1')
       await once(app, 'listening')
       await ensureRunning(plan, ['order-sidecar'], { onProgress: () => {} })
-      // A late member or added partitions cancel the wait before a redelivery.
+      // If a member joins late or partitions are added, the sidecar cancels its wait before a redelivery.
       const [kafka, members] = [localKafka(plan.ports.kafka), membersOf(serviceNamed('order-service'))]
       await untilNothingMissing('all members', () => membersMissing(kafka, 'order-service', members))
     })
@@ -115,7 +115,7 @@ export function sidecar(planned: () => Plan): void {
       expect(Math.max(...after)).to.be.at.least(partitions.processes)
     })
 
-    it('refuses a request that is larger than its limit, with an error of gRPC', async () => {
+    it('refuses a request that is larger than its limit, with a gRPC error', async () => {
       const { daprHttp: HttpPort, daprGrpc: GrpcPort } = entryOf(plan.ports.services, 'order-service')
       const client = createSidecar({
         Sidecar: { Host: '127.0.0.1', HttpPort, GrpcPort, Token: entryOf(plan.tokens, 'order-service').dapr },

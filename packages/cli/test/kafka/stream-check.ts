@@ -47,13 +47,13 @@ export function streamCheck(planned: () => Plan): void {
       const { kill } = runningStack(plan, false)
       await kill('kafka', 'SIGSTOP')
       try {
-        // Only the check's deadline has this text. The client would wait longer and report another one.
+        // Only the check's deadline has this text. Kafka's client would wait longer and report another text.
         expect(await mine.check()).to.equal('the broker does not answer in time')
       } finally {
         await kill('kafka', 'SIGCONT')
       }
       await comesToBe((missing) => missing === undefined, 'the broker is back')
-      // The broker missed its own session, so it must elect leaders.
+      // The broker's own session has expired, so it must elect leaders again.
       await untilNothingMissing('Kafka', () => kafkaMissing(localKafka(plan.ports.kafka)))
       await consumer.close(true)
     })

@@ -33,7 +33,7 @@ export function localTopics(planned: () => Plan): void {
       }
     })
 
-    it('stay unchanged by a second call, which warns about a topic with other partitions', async () => {
+    it('stay unchanged by a second call, which warns about a topic with another number of partitions', async () => {
       expect(await ensureTopics(kafka, topics.processes)).to.deep.equal([])
       const [first] = topics.processes
       if (!first) throw new Error('no topics')
@@ -45,7 +45,7 @@ export function localTopics(planned: () => Plan): void {
       ])
     })
 
-    it('cause a warning with the correction if they differ from required settings', async () => {
+    it('cause a warning with the correcting command if they differ from required settings', async () => {
       const [spec] = topics.processes
       if (!spec) throw new Error('no topics')
       const name = 'settings'
@@ -79,7 +79,7 @@ export function localTopics(planned: () => Plan): void {
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 
-    it('keep records for ever, or for some days in segments of one day, which are deleted in time', async () => {
+    it('keep records for ever, or for some days in segments of one day', async () => {
       const names = topics.processes.map(({ name }) => name)
       const segmentMs = async () => {
         const resources = names.map((name) => ({

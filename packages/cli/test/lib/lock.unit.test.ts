@@ -23,7 +23,7 @@ describe('withLock', () => {
     expect(existsSync(file)).to.equal(false)
   })
 
-  it('admits one process at a time, and reports the owner to waiting ones', async () => {
+  it('admits one process at a time, and names the owner to waiting processes', async () => {
     let inside = 0
     let most = 0
     const waits: number[] = []

@@ -10,7 +10,7 @@ const all = ({ services: ports, ...others }: StackPorts) => [
   ...Object.values(others),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** The number of ports: two of Kafka and Jaeger, one of PostgreSQL, Prometheus and the exporter, eight of a service and its sidecar. */
+/** The number of ports: two each for Kafka and Jaeger, one each for PostgreSQL, Prometheus and the exporter, eight for a service with its sidecar. */
 const count = 7 + 8 * services.length
 
 describe('localPorts, freePorts and requireFreePorts', () => {
@@ -23,7 +23,7 @@ describe('localPorts, freePorts and requireFreePorts', () => {
   }
   afterEach(() => server?.close())
 
-  it('returns different ports for all uses of make up', () => {
+  it('returns different ports for all parts of make up', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 

@@ -17,13 +17,13 @@ describe('the process table', () => {
     ])
   })
 
-  it('lists the same processes with this machine’s ps as without it, but with another form of the start time', () => {
+  it('lists the same processes with ps as with /proc, but with another form of the start time', () => {
     const own = readPs().find(({ pid }) => pid === process.pid)
     expect(own?.group).to.equal(readProcessTable().get(process.pid)?.group)
     expect(Date.parse(`${own?.startId} UTC`)).to.be.closeTo(Date.now() - process.uptime() * 1_000, 5_000)
   })
 
-  it('shows the same start of a process in every time zone', () => {
+  it('shows the same start time of a process in every time zone', () => {
     const zone = process.env.TZ
     const startOf = () => readPs().find(({ pid }) => pid === process.pid)?.startId
     const before = startOf()

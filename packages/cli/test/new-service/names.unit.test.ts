@@ -31,7 +31,7 @@ describe('namesOf', () => {
     'a--b-service',
   ]
   const long = `${'x'.repeat(33)}-service`
-  // Names that the language or the code already has.
+  // Names that JavaScript or the code already uses.
   for (const name of [...bad, long, 'date-service', 'page-service']) {
     it(`refuses the name ${name || '(empty)'}`, () => {
       expect(() => namesOf(name, code))

@@ -20,13 +20,13 @@ describe('the template of a service', () => {
     expect(text).to.contain("publisherOf('ParcelSent')").and.contain('underKey(parcelEvents, envelope)')
   })
 
-  it('renames the field of the key if documents have a field of that name', () => {
+  it('renames the field of the key if documents already have a field with this name', () => {
     expect(textOf({ ...placeholder, key: 'Id' }))
       .to.contain('eventId: guidText')
       .and.match(/^ {2}id: guidText,$/m)
   })
 
-  it('uses the first expected answer unless another event is named', () => {
+  it('uses the named event, or the first expected reaction of services.json', () => {
     expect(heardEvent('')).to.deep.equal({
       name: 'PaymentApproved',
       constant: 'paymentEvents',
@@ -45,18 +45,18 @@ describe('the template of a service', () => {
       .that.matches(/^EVENT is one of OrderCancelled, OrderCreated, /)
   })
 
-  /** Returns an application without services, in which outside publishers publish these events to orderevents. */
+  /** Returns an application without services. Its outside publishers publish these events to orderevents. */
   const app = (outside: string[]) => ({
     ...application,
     topics: application.topics.map((topic) => ({ ...topic, outside: topic.name === 'orderevents' ? outside : [] })),
     services: {},
   })
 
-  it('uses the topic in which outside publishers publish the event', () => {
+  it('uses the topic to which outside publishers publish the event', () => {
     expect(heardEvent('PaymentApproved', app(['PaymentApproved']) as never).topic).to.equal('orderevents')
   })
 
-  it('refuses an event without a topic, even if outside publishers may write a topic', () => {
+  it('refuses an event without a topic, even if outside publishers may publish other events', () => {
     expect(() => heardEvent('PaymentApproved', app(['OrderCreated']) as never))
       .to.throw(CliError, 'no topic of services.json has the event PaymentApproved')
       .with.property('nextStep')

@@ -17,7 +17,7 @@ const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
 }
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)
-/** The alert of the objective in services.json, whose heading must not depend on it. */
+/** The alert of the objective in services.json. Its heading must stay the same for every objective. */
 const objectiveAlert = 'OrdersPaidLate'
 const manual = read('docs/observability.md')
 

@@ -61,7 +61,7 @@ describe('the pages of a stack of processes', () => {
     process.env.Telemetry__MonitorPage = 'https://shop.example/monitor/'
     const inherited = linked()
     delete process.env.Telemetry__MonitorPage
-    // Keeps the inherited variable.
+    // The plan sets no value, so the process inherits the variable.
     expect(inherited).to.equal(undefined)
   })
 })

@@ -49,7 +49,7 @@ describe('stackTokens, stackPassword and localCertificate', () => {
     expect(readFileSync(files.certificate).equals(first)).to.equal(true)
   })
 
-  it('creates a certificate that works for clients which trust it', async () => {
+  it('creates a certificate that works for clients that trust it', async () => {
     const files = await localCertificate(temporaryFolder())
     const [cert, key] = [readFileSync(files.certificate), readFileSync(files.key)]
     const server = createServer({ cert, key }, (_request, response) => response.end('hello')).listen(0, '127.0.0.1')

@@ -25,7 +25,7 @@ describe('checkHash', () => {
 
   it('accepts a download with the pinned hash', () => checkHash(name, hashes[name] ?? ''))
 
-  it('refuses a download with another hash, and names both', () => {
+  it('refuses a download with another hash, and names both hashes', () => {
     expect(() => checkHash(name, 'sha512-other'))
       .to.throw(CliError, `the hash of ${name} is sha512-other, but packages/cli/hashes.json has ${hashes[name]}`)
       .with.property('code', 'wrong-hash')

@@ -19,7 +19,7 @@ describe('the boot check of an image', () => {
         (error: Error) => error.message,
       )
 
-  it('uses a type of store that services support, because others never become ready', async () => {
+  it('uses a type of store that services support, because other stores never become ready', async () => {
     expect(await write(storeOf('packages/cli/release-image/boot-check/mongodb/statestore.yaml'))).to.equal('written')
     expect(await write('state.in-memory')).to.match(/state\.in-memory is not tested .*; use state\.sqlite/)
   })

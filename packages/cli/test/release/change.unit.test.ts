@@ -20,7 +20,7 @@ describe('the diff of config vars', () => {
     ])
   })
 
-  it('leaves out unchanged and foreign values', () => {
+  it('leaves out unchanged values, and variables that the export does not have', () => {
     expect(changesBetween({ A: '1', B: '2' }, { A: '1' })).to.deep.equal([])
   })
 

@@ -10,7 +10,7 @@ describe('the command line of releases', () => {
   const operator = createOperator({ RELEASE_FOLDER: folder })
   const names = services.map(({ role }) => role)
 
-  /** Writes the file of an export that a person has edited. */
+  /** Writes an export file, as if a person had edited it. */
   function exported(service: string, vars: Record<string, string>): void {
     mkdirSync(join(folder, service), { recursive: true })
     writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
@@ -45,7 +45,7 @@ describe('the command line of releases', () => {
     expect(status).to.equal(0)
   })
 
-  it('creates topics with the settings of the first or the named service', async () => {
+  it('creates topics with the settings of the named service, or of the first one', async () => {
     exported('order-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-orders' })
     exported('payment-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-payments' })
     expect((await operator.orderflow('release-topics')).output).to.match(/error: Stream__SaslMechanism: of-orders /)

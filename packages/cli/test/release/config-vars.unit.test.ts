@@ -15,7 +15,7 @@ const usual = { ...hosted, ...issuer }
 const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(serviceNamed('payment'), env, earlier)
 
 describe('resolveConfigVars and secretsOf', () => {
-  it('returns all settings except listeners inside the image, with the values for hosted brokers', async () => {
+  it('returns all settings except hosts and ports inside the image, with the values for hosted brokers', async () => {
     const { vars, problems } = await resolve(usual)
     expect(problems).to.deep.equal([])
     expect(vars).to.include({
@@ -34,7 +34,7 @@ describe('resolveConfigVars and secretsOf', () => {
     expect(vars).to.include({ Policy__ApproveUpTo: '1', Log__Level: 'warn', State__Store: 'statestore' })
   })
 
-  it('reports as missing only values that the operator must provide', async () => {
+  it('reports a value as missing only if the operator must provide it', async () => {
     expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members([
       ...Object.keys(hosted),
       'Auth__Issuer',
@@ -68,7 +68,7 @@ describe('resolveConfigVars and secretsOf', () => {
     ['Stream__Broker', 'a:1', /no such setting/],
   ]
   for (const [name, value, problem] of wrong) {
-    it(`reports an invalid value by its name: ${name}=${value}`, async () => {
+    it(`names the variable of an invalid value: ${name}=${value}`, async () => {
       const { problems } = await resolve({ ...usual, [name]: value })
       expect(problems).to.have.length(1)
       expect(problems[0])
@@ -83,7 +83,7 @@ describe('resolveConfigVars and secretsOf', () => {
     expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
   })
 
-  it('names the destination of traces only if the environment does', async () => {
+  it('sets the destination of traces only if the environment has one', async () => {
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example', OTEL_EXPORTER_OTLP_HEADERS: 'key=word' }
     const { vars, problems } = await resolve({ ...usual, ...traced, OTEL_LOG_LEVEL: 'debug' })
     expect(problems).to.deep.equal([])

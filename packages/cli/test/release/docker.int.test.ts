@@ -52,7 +52,7 @@ describe('the docker command', () => {
     expect(message).to.match(/^docker push failed \(3\):\n81\n[\s\S]*\n100\nthe reason$/)
   })
 
-  it('fails with a link to the installation if it is missing', async () => {
+  it('fails with a link to the installation if docker is missing', async () => {
     process.env.PATH = temporaryFolder()
     const { code, message, nextStep } = await refusal(docker(['version']))
     expect(code).to.equal('docker')

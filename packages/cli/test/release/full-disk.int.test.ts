@@ -15,7 +15,7 @@ describe('the record of a release on a full disk', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('keeps its old content if the new one fits only in part', async () => {
+  it('keeps its old content if only a part of the new content fits', async () => {
     // The system writes the bytes that fit, and reports success for them.
     const disk = await mountDisk(folder, '64k')
     const journal = openJournal('shop', { RELEASE_FOLDER: folder })

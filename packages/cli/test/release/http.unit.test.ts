@@ -55,7 +55,7 @@ describe('createHttp', () => {
     expect(waits).to.deep.equal([500, 1000])
   })
 
-  it('sends a request once if it is not idempotent', async () => {
+  it('sends a request only once if it is not idempotent', async () => {
     answers = [answer(503)]
     expect((await send({ method: 'POST', idempotent: false })).status).to.equal(503)
     answers = [hangUp]
@@ -81,7 +81,7 @@ describe('createHttp', () => {
     expect(seen).to.have.length(4)
   })
 
-  it('slows down if few requests are left', async () => {
+  it('slows down if the platform allows only a few more requests', async () => {
     answers = [answer(200, { 'RateLimit-Remaining': '3' })]
     const slowed: number[] = []
     const http = createHttp({ sleep: async (ms) => slowed.push(ms) })
@@ -104,7 +104,7 @@ describe('createHttp', () => {
     expect(error.message).to.match(/127\.0\.0\.1:\d+ did not answer within 0\.05 s/)
   })
 
-  it('names the setting if the host does not answer', async () => {
+  it('names the setting of a host that does not answer', async () => {
     server.close()
     const error = await refusal()
     expect(error.message).to.match(/cannot be reached \(ECONNREFUSED\)/)

@@ -27,7 +27,7 @@ describe('the journal of a release', () => {
     expect(readdirSync(join(folder, 'apps'))).to.have.length(1)
   })
 
-  it('keeps the state before an interrupted release when the next one continues', () => {
+  it('keeps the state before an interrupted release when the next release continues it', () => {
     open().begin(before(1, { A: 'old' }), at)
     open().begin(before(2, { A: 'new', B: 'untouched' }), at)
     expect(open().read()?.before).to.deep.equal(before(1, { A: 'old', B: 'untouched' }))
@@ -40,7 +40,7 @@ describe('the journal of a release', () => {
     expect(open().read()?.before.release?.version).to.equal(3)
   })
 
-  it('restores the previous release if a release changed nothing', () => {
+  it('keeps the record of the previous release after a release that changed nothing', () => {
     open().begin(before(1), at)
     open().finish(3, at)
     const last = open().read()

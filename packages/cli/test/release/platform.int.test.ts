@@ -30,7 +30,7 @@ describe('the client of the platform’s API', () => {
       'up',
     )
 
-  it('merges config vars, removes those with null, and creates a release for each change', async () => {
+  it('merges config vars, removes a var with the value null, and creates a release for each change', async () => {
     const { platform } = contextFor(fake)
     expect(await platform.patchConfigVars({ A: '1', B: '2' })).to.deep.equal({ A: '1', B: '2' })
     expect(await platform.patchConfigVars({ A: null, C: '' })).to.deep.equal({ B: '2', C: '' })
@@ -39,7 +39,7 @@ describe('the client of the platform’s API', () => {
     expect((await platform.newestRelease())?.version).to.equal(3)
   })
 
-  it('releases an image, which starts a web process, but not the same image again', async () => {
+  it('starts a web process for a released image, and ignores the same image after that', async () => {
     const { platform } = contextFor(fake)
     expect(await platform.formation()).to.deep.equal([])
     await platform.releaseImage(digestOf('a'))
@@ -75,7 +75,7 @@ describe('the client of the platform’s API', () => {
     expect(context.text()).to.include(fake.app('my-app').webUrl)
   })
 
-  it('reports a missing release before the first one and after its rollback', async () => {
+  it('reports that nothing is released after the image was removed', async () => {
     const context = contextFor(fake)
     await context.platform.releaseImage(digestOf('a'))
     await untilUp(2)

@@ -28,7 +28,7 @@ describe('createRegistry', () => {
     expect(requests[0]?.headers.Authorization).to.equal(`Basic ${Buffer.from(`_:${token}`).toString('base64')}`)
   })
 
-  it('recognises the image of an engine that names images by their manifest', async () => {
+  it('recognises an image if the engine names images by the digest of their manifest', async () => {
     const { registry } = registryThatAnswers(200, accepted)
     const manifestDigest = `sha256:${createHash('sha256').update(JSON.stringify(accepted)).digest('hex')}`
     expect(await registry.imageDigest(manifestDigest)).to.equal(digest)

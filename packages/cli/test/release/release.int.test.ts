@@ -10,7 +10,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const [ours, others] = [digestOf('a'), digestOf('b')]
 
-/** A fake docker with one named image. The file `name` has its id, the file `pushed` the id of the image in the registry. Commands can have hooks. */
+/** A fake docker with one named image. The file `name` has its id, and `pushed` the id of the pushed image. A test can add a hook to a command. */
 const docker = `#!/bin/bash
 cd "$(dirname "$0")"
 command=$1
@@ -106,13 +106,13 @@ describe('a release', () => {
     expect(released()).to.equal(undefined)
   })
 
-  it('starts the number of replicas that services.json declares at the first release', async () => {
+  it('starts as many replicas as services.json declares if the release is the first one', async () => {
     await run(3)
     expect(app().quantity).to.equal(3)
     expect(app().dynos).to.have.length(3)
   })
 
-  it('starts the number of replicas that services.json declares if the first release was interrupted', async () => {
+  it('starts as many replicas as services.json declares if the first release was interrupted', async () => {
     // The release is killed after it has released the image, and before it sets the number of processes.
     fake.answer('PATCH', /formation/, async (_request, response, next) => {
       response.json = () => response.status(402).end('{"id": "x", "message": "x"}')

@@ -58,7 +58,7 @@ describe('a rollback', () => {
     expect(context.text()).to.include('2 config vars change')
   })
 
-  it('continues with the next rollback after an interruption', async () => {
+  it('completes an interrupted rollback when it is called again', async () => {
     const context = await releasedTwice()
     fake.answer('POST', /releases/, (request, response, next) => {
       response.json = () => {

@@ -158,7 +158,7 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
 }
 
-/** Converts a schema from 2020-12 to draft 7, where a reference must be the only keyword. Both schemas accept the same documents. */
+/** Converts a JSON Schema from 2020-12 to draft 7, where a reference must be the only keyword. Both schemas accept the same documents. */
 function toDraft7(schema: unknown): JsonSchema {
   const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
   return convert(kept) as JsonSchema
@@ -179,7 +179,7 @@ export const servers = {
   processes: {
     host: 'localhost:9092',
     protocol: 'kafka',
-    description: 'Kafka as a process on this machine, reachable only from it. No login is required.',
+    description: 'Kafka as a process, reachable only from this machine. No login is required.',
   },
   containers: {
     host: 'localhost:9092',
@@ -192,7 +192,7 @@ export const servers = {
     pathname: '/v1/events',
     protocol: 'http',
     description:
-      'event-gateway, for publishers without a Kafka client: POST /v1/events/{topic} accepts one event, a list, or lines. With restricted access it requires an API key.',
+      'event-gateway, for publishers without a Kafka client: POST /v1/events/{topic} accepts one event, a list of events, or JSON lines. With restricted access it requires an API key.',
   },
 }
 
@@ -217,7 +217,7 @@ export const headers: JsonSchema = {
     tracestate: { title: 'Trace state', description: 'W3C Trace Context.', type: 'string' },
     signature: {
       title: 'Signature',
-      description: 'Services of the platform sign their records: the HMAC-SHA-256 of the value, in base64url.',
+      description: 'The HMAC-SHA-256 of the value, in base64url. Only services of the platform sign their records.',
       type: 'string',
       pattern: '^[A-Za-z0-9_-]{43}$',
     },

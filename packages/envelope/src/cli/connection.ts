@@ -14,13 +14,13 @@ export const kafkaOptions = {
   ca: { type: 'string' },
 } as const
 
-export const kafkaHelp = `  --brokers HOST:PORT,...   ENVELOPE_BROKERS
-  --topic NAME              ENVELOPE_TOPIC
-  --username NAME           ENVELOPE_USERNAME; set its password in ENVELOPE_PASSWORD, or in a file:
-  --password-file FILE      ENVELOPE_PASSWORD_FILE
-  --mechanism NAME          ENVELOPE_MECHANISM: SCRAM-SHA-512 (default), SCRAM-SHA-256 or PLAIN
-  --tls, --no-tls           ENVELOPE_TLS=true|false. Default: TLS if a username or --ca is set
-  --ca FILE                 ENVELOPE_CA: PEM file, replaces the authorities that Node trusts
+export const kafkaHelp = `  --brokers HOST:PORT,...   or the variable ENVELOPE_BROKERS
+  --topic NAME              or ENVELOPE_TOPIC
+  --username NAME           or ENVELOPE_USERNAME. Set its password in ENVELOPE_PASSWORD, or in a file:
+  --password-file FILE      or ENVELOPE_PASSWORD_FILE
+  --mechanism NAME          or ENVELOPE_MECHANISM: SCRAM-SHA-512 (default), SCRAM-SHA-256 or PLAIN
+  --tls, --no-tls           or ENVELOPE_TLS=true|false. Default: TLS if a username or --ca is set
+  --ca FILE                 or ENVELOPE_CA: a PEM file that replaces the authorities that Node trusts
 `
 
 const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const

@@ -77,7 +77,7 @@ for (const stream of [stdout, stderr]) {
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {
-  // Compared by name, because only some commands load the modules of these errors.
+  // Compares the errors by name, because only some commands load the modules of these errors.
   const isKnown = error instanceof UsageError || ['ClientMissingError', 'ContractError'].includes((error as Error).name)
   if (!isKnown) throw error
   stderr.write(`envelope: ${(error as Error).message}\n`)

@@ -11,16 +11,16 @@ import { didYouMean, readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope new NAME[@VERSION] --data JSON|@FILE|-
 
-Print a full envelope in one line, for \`envelope publish\`, or the problems of the data. VERSION defaults to the event's newest one.
+Print a full envelope in one line, for \`envelope publish\`. If the data is invalid, print its problems. Default: the newest VERSION.
 
   --data JSON            the Payload; @FILE reads a file, - reads standard input
-  --app-id GUID          ENVELOPE_APP_ID: identifies your application, and never changes
-  --app-name NAME        ENVELOPE_APP_NAME
+  --app-id GUID          or ENVELOPE_APP_ID: identifies your application, and never changes
+  --app-name NAME        or ENVELOPE_APP_NAME
   --id, --correlation-id, --trace-id GUID
                          default: new ids; the CorrelationId is the TraceId
   --date DATE            time of the event: a date-time with an offset, such as 2026-01-31T12:00:00Z. Default: now
-  --tenant ID            TenantID
-  --pretty               print several lines
+  --tenant ID            the event's TenantID
+  --pretty               print the envelope on several lines
 
 Exit codes: 0, 1 if the envelope would be invalid, 2 for wrong arguments.
 `

@@ -11,11 +11,12 @@ import { oneOf, readOptions } from './usage.ts'
 
 export const help = `Usage: envelope publish --brokers HOST:PORT --topic NAME FILE...
 
-Publish each valid envelope in each FILE, with its bytes unchanged, and list the invalid ones. - is standard input. The formats
-are those of \`envelope validate\`.
+Publish each valid envelope in each FILE, with its bytes unchanged, and list the invalid ones. FILE may be - for standard input,
+and has a format of \`envelope validate\`.
 
 ${kafkaHelp}
-  --mode publisher          accept only full envelopes (default); receiver: accept what receivers accept
+  --mode publisher          accept only full envelopes (default)
+  --mode receiver           accept all envelopes that receivers accept
   --key TEXT                the record's key. Default: the key fields of the topic, from the Payload
   --key-field NAME          use another field of the Payload as the key
   --any-topic               allow events that belong to another topic of the contract

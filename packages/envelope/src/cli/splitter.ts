@@ -8,7 +8,7 @@ export interface Findings {
   onDocument(bytes: Uint8Array, line: number): void
   /**
    * Receives many whole lines at once, which is faster than one line at a time. Each line is a document or blank.
-   * @returns the number of lines; 0 to receive each line in `onDocument`
+   * @returns the number of handled lines, or 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
   /** Receives a problem between documents, or of a document that is too long. */
@@ -26,7 +26,7 @@ const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte
 
 /**
  * Finds the documents in chunks of bytes: JSON texts that may span lines, JSON lines, or the items of a list. If the first document ends on
- * the line where it begins, every later line is one document, so a broken line affects only itself.
+ * the line where it begins, every later line is one document. A broken line then does not affect later lines.
  */
 export class Splitter {
   readonly #findings: Findings

@@ -13,11 +13,11 @@ import { readOptions, UsageError } from './usage.ts'
 export const help = `Usage: envelope tail --brokers HOST:PORT --topic NAME [--correlation ID] [--pretty] [--values]
 
 Follow a topic until Ctrl-C, beginning with the next record. Print one line of JSON for each record, with its position, key and
-envelope. Values are masked unless the schemas name them and do not mark them as personal.
+envelope. Personal values are masked, and values of fields that the schemas do not name.
 
 ${kafkaHelp}
   --from-start        begin with the oldest record of the topic
-  --correlation ID    print only events of this CorrelationId; any usual spelling of a GUID
+  --correlation ID    print only events with this CorrelationId, in any usual spelling of a GUID
   --pretty            print several lines for each record
   --values            print all values, also personal ones
 

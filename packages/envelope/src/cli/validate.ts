@@ -11,7 +11,7 @@ export const help = `Usage: envelope validate [--mode publisher|receiver] [--jso
 List the problems of each envelope in each FILE; - is standard input. A file has one envelope, which may span lines,
 a list of envelopes, or JSON lines, which need constant memory.
 
-  --mode receiver    accept what receivers accept, also the reduced variant (default)
+  --mode receiver    accept all envelopes that receivers accept, also reduced ones (default)
   --mode publisher   accept only the full variant
   --json             print [{"source", "valid", "variant", "errors": [{"pointer", "message", "hint"}]}]
 

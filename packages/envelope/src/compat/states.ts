@@ -27,7 +27,7 @@ export function schemasAt(ref: string, folder: string): Schemas {
   return parsed(names.map((name) => [name, git('show', `${commit}:./${name}`) ?? '']))
 }
 
-/** Releases, oldest first. Unlike tags, every clone has this file. */
+/** The file with all releases, oldest first. A clone always has this file, but may lack tags. */
 const releasesFile = 'releases.json'
 
 interface Release {

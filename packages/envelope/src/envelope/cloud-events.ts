@@ -19,7 +19,7 @@ export interface CloudEvent {
   [attribute: string]: unknown
 }
 
-/** Removes unset attributes. Null is treated as absent (JSON format 1.0.2, 2.2), but is a value of `data` (3.1.1). */
+/** Removes attributes that are undefined or null (JSON format 1.0.2, 2.2). Only `data` may be null (3.1.1). */
 function withoutUnset<E extends object>(event: E): E {
   const isSet = ([name, value]: [string, unknown]) => (name === 'data' ? value !== undefined : value != null)
   return Object.fromEntries(Object.entries(event).filter(isSet)) as E
@@ -37,7 +37,7 @@ const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
  */
 export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): CloudEvent {
   const { Id, CorrelationId } = source ? completeEnvelope(envelope, source) : envelope
-  if (Id === undefined) throw new TypeError('the envelope has no Id: pass its record as source to derive one')
+  if (Id === undefined) throw new TypeError('the envelope has no Id: pass its record as source to derive an Id')
   const type = typeOf(envelope)
   const isFull = [envelope.Id, envelope.CorrelationId, envelope.TraceId].every((id) => id !== undefined)
   return {

@@ -15,7 +15,7 @@ export interface NewEvent<T extends EventType | EventName> {
   payload: PayloadOf<T>
   /** Written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
-  /** Default: a new UUID v4. Derive it from the cause, so a retry publishes the same event. */
+  /** Default: a new UUID v4. Derive the id from the cause, so that a retry publishes the same event. */
   id?: string | undefined
   /** Default: the TraceId. A reaction passes the CorrelationId of its cause. */
   correlationId?: string | undefined

@@ -85,7 +85,7 @@ interface Selection {
   nearMiss: (name: string) => string | undefined
 }
 
-/** An entry is freed together with its list of types. */
+/** A cache. An entry is freed together with its list of types. */
 const selections = new WeakMap<readonly EventType[], Selection>()
 
 function selectionOf(types: readonly EventType[]): Selection {
@@ -98,8 +98,8 @@ function selectionOf(types: readonly EventType[]): Selection {
 }
 
 /**
- * Returns the event with a valid Payload if a receiver handles its type, or undefined for another application's event. Rejects other
- * versions of a handled name, and names that are nearly equal to a handled name, because the receiver would otherwise skip these events.
+ * Returns the event with a valid Payload if the receiver handles its type, or undefined for another application's event. Rejects other
+ * versions of a handled name. Also rejects a name that nearly equals a handled name, because it is probably a mistake.
  * @param types a constant list; pass the same list for each event
  * @throws {EnvelopeError} `invalid-payload`, `unknown-version` or `unknown-event`
  */

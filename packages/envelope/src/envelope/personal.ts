@@ -30,7 +30,7 @@ export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
 
-/** Names that are personal in at least one event. */
+/** Names of fields that are personal in at least one event. */
 export const personalNames: readonly string[] = [...new Set(everyField.filter(isMarked).map(({ name }) => name))]
 
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
@@ -63,7 +63,7 @@ const maxNameLength = 256
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const date = /^[\dT:.,Z+ -]+$/i
 
-/** Returns true if a text looks like a value of a field. */
+/** Returns true if a text looks like a value of a field with this schema. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)

@@ -9,7 +9,7 @@ export interface PublishedPosition {
 }
 
 export interface Publisher {
-  /** Writes the records to all in-sync replicas. If it throws, some records may have been written. */
+  /** Writes the records to all in-sync replicas. After an error, some records may have been written. */
   send(records: readonly OutgoingRecord[]): Promise<PublishedPosition[]>
   close(): Promise<void>
 }

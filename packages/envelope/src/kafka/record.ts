@@ -10,8 +10,8 @@ export interface OutgoingRecord {
 }
 
 /**
- * Returns the partition key of an event: the values of its key fields, joined by a slash. Returns undefined if it lacks one of the fields;
- * Kafka may then use any partition.
+ * Returns the partition key of an event: the values of its key fields, joined by a slash. Returns undefined if a field is missing; Kafka
+ * may then use any partition.
  * @param fields default: the key fields that services.json declares for the event's topic
  */
 export function keyOf(document: unknown, fields: string | readonly string[] = keyFields(document)): string | undefined {
@@ -21,7 +21,7 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
   return isWhole && values.length > 0 ? values.join('/') : undefined
 }
 
-/** Returns the key fields of a topic. If services.json does not declare it, the event's Name determines the topic. */
+/** Returns the key fields of `topic`. If services.json does not declare `topic`, returns those of the topic for the event's Name. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
   const declared = declaredTopics()
   const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : topicOf(document)
@@ -49,7 +49,7 @@ interface Topic {
   events: readonly string[]
 }
 
-/** Read when first needed, because `make generate` writes the file. */
+/** The content of topics.json. It is read when first needed, because `make generate` writes the file. */
 let topics: Record<string, Topic> | undefined
 
 function declaredTopics(): Record<string, Topic> {

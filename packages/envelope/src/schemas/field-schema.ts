@@ -81,16 +81,16 @@ function exampleOf(given: AnySchemaObject): unknown {
 
 const clamped = (value: number, minimum = value, maximum = value) => Math.min(Math.max(value, minimum), maximum)
 
-/** An object with API names of its fields: `GivenName` becomes `givenName`. */
+/** An object whose fields have API names: `GivenName` becomes `givenName`. */
 export type CamelCase<T> = { [K in keyof T as Uncapitalize<K & string>]: T[K] }
 
 export type PascalCase<T> = { [K in keyof T as Capitalize<K & string>]: T[K] }
 
-/** Renames the fields of an object, but not of nested objects. */
+/** Renames fields such as `GivenName` to `givenName`, but not in nested objects. */
 export const camelCase = <T extends object>(object: T): CamelCase<T> =>
   renamed(object, camelCaseName) as unknown as CamelCase<T>
 
-/** Renames the fields of an object, but not of nested objects. */
+/** Renames fields such as `givenName` to `GivenName`, but not in nested objects. */
 export const pascalCase = <T extends object>(object: T): PascalCase<T> =>
   renamed(object, pascalCaseName) as unknown as PascalCase<T>
 

@@ -1,6 +1,6 @@
 const [digit, hyphen] = [1, 2]
 
-/** The kind of each UTF-16 code unit; 0 for code units that occur in no GUID. */
+/** Maps each UTF-16 code unit to its kind. Kind 0 never occurs in a GUID. */
 const kinds = new Uint8Array(2 ** 16)
 for (const character of '0123456789abcdefABCDEF') kinds[character.charCodeAt(0)] = digit
 kinds['-'.charCodeAt(0)] = hyphen

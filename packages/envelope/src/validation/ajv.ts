@@ -29,9 +29,9 @@ function createAjv(): Ajv2020 {
     code,
   })
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
-  // See personal.ts.
+  // personal.ts reads this keyword.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
-  // See `upcast`.
+  // `upcast` reads this keyword.
   ajv.addKeyword({ keyword: 'x-upcast', schemaType: 'object' })
   ajv.addSchema([withoutNot(commonSchema), ...eventSchemas.values()])
   return ajv

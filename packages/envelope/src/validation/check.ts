@@ -98,7 +98,7 @@ export function unknownEvent(hint: string): Fault {
 
 /**
  * @param kind `known`: the version has no schema. `handled`: the receiver handles other versions
- * @param versions listed in the hint
+ * @param versions the versions that the hint lists
  */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
   const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
@@ -110,7 +110,7 @@ export function eventFault(document: unknown, variant: Variant): Fault | undefin
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Returns the fault of the limits beyond JSON Schema: see `limitProblems`. */
+/** Returns the problems that `limitProblems` finds as a fault, or undefined. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -189,7 +189,7 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
  * - U+0000, which MongoDB rejects in keys and PostgreSQL everywhere;
  * - lone surrogates, which UTF-8 cannot write (RFC 7493, section 2.1).
  *
- * It uses its own stack, because `document` may nest deeper than the call stack.
+ * The search does not recurse, because `document` may nest deeper than the call stack.
  * @param isPlain true if the document was UTF-8 text without a backslash; JSON writes such texts and keys only with escapes
  * @returns one problem for each pointer
  */

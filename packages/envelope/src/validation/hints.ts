@@ -2,7 +2,7 @@ import { fold } from './near-miss.ts'
 
 /** Hints for frequent mistakes. They never repeat the value. */
 
-/** Wrong names that differ from the right one in more than case and separators. */
+/** Maps a wrong name to the right one, if they differ in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
 /** The maximum number of keys to compare, because a hostile object may have many keys. */

@@ -1,4 +1,4 @@
-// Reads a JSON text as bytes: no byte of another UTF-8 character equals one of JSON's structural characters.
+// Reads a JSON text as bytes. In UTF-8, the bytes of JSON's structural characters occur in no other character.
 
 const codes = { quote: 0x22, backslash: 0x5c, comma: 0x2c, colon: 0x3a, minus: 0x2d, zero: 0x30, nine: 0x39 } as const
 const listBegin = 0x5b
@@ -29,7 +29,7 @@ function endOfString(text: Uint8Array, from: number): number {
   return at + 1
 }
 
-/** The keys that lead to a value: at most three, and none inside a list. */
+/** The keys that lead to a value: at most three. A value in a list has the keys of the list. */
 interface Path {
   keys: string[]
   isWhole: boolean

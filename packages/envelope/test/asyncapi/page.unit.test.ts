@@ -6,7 +6,7 @@ const document = asyncApiDocument(traffic)
 const page = asyncApiPage(document)
 
 describe('asyncApiPage', () => {
-  it('shows each topic, message and field with its personal marks and an example', () => {
+  it('shows each topic, message and field, with examples and with marks for personal fields', () => {
     for (const topic of Object.keys(document.channels)) expect(page).to.contain(`<h2 id="${topic}">`)
     for (const { title, examples } of Object.values(document.components.messages)) {
       expect(page).to.contain(`<h3>${title}</h3>`)

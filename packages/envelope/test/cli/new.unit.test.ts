@@ -170,7 +170,7 @@ describe('the output of envelope tail', () => {
     expect(show(`${'['.repeat(99_999)}${']'.repeat(99_999)}`).problems[0].message).to.match(/nests deeper/)
   })
 
-  it('selects events by CorrelationId in any spelling of the event', () => {
+  it('selects events by CorrelationId, even if the event spells the GUID in another way', () => {
     for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
       expect(shown(record({ CorrelationId: id }), { ...options, correlation: app.id }), id).not.to.equal('')
   })

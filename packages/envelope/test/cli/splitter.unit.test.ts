@@ -9,7 +9,7 @@ interface Found {
   flaw?: string
 }
 
-/** Returns the findings of chunks, each overwritten after reading, as in a pool of buffers. */
+/** Returns the findings of chunks. Each chunk is overwritten after it is read, as in a pool of buffers. */
 function found(...chunks: (string | Uint8Array)[]): Found[] {
   const all: Found[] = []
   const splitter = new Splitter({
@@ -85,7 +85,7 @@ describe('Splitter', () => {
     )
   })
 
-  it('finds the same in arbitrary bytes if they arrive at once or byte by byte, and reports everything except white space', () => {
+  it('finds the same documents in arbitrary bytes that arrive at once or byte by byte, and ignores only white space', () => {
     const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '\n', '\r', ' ', 'é', 'x', '\0', '\uFEFF')
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -109,7 +109,7 @@ describe('Splitter', () => {
     expect(texts([first, ...others].join('\n'))).to.deep.equal([first, ...others])
   })
 
-  it('continues after a broken first document with the next line that begins an object', () => {
+  it('continues after a broken first document at the next line that begins with an object', () => {
     expect(texts('{"a":"x\n{"b":1}\n{"c":1}')).to.deep.equal(['{"a":"x\n', '{"b":1}', '{"c":1}'])
     expect(texts('{"a":1\n{"b":1}\n')).to.deep.equal(['{"a":1\n', '{"b":1}'])
     expect(texts('[\n{"a":"x\n},\n{"b":1}\n]')).to.deep.equal(['{"a":"x\n},\n', '{"b":1}\n'])

@@ -158,7 +158,7 @@ describe('envelope validate', () => {
   })
 
   it('never prints a value of an invalid document', async () => {
-    // Characters that occur in no message.
+    // No message contains these characters.
     const secret = fc.string({ unit: fc.constantFrom('ß', 'ð', 'ŋ', 'ħ'), minLength: 3, maxLength: 12 })
     const value = fc.oneof(
       secret,
@@ -177,7 +177,7 @@ describe('envelope validate', () => {
     )
   })
 
-  it('suggests the closest option or word for an unknown one', async () => {
+  it('suggests the closest known word for an unknown option or value', async () => {
     expect(await usageError(run(validate, ['--jsno', '-']))).to.equal('unknown option --jsno (did you mean --json?)')
     expect(await usageError(run(validate, ['--mode', 'reciever', '-']))).to.equal(
       '--mode must be one of publisher, receiver (did you mean receiver?)',

@@ -40,7 +40,7 @@ describe('envelope compat', () => {
   }
   const compare = (...args: string[]) => run(compat, ['--schemas', join(root, 'schemas'), ...args])
 
-  it('compares with a folder, and exits with 1 and the reason for an incompatible change', async () => {
+  it('compares with a folder, prints the reason of an incompatible change, and exits with code 1', async () => {
     expect(await compare('--against', folder)).to.deep.equal({ code: 0, out: `compatible with ${folder}\n`, error: '' })
     shorten(32)
     const { code, out } = await compare('--against', folder)
@@ -57,7 +57,7 @@ describe('envelope compat', () => {
     error: '',
   }
 
-  it('accepts all schemas without a release, even if the repository has a tag or the branch main', async () => {
+  it('accepts all schemas if no release exists, even if the repository has a tag or the branch main', async () => {
     expect(await compare(), 'no repository').to.deep.equal(nothing)
     git('init', '--quiet', '--initial-branch', 'main')
     commit()

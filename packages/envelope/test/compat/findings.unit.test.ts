@@ -22,7 +22,7 @@ const messages = (after: Map<string, Rules>, before = today) =>
   )
 
 describe('findingsBetween', () => {
-  it('accepts changed descriptions and new fields without a rule', () => {
+  it('accepts changed descriptions and new fields that have no rule', () => {
     expect(messages(new Map(today))).to.deep.equal([])
     const worded = changed(event, (schema) => {
       schema.description = 'Another'
@@ -33,7 +33,7 @@ describe('findingsBetween', () => {
     expect(messages(worded)).to.deep.equal([])
   })
 
-  it("rejects a change of a Version's Payload, even a looser rule, and a missing schema", () => {
+  it('rejects a missing schema, and any changed rule of a published Version, even a looser one', () => {
     const advice = 'restore it, and write the next Version'
     const looser = changed(event, (schema) => (schema.required as string[]).pop())
     expect(messages(looser)).to.deep.equal([`${event} wrong: changed under its Version (backward): ${advice}`])
@@ -44,7 +44,7 @@ describe('findingsBetween', () => {
     expect(messages(gone)).to.deep.equal([`${event} wrong: is missing, and logs still have its events: restore it`])
   })
 
-  it('rejects a stricter shared rule for each event that uses it', () => {
+  it('reports a stricter shared rule for each event that uses the rule', () => {
     const shared = changed('common.json', (schema) => {
       ;((schema.$defs as Rules).money as Rules).maximum = 1
     })
@@ -60,7 +60,7 @@ describe('findingsBetween', () => {
     expect(messages(stricter)[0]).to.match(/^envelope.received.json wrong: changed \(forward\)/)
   })
 
-  it('reports the compatibility of a new Version with the previous one, and reports new events', () => {
+  it('reports whether a new Version is compatible with the previous Version, and reports new events', () => {
     const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
     const isNew = 'events/OrderCreated.2.json right: is a new Version:'
     expect(next(() => {})).to.equal(`${isNew} full to OrderCreated.1.json`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Any text of all planes. fast-check's own `unit: 'binary'` takes 1.5 seconds to create. */
+/** Generates any Unicode text. fast-check's own `unit: 'binary'` takes 1.5 seconds to create. */
 export const anyText = (maxLength = 10): fc.Arbitrary<string> =>
   fc
     .array(

@@ -5,10 +5,10 @@ import { freePorts, poll } from '@orderflow/cli'
 import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 
-/** The longest start of a container. */
+/** The maximum time for the start of a container. */
 const startTimeoutMs = 60_000
 
-/** The name of this machine in containers. */
+/** The name by which containers reach this machine. */
 export const machineName = 'machine.test'
 
 /** The resources of a rehearsal in the Docker engine: a network with containers. */
@@ -18,7 +18,7 @@ export interface Containers {
   runtime: Runtime
   /** The address of this machine in the network. */
   gateway: string
-  /** Removes all resources, and the names that images have for the rehearsal's registry. */
+  /** Removes all resources, and all local image names with the rehearsal's registry. */
   close: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
   options?: string[]
-  /** Files that are copied into the container before its start: the path in the container, and the path on this machine. */
+  /** The files to copy into the container before its start. Maps the path in the container to the path on this machine. */
   files?: Record<string, string>
 }
 

@@ -18,7 +18,7 @@ export interface KafkaOptions {
 const iterations = 4096
 const clusterId = 'b3JkZXJmbG93LWthZmthLQ'
 
-/** Starts a broker like hosted ones, which require a password (SCRAM-SHA-512) and TLS. Creates its topics. */
+/** Starts a broker that requires a password (SCRAM-SHA-512) and TLS, like hosted brokers. Creates its topics. */
 export async function startKafka(options: KafkaOptions): Promise<KafkaConnection> {
   const { folder, containers, certificate, user, password, hostPort } = options
   const salt = randomBytes(16)
@@ -84,7 +84,7 @@ function properties(hostPort: number): string {
     'log.dirs': '/tmp/kafka-data',
     ...brokerRules,
     'auto.create.topics.enable': false,
-    // The value of hosted brokers, unlike that of the local stack.
+    // Hosted brokers have this value. The local stack has another.
     'group.min.session.timeout.ms': 6000,
     'group.initial.rebalance.delay.ms': 0,
     'offsets.topic.replication.factor': 1,

@@ -14,7 +14,7 @@ db.getSiblingDB('admin').auth(process.env.MONGO_INITDB_ROOT_USERNAME, process.en
 try { rs.status() } catch { rs.initiate({ _id: 'rs0', members: [{ _id: 0, host: 'mongo:27017' }] }) }
 if (!db.hello().isWritablePrimary) quit(1)`
 
-/** Starts a replica set of one that requires a password, like hosted ones. Returns its URI for other containers. */
+/** Starts a replica set with one member that requires a password. Returns its URI for other containers. */
 export async function startMongo(containers: Pick<Containers, 'run'>, user: string, password: string): Promise<string> {
   const env = { MONGO_INITDB_ROOT_USERNAME: user, MONGO_INITDB_ROOT_PASSWORD: password }
   const run = { env, options: ['--entrypoint', 'bash'], args: ['-euc', start] }

@@ -6,9 +6,9 @@ import { CliError } from '../../../src/lib/error.ts'
 const lockTimeoutMs = 10 * 60_000
 
 /**
- * Returns Debian's docker-registry from PATH or the cache. The package is only unpacked there,
- * because an installed package would start a registry on port 5000, which order-service uses.
- * @throws {CliError} `usage` if it is missing and this machine has no apt-get
+ * Returns the path of docker-registry in PATH or the cache. The cache gets an unpacked Debian package.
+ * If the package were installed, it would start a registry on port 5000, which order-service uses.
+ * @throws {CliError} `usage` if docker-registry is missing and this machine has no apt-get
  */
 export async function registryProgram(onProgress: (line: string) => void): Promise<string> {
   const folders = (process.env.PATH ?? '').split(delimiter)

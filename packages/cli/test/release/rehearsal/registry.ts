@@ -13,7 +13,7 @@ import { registryProgram } from './registry-program.ts'
 export interface RegistryOptions {
   folder: string
   port: number
-  /** The password of user `_`, and of the user without a name that the platform's tool uses. */
+  /** The password of user `_`. The platform's command-line tool uses it with an empty user name. */
   token: string
   certificate: CertificateFiles
   onProgress: (line: string) => void
@@ -40,7 +40,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     auth: { htpasswd: { realm: 'rehearsal', path: passwords } },
   }
   const configFile = join(folder, 'config.yml')
-  // The file is YAML, which includes JSON.
+  // JSON is valid YAML.
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
   const log = openSync(join(folder, 'registry.log'), 'w', 0o600)
   const program = await registryProgram(options.onProgress)
@@ -66,7 +66,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
       return { digest, reference: `${name}/${app}/web@${found?.headers['docker-content-digest']}` }
     },
     close: async () => {
-      // Ctrl-C also ends the registry, which then has a signal instead of an exit code.
+      // After Ctrl-C, the registry has already ended, with a signal instead of an exit code.
       if (registry.exitCode !== null || registry.signalCode !== null) return
       registry.stdin?.end()
       await once(registry, 'exit')

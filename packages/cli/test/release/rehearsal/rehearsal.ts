@@ -22,7 +22,7 @@ export interface Rehearsal {
   /** The variables that an operator sets before a release. */
   env: Record<string, string>
   kafka: KafkaConnection
-  /** The address and name by which released services reach this machine, and its certificate, which they trust. */
+  /** The address and name by which released services reach this machine, and a certificate that they trust. */
   machine: { address: string; name: string; certificate: string; key: string }
   close: () => Promise<void>
 }
@@ -115,7 +115,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 
 const newSecret = () => randomBytes(24).toString('base64url')
 
-/** Writes a file with the certificate and all certificates that this machine trusts. */
+/** Writes a file with the certificate and the certificates of NODE_EXTRA_CA_CERTS. */
 function trustFile(folder: string, certificate: string): string {
   const { NODE_EXTRA_CA_CERTS: others } = process.env
   const file = join(folder, 'trusted.pem')
@@ -124,7 +124,7 @@ function trustFile(folder: string, certificate: string): string {
   return file
 }
 
-/** Writes a login like `docker login`. */
+/** Writes the login to a registry, as `docker login` does. */
 function writeLogin(folder: string, registry: string, token: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const auths = { [registry]: { auth: Buffer.from(`_:${token}`).toString('base64') } }

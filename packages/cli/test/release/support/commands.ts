@@ -9,9 +9,9 @@ export interface Result {
 
 export interface RunOptions {
   env?: NodeJS.ProcessEnv
-  /** Kills the command and its children with SIGKILL after it has printed this. */
+  /** Kills the command and its children with SIGKILL after it has printed this text. */
   killAt?: RegExp
-  /** Stops the command with SIGTERM after it has printed this. */
+  /** Stops the command with SIGTERM after it has printed this text. */
   stopAt?: RegExp
 }
 

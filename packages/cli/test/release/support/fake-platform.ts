@@ -13,7 +13,7 @@ import { simulatedRuntime } from './simulated-runtime.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export interface FakePlatform extends RunningPlatform {
-  /** Replaces the answer to the next `times` matching requests. Returns a function with the number of uses. */
+  /** Replaces the answer to the next `times` matching requests. Returns a function that counts the replaced answers. */
   answer: (method: string, path: RegExp, handler: RequestHandler, times?: number) => () => number
   endLogSessions: () => void
 }

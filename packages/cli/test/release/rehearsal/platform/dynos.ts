@@ -27,7 +27,7 @@ export interface Runtime {
 
 export interface DynoOptions {
   runtime: Runtime
-  /** The longest time until a container listens on its port. */
+  /** The maximum time until a container listens on its port. */
   bootTimeoutMs: number
 }
 
@@ -42,7 +42,7 @@ export function restart(app: AppState, options: DynoOptions): void {
   )
 }
 
-/** Waits until the processes of the newest release are starting. Before that they have no names. */
+/** Waits until the processes of the newest release are starting, and so have names. */
 export async function restarted(app: AppState): Promise<void> {
   await underWay.get(app)
 }

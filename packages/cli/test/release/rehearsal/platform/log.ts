@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events'
 import type { AppState, LogLine } from './state.ts'
 
-/** The number of lines that the platform keeps. */
+/** The number of log lines that the platform keeps. */
 const kept = 1500
 
 /** Sends new lines to open log sessions. The name of the event is the app's id. */
 const lines = new EventEmitter().setMaxListeners(0)
 
 export function logLine(app: AppState, line: Omit<LogLine, 'at'>): void {
-  // The platform writes times with microseconds and an offset, so lines sort by time.
+  // The platform writes times with microseconds and an offset.
   const at = new Date().toISOString().replace('Z', '000+00:00')
   app.log.push({ at, ...line })
   if (app.log.length > kept) app.log.shift()
@@ -16,7 +16,7 @@ export function logLine(app: AppState, line: Omit<LogLine, 'at'>): void {
 }
 
 export interface LogFilter {
-  /** The dyno (web.1) or process type (web). */
+  /** A dyno, such as web.1, or a process type, such as web. */
   dyno?: string | undefined
   source?: string | undefined
 }

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts'
 import { logLine } from './log.ts'
 import { type AppState, addRelease, current, type Image, type ReleaseState } from './state.ts'
 
-/** Returns a pushed image by the digest of its configuration. Undefined for an unknown or unsupported image. */
+/** Returns a pushed image by the digest of its configuration, or undefined for an unknown or unsupported image. */
 export type FindImage = (app: string, digest: string) => Promise<Image | undefined>
 
 export interface FormationUpdate {

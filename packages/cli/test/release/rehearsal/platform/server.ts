@@ -13,23 +13,23 @@ export interface ServerOptions extends DynoOptions {
   apps: Map<string, AppState>
   addApp: (name: string, stack: string) => Promise<AppState>
   token: string
-  /** The name in the media type. */
+  /** The platform's name in the media type. */
   platform: string
   findImage: FindImage
   /** Called before each request. It may answer or delay the request. */
   interfere?: RequestHandler
-  /** Emits `end` to end open log sessions. The platform does this after a while. */
+  /** Emits `end` to end open log sessions. The real platform ends them after a while. */
   logSessions?: EventEmitter
 }
 
-/** Creates the part of the platform's API that releases use. It has a state, and checks requests by its public schema. */
+/** Creates the part of the platform's API that releases use. The server has a state, and checks requests by the API's public schema. */
 export function createServer(options: ServerOptions): Express {
   const { apps, token, platform } = options
   const operations = createOperations(options)
   const sessions = new Map<string, { app: AppState; query: Record<string, unknown> }>()
   const server = express().disable('x-powered-by').set('etag', false)
 
-  // The URL of a session needs no token.
+  // The URL of a log session needs no token.
   server.get('/logplex/:id', (request, response) => {
     const session = sessions.get(request.params.id)
     if (!session) throw new Failure(404, 'not_found', 'No such session.')
@@ -124,7 +124,10 @@ export function createServer(options: ServerOptions): Express {
   return server
 }
 
-/** Returns true for every type of body, so that the parser reads all bodies and the type can be checked afterwards. */
+/**
+ * Returns true for a JSON body, and false for an empty body.
+ * @throws {Failure} 400 for another type of body
+ */
 function isJson(request: { headers: Record<string, string | string[] | undefined> }): boolean {
   const type = request.headers['content-type']
   if (request.headers['content-length'] === '0' || type === undefined) return false

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
 export interface Image {
-  /** The digest of the configuration, which releases use. */
+  /** The digest of the image's configuration. A release names the image by it. */
   digest: string
-  /** The name for pulls, with the digest of the manifest. */
+  /** The name for docker pull, with the digest of the manifest. */
   reference: string
 }
 
@@ -22,7 +22,7 @@ export interface DynoState {
   state: 'starting' | 'up' | 'crashed' | 'down'
   release: ReleaseState
   updatedAt: string
-  /** The port on this machine after the start. */
+  /** The port on this machine, known after the start. */
   port: number | undefined
   /** Stops the process, if it runs. */
   stop: () => Promise<void>
@@ -34,7 +34,7 @@ export interface AppState {
   stack: string
   createdAt: string
   webUrl: string
-  /** The releases; the newest is the last. */
+  /** The releases, oldest first. */
   releases: ReleaseState[]
   /** The wanted number of web processes. Undefined before the first image. */
   quantity: number | undefined
