@@ -47,7 +47,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. The log rarely delivers an event after so many newer ones were saved. */
+/** The number of facts to remember. The log usually delivers an event before so many newer ones are saved. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -132,8 +132,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the `size` facts that this process saved last. Most events from the log were published by this process, so it can
- * handle them without a read.
+ * Remembers at least the `size` facts that this process saved last. Most events in the log are its own, so it can handle them without a
+ * read.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

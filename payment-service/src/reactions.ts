@@ -70,7 +70,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // A request without an Idempotency-Key had a random cause. A claim for this cause is harmless, because no key leads to it.
+    // If the request had no Idempotency-Key, its cause is random, and the claim is unused.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

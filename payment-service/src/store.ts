@@ -17,7 +17,6 @@ export const paymentIdOf = (orderId: string): string => deterministicId('payment
 const claimKey = (causationId: string) => `payment-request/${causationId}/claim`
 const paymentKey = (paymentId: string) => `payment/${paymentId}`
 
-/** The maximum size of a payment's document. */
 const documentBytes = 1_000
 
 export interface PaymentStore {

@@ -140,14 +140,14 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Compares only the fields of the contract. Publishers may add other fields. */
+/** Compares only the fields of the contract. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * Decides whether to cancel an order. While its refund is missing, a cancelled order can be cancelled again. After a rebuild,
- * payment-service may have seen the cancellation before the payment (docs/operations.md, rebuild).
+ * Decides whether to cancel an order. A cancelled order can be cancelled again until it is refunded: after a rebuild, payment-service may
+ * have seen the cancellation before the payment (docs/operations.md).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'

@@ -28,7 +28,6 @@ const newOrder = (currency: Currency) =>
     { total: currency.decimals > 0 ? 42.5 : 42 },
   )
 
-/** An order with the installation's currency. */
 type Shown = Order & { currency: string }
 
 const order = model<Shown>('Order', {

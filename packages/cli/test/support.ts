@@ -21,7 +21,6 @@ export function startScript(folder: string, name: string, script: string): numbe
   return startProcess(folder, { name, command: process.execPath, args: ['-e', script], env: {}, ports: {} })
 }
 
-/** Returns an unused pid. */
 export function deadPid(): number {
   const table = readProcessTable()
   for (let pid = 300_000; ; pid += 1) if (!table.has(pid)) return pid

@@ -85,7 +85,7 @@ describe('the compiled rules of a GUID and a date', () => {
     date: '2026-02-28',
     dateTime: '2026-01-31T12:00:00.5Z',
   })) {
-    it(`return the same result as the rule ${rule} of common.json`, () => {
+    it(`gives the same result as the rule ${rule} of common.json`, () => {
       const plain = new Ajv2020({ strict: false, formats: fullFormats })
       plain.addSchema(commonSchema)
       const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import '../src/kafka/resets.ts'
 
 describe('Kafka clients at a broker that resets connections during the login', () => {
-  it('return an error for each reset, and keep the process running', async () => {
+  it('reports an error for each reset, and keeps the process running', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const bootstrapBrokers = [`127.0.0.1:${(server.address() as AddressInfo).port}`]

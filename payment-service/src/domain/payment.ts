@@ -54,8 +54,8 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. The result does not depend on the sequence and repetition of facts: a rebuild may read facts in any sequence, even after
- * new decisions. An approval overrides a rejection, as in order-service; otherwise the earlier decision applies.
+ * Adds a fact. A rebuild may read facts in any sequence, so the result depends only on the set of facts. An approval overrides a rejection,
+ * as in order-service; otherwise the earlier decision applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
   switch (fact.type) {

@@ -29,7 +29,6 @@ const newPayment = (currency: Currency) =>
     { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: currency.decimals > 0 ? 42.5 : 42 },
   )
 
-/** A payment with the installation's currency. */
 type Shown = Payment & { currency: string }
 
 const payment = model<Shown>('Payment', {

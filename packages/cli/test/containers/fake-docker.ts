@@ -7,8 +7,8 @@ interface FakeImage {
 }
 
 /**
- * A fake docker command line. Its folder has a file for each image, and a record of its calls. A build takes a while. The file `refusal`
- * has the registry's answer to a pull; it is empty if the registry has every image.
+ * A fake docker command line. Its folder has a file for each image, and a record of its calls. The file `refusal` has the registry's error
+ * for a pull, and is empty if a pull succeeds.
  */
 const script = `#!${process.execPath}
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')

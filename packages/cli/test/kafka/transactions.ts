@@ -59,7 +59,7 @@ export function transactions(planned: () => Plan): void {
   })
 }
 
-/** Returns the warning in the log of a service that is ready. The service logs it after the answer to a readiness check. */
+/** Returns the warning in the log of a service. The service logs it after it has become ready. */
 async function warningOfService({ ports }: Plan): Promise<string> {
   const warnings: string[] = []
   const Brokers = localKafka(ports.kafka).bootstrapBrokers.join()

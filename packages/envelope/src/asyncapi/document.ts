@@ -29,7 +29,6 @@ Numbers fit a 64-bit double, and are read as one. Texts and keys contain neither
 const idOf = (type: string, variant: Variant): string => `${type.replace('@', '.')}.${variant}`
 const refTo = (path: string) => ({ $ref: `#/${path}` })
 
-/** Returns the AsyncAPI 3.0 document of all topics. */
 export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   const topics = topicsOf(traffic)
   const types = [...topics.values()].flat()
@@ -203,7 +202,6 @@ const securitySchemes = {
   },
 }
 
-/** Headers of a record, all optional. */
 export const headers: JsonSchema = {
   title: 'Headers of a record',
   type: 'object',

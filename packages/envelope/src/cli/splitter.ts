@@ -1,6 +1,6 @@
 import type { Problem } from '../validation/problems.ts'
 
-/** The maximum size of a document: Kafka's default limit of a record (`message.max.bytes`). It also bounds memory for long lines. */
+/** The maximum size of a document: Kafka's default limit of a record (`message.max.bytes`). */
 export const maxDocumentBytes = 2 ** 20
 
 /** Callbacks with the line where a document or flaw begins. Lines are numbered from 1. */
@@ -25,8 +25,8 @@ const none = new Uint8Array()
 const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
- * Finds the documents in chunks of bytes: JSON texts that may span lines, JSON lines, or the items of a list. If the first document ends on
- * the line where it begins, every later line is one document. A broken line then does not affect later lines.
+ * Finds the documents in chunks of bytes: JSON texts that may span lines, JSON lines, or the items of a list. If the first document is one
+ * line, every later line is one document. A broken line then affects no other line.
  */
 export class Splitter {
   readonly #findings: Findings

@@ -17,8 +17,8 @@ export interface Change {
 type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
 
 /**
- * Returns the compatibility of two schemas by the rules of Confluent's Schema Registry (confluentinc/schema-registry#1490). It is backward
- * if every document of the old schema is valid in the new one. It is forward if every document of the new schema is valid in the old one.
+ * Returns the compatibility of two schemas by the rules of Confluent's Schema Registry (confluentinc/schema-registry#1490). Backward: every
+ * old document is valid in the new schema. Forward: every new document is valid in the old schema.
  */
 export function compatibilityOf(changes: readonly Change[]): Compatibility {
   const [backward, forward] = [
@@ -29,9 +29,9 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * Returns the differences between the rules of two schemas. A new rule for a field that could have any value breaks backward compatibility,
- * as in the registry's default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). Naming the field with an empty rule is no change (#1802). A
- * change of an unknown keyword breaks backward and forward compatibility.
+ * Returns the differences between the rules of two schemas. As in the registry, a first rule for a field breaks backward compatibility
+ * (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458), but an empty rule does not (#1802). A change of an unknown keyword breaks backward and
+ * forward compatibility.
  */
 export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)])

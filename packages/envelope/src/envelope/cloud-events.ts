@@ -30,8 +30,8 @@ const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 
 /**
- * Returns an envelope as a CloudEvent. Its `data` is the whole envelope. Its attributes repeat fields of the envelope for routers and
- * filters, and contain no personal data.
+ * Returns a CloudEvent whose `data` is the whole envelope. Its attributes repeat fields of the envelope for routers and filters, and
+ * contain no personal data.
  * @param source the record's value and key, which determine a missing Id
  * @throws {TypeError} if both Id and source are missing
  */

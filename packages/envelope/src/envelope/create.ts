@@ -117,7 +117,7 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 
 /**
  * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver and
- * redelivery. A missing CorrelationId is copied from the TraceId, and vice versa. If both are missing, they derive from the source, too.
+ * redelivery. A missing CorrelationId or TraceId is a copy of the other. If both are missing, they derive from the source, too.
  */
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope

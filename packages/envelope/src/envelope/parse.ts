@@ -142,8 +142,8 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Converts a Payload from the first of these schemas to the last one, step by step. A field that only one of the two schemas of a step
- * names is left out, because its value is unchecked or unused. Then the newer schema's `x-upcast` fills fields.
+ * Converts a Payload from the first of these schemas to the last one, step by step. Each step keeps a declared field only if both schemas
+ * declare it. Then the newer schema's `x-upcast` adds fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -240,7 +240,7 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Reads the position at the end of V8's message. A message that quotes the text ends in `is not valid JSON`. */
+/** Reads the position at the end of V8's message. Some messages quote the text instead of a position. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
   // A text of one line may be any line of a file, so the line number 1 would be misleading.
@@ -259,7 +259,7 @@ export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** Matches the characters of a number that may lose digits. A double keeps 15 digits of any number that is not almost zero. */
+/** Matches the characters of a number that may lose digits. A double keeps at least 15 digits. */
 const manyDigits = /[\d.]{16}/
 
 /**

@@ -75,7 +75,7 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 
 /**
  * Returns true if a value may be shown under this name. The contract must name the field and not mark it as personal. The value must be an
- * id, a number, a date, one of a few words, or the name of a thing. Unknown fields may have a person's name.
+ * id, a number, a date, one of a few words, or the name of a thing.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)

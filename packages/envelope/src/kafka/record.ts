@@ -29,8 +29,8 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
 }
 
 /**
- * Returns the topic to which an event belongs, if `topic` is a different topic of the contract. Returns undefined if both are equal, or if
- * the contract lacks the event or `topic`.
+ * Returns the topic to which an event belongs, if `topic` is a different topic. Returns undefined if both are equal, or if the contract
+ * lacks the event or `topic`.
  */
 export function otherTopicOf(document: unknown, topic: string): string | undefined {
   const own = topicOf(document)
@@ -49,7 +49,7 @@ interface Topic {
   events: readonly string[]
 }
 
-/** The content of topics.json. It is read when first needed, because `make generate` writes the file. */
+/** The content of topics.json, which is read at the first use because `make generate` writes it. */
 let topics: Record<string, Topic> | undefined
 
 function declaredTopics(): Record<string, Topic> {

@@ -4,8 +4,7 @@ import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
 /**
- * Returns the Ajv instance with the shared schemas. It is created at its first use, because the package for outside publishers may never
- * need it.
+ * Returns the Ajv instance with the shared schemas. It is created at its first use.
  *
  * `allErrors` stays fast for hostile input: the schemas have a fixed number of fields, only anchored patterns, and neither loops nor
  * backtracking. `verbose` passes the value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema,
@@ -38,8 +37,8 @@ function createAjv(): Ajv2020 {
 }
 
 /**
- * Removes `not` from `guid`, `date` and `dateTime`. The keyword is for other languages, where `$` also matches before a line break and a
- * format accepts the year 0. Here, patterns and `formats` reject both, and `not` would create an error for each valid text.
+ * Removes `not` from `guid`, `date` and `dateTime`. Only other languages need it: there, `$` also matches before a line break, and a format
+ * accepts the year 0.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {
   const copy = structuredClone(common)

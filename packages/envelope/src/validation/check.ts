@@ -122,8 +122,8 @@ export function together(first: Fault | undefined, second: Fault | undefined): F
 }
 
 /**
- * The maximum number of levels. The document is the first level. Without this limit, one reader could store an event that exceeds the limit
- * of another reader. BSON allows 100 levels, and a stored document may contain the event at a deeper level.
+ * The maximum number of levels. The document is the first level. BSON allows 100 levels, and a stored document may contain the event at a
+ * deeper level.
  */
 const maxLevels = 64
 
@@ -169,7 +169,7 @@ export function nestsTooDeep(document: unknown): boolean {
   return branches.length > 0
 }
 
-/** Returns true if limitProblems would find no problem. It runs for every event, so it builds neither pointers nor lists of keys. */
+/** Returns true if limitProblems would find no problem. It is fast, because it runs for every event. */
 function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
@@ -235,7 +235,7 @@ type PayloadField = readonly [type: EventType | EventName, field: string]
 
 /**
  * Returns a validator for another JSON document with fields of an event, such as a request's body. Each field has the rules of its payload
- * field, and the limits of every event (`limitProblems`).
+ * field, and the limits of `limitProblems`.
  * @returns a function that lists every problem of a document
  */
 export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {

@@ -35,7 +35,7 @@ interface Path {
   isWhole: boolean
 }
 
-/** The number of keys to keep, which is enough for a pointer. The memory for whole paths would grow with the square of the depth. */
+/** The number of keys that a pointer needs. The memory for whole paths would grow with the square of the depth. */
 const mostKeys = 3
 const mostFound = 20
 

@@ -5,7 +5,6 @@ import { freePorts, poll } from '@orderflow/cli'
 import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 
-/** The maximum time for the start of a container. */
 const startTimeoutMs = 60_000
 
 /** The name by which containers reach this machine. */
@@ -26,7 +25,7 @@ export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
   options?: string[]
-  /** The files to copy into the container before its start. Maps the path in the container to the path on this machine. */
+  /** The files to copy into the container: maps the path there to the path on this machine. */
   files?: Record<string, string>
 }
 
@@ -113,7 +112,7 @@ function dynoRuntime(network: string, dockerConfig: string, around: string[]): R
   }
 }
 
-/** Returns docker options with only the names of variables. docker reads the values from its environment, which process lists do not show. */
+/** Returns docker options with only the names of variables. Values stay in the environment, because process lists do not show it. */
 function envOptions(env: Record<string, string>): string[] {
   return Object.keys(env).flatMap((name) => ['--env', name])
 }

@@ -36,8 +36,8 @@ export interface RehearsalOptions {
 }
 
 /**
- * Starts a platform with its registry, and Kafka and MongoDB like hosted ones, on loopback of this machine. Released
- * images run in containers of the Docker engine. `close` removes everything.
+ * Starts a platform with its registry, and Kafka and MongoDB like hosted ones. Released images run in containers of the Docker engine.
+ * `close` removes everything.
  */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const { folder, onProgress } = options

@@ -1,6 +1,5 @@
 import { createOutput, type Output } from '../../../src/release/output.ts'
 
-/** Returns an output that records the printed text. */
 export function capturedOutput(): Output & { text: () => string } {
   let text = ''
   const sink = {

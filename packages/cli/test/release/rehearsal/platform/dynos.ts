@@ -27,7 +27,6 @@ export interface Runtime {
 
 export interface DynoOptions {
   runtime: Runtime
-  /** The maximum time until a container listens on its port. */
   bootTimeoutMs: number
 }
 

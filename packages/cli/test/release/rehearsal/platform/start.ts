@@ -15,7 +15,6 @@ export interface RunningPlatform {
   apiUrl: string
   /** Returns the state of an app, which tests may change. */
   app: (name: string) => AppState
-  /** Closes the platform and stops the processes of all apps. */
   close: () => Promise<void>
 }
 

@@ -24,7 +24,6 @@ export interface DynoState {
   updatedAt: string
   /** The port on this machine, known after the start. */
   port: number | undefined
-  /** Stops the process, if it runs. */
   stop: () => Promise<void>
 }
 
