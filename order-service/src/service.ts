@@ -13,7 +13,7 @@ interface OwnSettings {
 export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
   description:
-    'Creates, shows and cancels orders. An order is paid a moment after its creation: get it again to see its payment.',
+    'Creates, shows and cancels orders. An order is paid a moment after its creation: request the order again to see its payment.',
   sections: { Money: section({ Currency: { enum: currencyCodes } }) },
   produces: [orderEvents],
   refusals: {

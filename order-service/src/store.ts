@@ -47,7 +47,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. The log usually delivers an event before so many newer ones are saved. */
+/** The number of facts to remember. The log usually delivers an event before as many newer facts are saved. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -132,7 +132,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the `size` facts that this process saved last. Most events in the log are its own, so it can handle them without a
+ * Remembers at least the `size` facts that this process saved last. This process published most events of the log, so it handles them without a
  * read.
  */
 function createMemory(size: number) {

@@ -10,7 +10,7 @@ import {
   tenantOf,
 } from '@orderflow/envelope-schema'
 
-/** Events that change an order, from any application. The store keeps each event as a fact. */
+/** The names of the events that change an order. The store keeps each event as a fact. */
 export const factNames = [
   'OrderCreated',
   'OrderCancelled',

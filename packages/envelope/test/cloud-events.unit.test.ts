@@ -22,7 +22,7 @@ const extra = fc.dictionary(
   fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))),
   { maxKeys: 3 },
 )
-/** Any envelope, also with empty texts and unknown fields. */
+/** Generates envelopes, also with empty texts and unknown fields. */
 const envelope = fc
   .record(
     { Id: guid, CorrelationId: guid, TraceId: guid, TenantID: anyText(8), TenantUserID: anyText(8), Headers: extra },

@@ -55,7 +55,7 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     mode: MessagesStreamModes.EARLIEST,
     autocommit: false,
     maxWaitTime: 50,
-    // Includes records of aborted transactions, as sidecars do.
+    // Also reads records of aborted transactions, because sidecars read them.
     isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
   })
   const records: LogRecord[] = []

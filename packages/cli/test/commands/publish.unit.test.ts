@@ -93,7 +93,7 @@ describe('the next step after an event was published', () => {
     nextStep(recordOf(envelope, key), at, addresses, demo)
   const order = { Id, Name: 'OrderCreated', Payload: { OrderId } }
 
-  it('prints the URLs of the demo if the topic’s key is the demo’s id, even if the record has another key', () => {
+  it('prints the URLs of the demo if the topic’s key field is the demo’s id, even if the record has another key', () => {
     for (const key of [OrderId, 'another'])
       expect(next(order, { key })).to.equal(
         `next: curl http://order-service:5000/v1/orders/${OrderId} and curl 'http://payment-service:5003/v1/payments?orderId=${OrderId}'`,

@@ -235,7 +235,7 @@ describe('docker-compose.postgresql.yml', () => {
   const customTags = [{ tag: '!reset', resolve: () => null }]
   const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
 
-  it('replaces MongoDB by PostgreSQL, which is published only on loopback', () => {
+  it('replaces MongoDB by PostgreSQL, and publishes its port only on loopback', () => {
     expect(Object.keys(services)).to.include('mongo')
     expect(added.mongo).to.equal(null)
     expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])

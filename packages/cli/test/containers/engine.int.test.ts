@@ -15,7 +15,7 @@ case $1 in
 esac
 `
 
-/** A fake outdated Go. It builds a working plugin only if it may download a newer version of itself. */
+/** A fake outdated Go. It builds a working plugin only if it may download a newer Go. */
 const go = `#!/bin/sh
 [ "$1" = version ] || [ "$GOTOOLCHAIN" = auto ] || { echo 'go.mod requires go >= 1.26' >&2; exit 1; }
 case $1 in

@@ -125,7 +125,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('keeps another collector for traces and all other changes of the user', async () => {
+  it('keeps all changes of the user, such as another collector for traces', async () => {
     await ensureEnvFile(folder)
     const record = (line: string) => {
       appendFileSync(join(folder, '.env'), `${line}\n`)

@@ -17,7 +17,7 @@ describe('the status of containers', () => {
   const told = (containers: Container[]) =>
     rowsOf(expected, containers).map(({ name, state, isWell }) => `${name}: ${state}, ${isWell ? 'well' : 'not well'}`)
 
-  it('names a missing container, including replicas', () => {
+  it('names every missing container, also of replicas', () => {
     expect(told([container('kafka', {}), container('setup', { Status: 'exited' })])).to.deep.equal([
       'kafka: running, well',
       'order-service: missing, not well',

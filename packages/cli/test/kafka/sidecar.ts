@@ -68,7 +68,7 @@ export function sidecar(planned: () => Plan): void {
       app.close()
     })
 
-    /** The keys of events before and after topics get more partitions. */
+    /** The keys of the events that are sent before and after partitions are added. */
     const keys = Array.from({ length: 12 }, (_, index) => `key ${index}`)
     const valuesOf = (time: string) => keys.map((key) => JSON.stringify({ key, time }))
     async function publishAll(time: string): Promise<number[]> {
@@ -100,7 +100,7 @@ export function sidecar(planned: () => Plan): void {
       expect(others).to.have.length(1)
     })
 
-    it('delivers every event while ./orderflow partitions adds partitions and keys move to them', async () => {
+    it('delivers every event while an operator adds partitions and keys move to these partitions', async () => {
       const before = await publishAll('before')
       const env = { ...process.env, Stream__Brokers: localKafka(plan.ports.kafka).bootstrapBrokers.join() }
       const { stdout } = await promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'partitions'], {

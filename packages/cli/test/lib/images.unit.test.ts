@@ -7,11 +7,11 @@ import { everyStackImage, observerImages, prometheusImage, testImages } from '..
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
-/** Options of the parser. `!reset` is a tag of Compose. */
+/** Options of the YAML parser. `!reset` is a tag of Compose. */
 const parsing = { merge: true, customTags: [{ tag: '!reset', resolve: () => null }] }
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
-/** Returns the base images of a Dockerfile without its own stages. */
+/** Returns the base images of a Dockerfile, without the stages that it defines. */
 function startsFrom(dockerfile: string, args: Record<string, string> = {}): string[] {
   const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
   const own = new Set(stages.map(([, , name]) => name))

@@ -13,7 +13,7 @@ describe('namesOf', () => {
     ['day-2-service', 'day-2', 'day-2s', 'Day2', 'Day 2s'],
   ]
   for (const [name, one, many, type, prose] of cases) {
-    it(`derives from ${name} the plural ${many}`, () => {
+    it(`derives the plural ${many} from ${name}`, () => {
       const names = namesOf(name, code)
       const found = ['spare-part', 'spare-parts', 'SparePart', 'Spare parts'].map((form) => names.get(form))
       expect(found).to.deep.equal([one, many, type, prose])

@@ -26,7 +26,7 @@ describe('prometheus.yml', () => {
     ])
   })
 
-  it('scrapes at the given interval, with a timeout before the next scrape', () => {
+  it('scrapes at the given interval, with a timeout that is shorter than the interval', () => {
     expect(local.global).to.deep.equal({ scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' })
     expect(local.rule_files).to.deep.equal(['/rules/alerts.yml'])
     const usual = parse(localConfig(defaultPorts, 'alerts.yml'))

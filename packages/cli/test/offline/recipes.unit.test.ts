@@ -32,7 +32,7 @@ describe('the hash of an image’s recipe', () => {
     ['a file of the base image', () => writeFileSync(join(base.folder, 'build'), '')],
   ]
   for (const [what, edit] of edits) {
-    it(`changes with ${what}`, () => {
+    it(`depends on ${what}`, () => {
       const before = hash()
       edit()
       expect(hash()).not.to.equal(before)
@@ -45,6 +45,6 @@ describe('the hash of an image’s recipe', () => {
     ['the name of the stand-in', { standIn: 'other' }],
   ]
   for (const [what, change] of changes) {
-    it(`changes with ${what}`, () => expect(hash(change)).not.to.equal(hash()))
+    it(`depends on ${what}`, () => expect(hash(change)).not.to.equal(hash()))
   }
 })

@@ -30,7 +30,7 @@ describe('requireLive', () => {
     ['deaf', /Error R10 \(Boot timeout\)/],
   ]
   for (const [behaviour, log] of failures) {
-    it(`fails with the last lines of the log for a process that is ${behaviour}`, async () => {
+    it(`fails with the last lines of the log for a process with SIMULATE=${behaviour}`, async () => {
       const { live } = await releaseWith({ SIMULATE: behaviour })
       const error = await live
       expect(error).to.be.instanceOf(CliError).and.include({ code: 'not-live' })

@@ -41,7 +41,7 @@ describe('./orderflow app-logs', () => {
     expect(context.text()).to.match(/^\S+ app\[web\.1\]: cannot open \*\*\*\n$/)
   })
 
-  it('fails with the reason if the platform refuses', async () => {
+  it('fails with the reason if the platform refuses the request', async () => {
     const error = await followLogs(contextFor(fake, { token: 'wrong-token' })).catch((caught: unknown) => caught)
     expect(error).to.include({ code: 'platform', status: 401 })
   })

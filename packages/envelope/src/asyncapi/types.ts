@@ -41,7 +41,7 @@ export interface AsyncApiMessage {
   examples?: { name: string; summary: string; payload: Record<string, unknown> }[]
 }
 
-/** A schema of draft 7, the default of AsyncAPI 3.0. */
+/** A JSON Schema of draft 7, the default of AsyncAPI 3.0. */
 export interface JsonSchema {
   title?: string
   description?: string

@@ -32,7 +32,7 @@ export function requireFiles(files: string[]): string[] {
 
 /**
  * Reads the documents of a file, or of standard input for `-`. Reports empty input as a flaw.
- * @param onChunk called after each chunk; reading waits for it
+ * @param onChunk called after each chunk; the next read waits for its end
  * @throws {UnreadableError}
  */
 export async function readDocuments(

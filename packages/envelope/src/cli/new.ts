@@ -22,7 +22,7 @@ Print a full envelope in one line, for \`envelope publish\`. If the data is inva
   --tenant ID            the event's TenantID
   --pretty               print the envelope on several lines
 
-Exit codes: 0, 1 if the envelope would be invalid, 2 for wrong arguments.
+Exit codes: 0 if the envelope is valid, 1 if it is invalid, 2 for wrong arguments.
 `
 
 const options = {

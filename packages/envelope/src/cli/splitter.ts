@@ -11,7 +11,7 @@ export interface Findings {
    * @returns the number of handled lines, or 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
-  /** Receives a problem between documents, or of a document that is too long. */
+  /** Receives a problem of the text between documents, or of a document that is too long. */
   onFlaw(flaw: Problem, line: number): void
 }
 

@@ -12,7 +12,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
 }
 
 /**
- * Parses options and files.
+ * Parses the options and file names of a command.
  * @throws {UsageError} naming the nearest option
  */
 export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], options: T) {

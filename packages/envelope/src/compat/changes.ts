@@ -8,9 +8,9 @@ export type Rules = Record<string, unknown>
 export interface Change {
   pointer: string
   message: string
-  /** True if a valid document becomes invalid. */
+  /** True if the change makes a valid document invalid. */
   breaksBackward: boolean
-  /** True if an invalid document becomes valid. */
+  /** True if the change makes an invalid document valid. */
   breaksForward: boolean
 }
 

@@ -138,7 +138,7 @@ export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): C
   }
 }
 
-/** The name of an attribute (CloudEvents 1.0.2, naming conventions). */
+/** Matches the name of an attribute (CloudEvents 1.0.2, naming conventions). */
 const attributeName = /^[a-z\d]+$/
 
 /**

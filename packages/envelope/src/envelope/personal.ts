@@ -51,7 +51,7 @@ export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   }
 }
 
-/** Objects that may have any fields. */
+/** The names of objects that may have any fields. */
 export const openFields: readonly string[] = [...envelopeFields]
   .filter(([, { type }]) => type === 'object')
   .map(([name]) => name)

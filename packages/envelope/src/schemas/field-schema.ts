@@ -43,7 +43,7 @@ export function isSamePayload<T extends EventType | EventName>(
   other: PayloadOf<T>,
 ): boolean {
   const fields = payloadFields(type) as (keyof PayloadOf<T>)[]
-  // 0 and -0 are equal here, and in JSON.
+  // 0 and -0 are equal here, as in JSON.
   return fields.every((field) => one[field] === other[field] || isDeepStrictEqual(one[field], other[field]))
 }
 

@@ -10,7 +10,7 @@ export function bundleOf(type: string, variant: Variant): string {
   return `bundled/${fileOf(type).replace(/json$/, `${variant}.json`)}`
 }
 
-/** Returns the schema of an event's whole envelope, for validators that resolve no references to other files. */
+/** Returns the schema of an event's whole envelope, for validators that cannot resolve references to other files. */
 export function bundle(type: string, variant: Variant): AnySchemaObject {
   const { Name, Version } = partsOf(type)
   const { $schema, $id: _, properties, ...envelope } = envelopeSchemas[variant]

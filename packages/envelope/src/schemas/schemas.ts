@@ -29,7 +29,7 @@ export function versionsByName(types: Iterable<string>): Map<string, number[]> {
   return byName
 }
 
-/** The contract has the same files, for validators in other languages. */
+/** The folder of these schemas. The contract has copies, for validators in other languages. */
 const ownFolder = new URL('../../schemas/', import.meta.url)
 
 function read(name: string): AnySchemaObject {

@@ -184,7 +184,7 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
 
 /**
  * Returns the problems that JSON Schema cannot express in every language:
- * - too many levels;
+ * - more than 64 levels;
  * - numbers beyond a 64-bit double: JSON.parse reads 1e400 as Infinity, which would be written as null;
  * - U+0000, which MongoDB rejects in keys and PostgreSQL everywhere;
  * - lone surrogates, which UTF-8 cannot write (RFC 7493, section 2.1).

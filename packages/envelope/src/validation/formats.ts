@@ -4,7 +4,7 @@ import { isGuid } from '../schemas/guid.ts'
 import { guidPattern } from '../schemas/schemas.ts'
 import { isDay } from './hints.ts'
 
-/** A date-time on a day from 1 to 28, which needs no calendar. */
+/** Matches a date-time on a day from 1 to 28. Every month has these days. */
 const anyMonth =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 

@@ -1,4 +1,4 @@
-/** The longest valid name (schemas/common.json). */
+/** The length of the longest valid name (schemas/common.json). */
 const maxLength = 200
 
 export function fold(name: string): string {

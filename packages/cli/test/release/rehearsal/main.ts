@@ -17,7 +17,7 @@ async function run(): Promise<void> {
   const stacks = Object.fromEntries(apps.map(({ app }) => [app, 'container']))
   const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
   const file = join(folder, 'env')
-  // curl needs this for the manual steps.
+  // curl needs this variable for the manual steps.
   const trusting = { CURL_CA_BUNDLE: rehearsal.env.NODE_EXTRA_CA_CERTS }
   const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })

@@ -79,7 +79,7 @@ const untilInputEnds = '"$@" & read -r; kill "$!"; wait'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
 
-/** Returns the JSON of an address. `fetch` has no option for a trusted certificate. */
+/** Returns the JSON at a URL. It replaces `fetch`, which has no option for a trusted certificate. */
 async function getJson(url: string, token: string, ca: string) {
   const outgoing = request(url, {
     ca,

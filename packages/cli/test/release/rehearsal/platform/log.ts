@@ -31,7 +31,7 @@ export function matches({ dyno, source }: LogFilter): (line: LogLine) => boolean
     (source === undefined || line.source === source)
 }
 
-/** Calls back for every new line of an app, until the returned function is called. */
+/** Calls `onLine` for every new log line of an app, until the returned function is called. */
 export function watchLog(app: AppState, onLine: (line: LogLine) => void): () => void {
   lines.on(app.id, onLine)
   return () => lines.off(app.id, onLine)
