@@ -47,7 +47,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. The log usually delivers an event before as many newer facts are saved. */
+/** The number of facts to remember. It covers the usual delay of the log. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {

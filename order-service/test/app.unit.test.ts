@@ -143,7 +143,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect([sidecar.calls.read, sidecar.calls.transact]).to.deep.equal([read, transact])
   })
 
-  it('detects an event that contradicts an order that it has just saved', async () => {
+  it('detects an event that contradicts a just saved order', async () => {
     const { body } = await create()
     const event = JSON.parse(told()[0] ?? '')
     await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 1_000 } })
@@ -324,7 +324,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(list.body.items.map(({ id }) => id)).to.deep.equal([body.id])
   })
 
-  it('keeps the earlier of two cancellations if another replica stores it at the same time', async () => {
+  it('keeps the earlier of two cancellations if another replica stores the earlier one at the same time', async () => {
     const { body } = await create()
     const cancelled = (date: string) =>
       createEnvelope({

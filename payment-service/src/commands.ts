@@ -23,7 +23,7 @@ export interface Commands {
    * Decides by the same policy as for other payments, stores the decision, then announces it. A request with the key of an earlier request
    * returns the payment of that request.
    * @throws {PaymentError} `payment-exists`, `idempotency-key-reused`
-   * @throws {UncertainError} if the payment is stored but may be unannounced
+   * @throws {UncertainError} if the payment is stored but perhaps not announced
    */
   make(input: MakePayment, context: RequestContext): Promise<Payment>
 }

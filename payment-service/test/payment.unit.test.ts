@@ -82,7 +82,7 @@ describe('payment', () => {
     })
   })
 
-  it('charges nothing for a cancelled order and keeps its decision, in any interleaving', () => {
+  it('charges nothing for a cancelled order and keeps its decision, in any sequence', () => {
     const commands = fc.array(
       fc.constantFrom(charge(), charge({ amount: 20_000 }), charge({ source: 'Manual' }), cancel),
     )

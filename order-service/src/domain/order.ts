@@ -29,10 +29,8 @@ export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-/** The fields that a customer provides. */
 export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
 
-/** An order as the API shows it. */
 export interface Order extends PlaceOrder {
   id: string
   status: OrderStatus
@@ -104,7 +102,7 @@ export function requireAmount({ Payload }: OrderEvent, currency: Currency): void
   }
 }
 
-/** Returns the order that the facts describe, or undefined before OrderCreated. */
+/** Returns the order that the facts describe, or undefined without an OrderCreated. */
 export function orderOf(facts: OrderFacts): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined

@@ -62,7 +62,7 @@ describe('createEnvelope', () => {
     expect(parseFullEnvelope(bytesOf(made))).to.deep.equal(made)
   })
 
-  it('rejects an event with every problem of envelope and payload', () => {
+  it('rejects an invalid event and lists every problem of its envelope and payload', () => {
     const wrong = { ...event, app: { id: 'me', name: '' }, payload: { ...orderCreated, Total: Number.NaN } }
     const error = errorOf(() => createEnvelope({ ...wrong, creationDate: new Date('yesterday') }))
     const pointers = error.problems.map(({ pointer }) => pointer)

@@ -94,7 +94,7 @@ describe('isWithinOneEdit', () => {
 })
 
 describe('fold', () => {
-  it('changes nothing when applied twice', () => {
+  it('changes nothing when applied again', () => {
     fc.assert(fc.property(fc.string(), (name) => fold(fold(name)) === fold(name)))
   })
 })

@@ -3,8 +3,8 @@ import { notRun } from './not-run.ts'
 import { slowest } from './slowest.ts'
 
 /**
- * Mocha's spec reporter with a final line that any CI can count, `N passed, N failed`. Lines before it list the slowest tests and the
- * skipped ones with their reasons.
+ * Extends Mocha's spec reporter. It ends with `N passed, N failed`, which any CI can read. Before that, it lists the slowest tests, and the
+ * skipped tests with reasons.
  */
 export default class Reporter extends mocha.reporters.Spec {
   constructor(runner, options) {

@@ -80,7 +80,6 @@ function isEarlier(a: Cause, b: Cause): boolean {
   return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId
 }
 
-/** A payment as the API shows it. */
 export interface Payment extends Announced {
   id: string
   status: (typeof paymentStatuses)[number]

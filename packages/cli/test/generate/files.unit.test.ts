@@ -120,7 +120,7 @@ describe('components/', () => {
     expect(sidecarLimit).to.be.greaterThan(Math.max(...limits))
   })
 
-  it('contains resiliency as the only document of its file, because daprd reads only the first one', () => {
+  it('contains only one document in the resiliency file, because daprd reads only the first document', () => {
     expect(read('components/resiliency.yaml')).to.not.match(/^---$/m)
   })
 

@@ -55,7 +55,7 @@ export function appendTimes(planned: () => Plan): void {
       for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('returns no time for records that are older than the setting LogAppendTime', async () => {
+    it('returns no time for records from before the topic was set to LogAppendTime', async () => {
       const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await import('@platformatic/kafka')
       const configs = [
         {

@@ -42,7 +42,7 @@ const spread = (shares: number[]) => Math.max(...shares) - Math.min(...shares)
 describe('the assignment of partitions', () => {
   for (let replicas = 1; replicas <= partitions.containers; replicas += 1) {
     it(`gives ${replicas} replicas nearly equal numbers of partitions`, () => {
-      // Repeats the test, because the order of random names may be good by chance.
+      // Repeats the test, because random names may be in a good order by chance.
       for (let time = 0; time < 50; time += 1) {
         const shares = sharesOf(replicas, clientIds, partitions.containers)
         expect(shares.reduce((sum, share) => sum + share)).to.equal(partitions.containers)

@@ -104,7 +104,7 @@ describe('aclCommands', () => {
     expect(aclCommands(rights)).to.deep.equal(ends.map((end) => begin + end))
   })
 
-  it('denies transactions to every user, quoted for a shell', () => {
+  it('denies transactions to every user, and quotes the command for a shell', () => {
     expect(denyTransactionsCommand()).to.match(
       / --add --deny-principal 'User:\*' --transactional-id '\*' --operation All$/,
     )

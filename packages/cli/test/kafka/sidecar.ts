@@ -79,7 +79,7 @@ export function sidecar(planned: () => Plan): void {
       return (await Promise.all(sent)).map(({ partition }) => partition)
     }
 
-    it('delivers the raw value of both topics to their routes, with the service’s token', async () => {
+    it('delivers the raw values of two topics to the route of each topic, with the service’s token', async () => {
       await publish('orderevents', '{"n":1}')
       await publish('paymentevents', '{"n":2}')
       const [order, payment] = [await arrival('{"n":1}'), await arrival('{"n":2}')]

@@ -69,7 +69,7 @@ export function localTopics(planned: () => Plan): void {
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
     })
 
-    it('cause warnings about wrong settings if a sidecar created them, but no warnings if they are missing', async () => {
+    it('cause warnings about wrong settings if a sidecar created the topics, but none for missing topics', async () => {
       await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
       const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
       await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')

@@ -38,7 +38,7 @@ describe('external images', () => {
 
   for (const [index, image] of [...testImages, prometheusImage].entries()) {
     const { folder, from, args } = recipeOf(image)
-    it(`${image} has a recipe with its base images, which are built before`, () => {
+    it(`${image} has a recipe with its base images, which are built first`, () => {
       const dockerfile = from.length > 0 ? read(folder, 'Dockerfile') : ''
       expect(startsFrom(dockerfile, args)).to.have.members(from)
       expect(testImages.slice(0, index)).to.include.members(from)

@@ -59,7 +59,7 @@ describe('the lint rule no-spread-arguments', () => {
     }
   })
 
-  it('ignores tests, because they choose their data', () => {
+  it('ignores tests, because tests choose their own data', () => {
     for (const path of ['test/support/sample.ts', 'package/test/sample.ts', 'src/sample.unit.test.ts']) {
       expect(problems('first.push(...data)', path), path).to.deep.equal([])
     }

@@ -77,7 +77,7 @@ describe('a PostgreSQL server as a process', () => {
     expect(await refusal(inDatabase(server.uri, 'a-third'))).to.equal('none')
   })
 
-  it('runs in a private folder of another user', async () => {
+  it('runs below a folder that only another user can open', async () => {
     const closed = mkdtempSync(join(tmpdir(), 'orderflow-closed-'))
     const inside = join(closed, '.stack')
     mkdirSync(inside)

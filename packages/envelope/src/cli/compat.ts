@@ -14,7 +14,7 @@ For a new Version, print its compatibility with the previous Version, and the po
   backward   every Payload of the old Version is valid in the new one
   forward    every Payload of the new Version is valid in the old one
   full       backward and forward
-  breaking   neither
+  breaking   neither backward nor forward
 
   --against   a folder of schemas, or a commit. Default: the last release, which is the last entry of releases.json at the root
               of the repository. Without a release, all schemas are accepted

@@ -11,8 +11,8 @@ import { oneOf, readOptions } from './usage.ts'
 
 export const help = `Usage: envelope publish --brokers HOST:PORT --topic NAME FILE...
 
-Publish each valid envelope in each FILE, with its bytes unchanged, and list the invalid ones. FILE may be - for standard input,
-and has a format of \`envelope validate\`.
+Publish each valid envelope in each FILE, with its bytes unchanged, and list the invalid ones. FILE is - for standard
+input. The formats are those of \`envelope validate\`.
 
 ${kafkaHelp}
   --mode publisher          accept only full envelopes (default)

@@ -13,7 +13,7 @@ import { readOptions, UsageError } from './usage.ts'
 export const help = `Usage: envelope tail --brokers HOST:PORT --topic NAME [--correlation ID] [--pretty] [--values]
 
 Follow a topic until Ctrl-C, beginning with the next record. Print one line of JSON for each record, with its position, key and
-envelope. Personal values are masked, and values of fields that the schemas do not name.
+envelope. Personal values and values of unknown fields are masked.
 
 ${kafkaHelp}
   --from-start        begin with the oldest record of the topic

@@ -100,7 +100,7 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 
-/** Returns true if `all` includes every value of `some`. Undefined includes every value. */
+/** Returns true if `all` includes every value of `some`. `undefined` stands for every value. */
 function includesAll(all: unknown, some: unknown): boolean {
   if (all === undefined) return true
   return (

@@ -21,7 +21,7 @@ export interface NewEvent<T extends EventType | EventName> {
   correlationId?: string | undefined
   /** Default: a new UUID v4. A reaction passes the TraceId of its cause. */
   traceId?: string | undefined
-  /** Empty parts are left out. A reaction passes the tenant of its cause. */
+  /** An empty id is left out. A reaction passes the tenant of its cause. */
   tenant?: Tenant | undefined
   headers?: Record<string, unknown> | undefined
 }

@@ -58,7 +58,6 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
 
 /**
  * Parses an envelope and validates its Payload.
- * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} with the problems of the envelope and its Payload, and the code of the first failed check
  */
 export function parseEvent(bytes: Uint8Array): KnownEvent {
@@ -67,7 +66,6 @@ export function parseEvent(bytes: Uint8Array): KnownEvent {
 
 /**
  * Parses an event by the rules of a publisher (schemas/envelope.full.json).
- * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} with the code of the first failed check
  */
 export function parseFullEnvelope(bytes: Uint8Array): Envelope & KnownEvent {
@@ -201,7 +199,6 @@ export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   return copy as E
 }
 
-/** Converts the Payload's GUIDs to lower case. */
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
   const { guidFields } = schemaOf(typeOf(envelope))
   const payload = { ...envelope.Payload }
@@ -212,7 +209,7 @@ export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E
   return { ...envelope, Payload: payload }
 }
 
-// Drops a byte order mark by default.
+// TextDecoder drops a byte order mark by default.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**

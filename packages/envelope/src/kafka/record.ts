@@ -21,7 +21,7 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
   return isWhole && values.length > 0 ? values.join('/') : undefined
 }
 
-/** Returns the key fields of `topic`. If services.json does not declare `topic`, returns those of the topic for the event's Name. */
+/** Returns the key fields of `topic`, or of the event's own topic if services.json does not declare `topic`. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
   const declared = declaredTopics()
   const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : topicOf(document)
@@ -37,7 +37,6 @@ export function otherTopicOf(document: unknown, topic: string): string | undefin
   return own !== topic && Object.hasOwn(declaredTopics(), topic) ? own : undefined
 }
 
-/** Returns the topic to which an event belongs by its Name. */
 function topicOf(document: unknown): string | undefined {
   const name = (document as { Name?: unknown } | null)?.Name
   return Object.entries(declaredTopics()).find(([, { events }]) => events.includes(String(name)))?.[0]

@@ -7,7 +7,7 @@ kinds['-'.charCodeAt(0)] = hyphen
 
 const places = Array.from('00000000-0000-0000-0000-000000000000', (character) => (character === '-' ? hyphen : digit))
 
-/** Returns true for a GUID by the rule `guid` of common.json, in either case. It is three times as fast as the rule's pattern. */
+/** Returns true for a GUID by the rule `guid` of common.json, in upper or lower case. It is faster than the rule's pattern. */
 export function isGuid(value: unknown): value is string {
   if (typeof value !== 'string' || value.length !== places.length) return false
   for (let index = 0; index < places.length; index += 1)

@@ -110,7 +110,7 @@ export function eventFault(document: unknown, variant: Variant): Fault | undefin
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Returns the problems that `limitProblems` finds as a fault, or undefined. */
+/** Returns a fault with the problems that `limitProblems` finds, or undefined. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -190,7 +190,7 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
  * - lone surrogates, which UTF-8 cannot write (RFC 7493, section 2.1).
  *
  * The search does not recurse, because `document` may nest deeper than the call stack.
- * @param isPlain true if the document was UTF-8 text without a backslash; JSON writes such texts and keys only with escapes
+ * @param isPlain true if the document's text has no backslash: JSON writes U+0000 and lone surrogates only with escapes
  * @returns one problem for each pointer
  */
 export function limitProblems(document: unknown, isPlain = false): Problem[] {

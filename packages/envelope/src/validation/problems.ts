@@ -55,7 +55,7 @@ export function refuse(fault: Fault | undefined): void {
   if (fault) throw new EnvelopeError(fault)
 }
 
-/** Returns the first problem that Ajv found of each field. `base` is the pointer of the validated value. */
+/** Returns the first problem that Ajv found for each field. `base` is the pointer of the validated value. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
   return onePerPointer(errors.map((error) => toProblem(error, base)))
 }
@@ -97,7 +97,7 @@ function problem(pointer: string, message: string, hint?: string): Problem {
   return hint ? { pointer, message, hint } : { pointer, message }
 }
 
-/** The numbers and words come from the schema, never from the document. */
+/** The numbers and words in these messages come from the schema, never from the document. */
 function limitMessage({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`

@@ -5,7 +5,7 @@ import { bytesOf, reduced } from '../support/documents.ts'
 import { run } from './run.ts'
 
 describe('envelope publish', () => {
-  it('refuses an event that the contract gives to another topic', async () => {
+  it('refuses an event that the contract assigns to another topic', async () => {
     const args = ['--brokers', 'localhost:1', '--topic', 'paymentevents', '--mode', 'receiver', '-']
     const { code, out, error } = await run(publish, args, { input: [bytesOf(reduced())] })
     expect({ code, out }).to.deep.equal({

@@ -85,7 +85,7 @@ describe('envelope compat', () => {
     const unknown = 'f'.repeat(40)
     write(unknown)
     commit()
-    // This repository has the files, but not their history. So it lacks the released commit.
+    // releases.json names a commit that this repository does not have.
     expect(await compare()).to.deep.equal(nothing)
     const shallow = join(root, 'shallow')
     git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, shallow)

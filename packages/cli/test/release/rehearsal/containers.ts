@@ -17,7 +17,7 @@ export interface Containers {
   runtime: Runtime
   /** The address of this machine in the network. */
   gateway: string
-  /** Removes all resources, and all local image names with the rehearsal's registry. */
+  /** Removes all resources, and all local image names that contain the registry. */
   close: () => Promise<void>
 }
 
@@ -112,7 +112,7 @@ function dynoRuntime(network: string, dockerConfig: string, around: string[]): R
   }
 }
 
-/** Returns docker options with only the names of variables. Values stay in the environment, because process lists do not show it. */
+/** Returns docker options with only the names of variables, because process lists show the options. */
 function envOptions(env: Record<string, string>): string[] {
   return Object.keys(env).flatMap((name) => ['--env', name])
 }

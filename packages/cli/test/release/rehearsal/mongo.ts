@@ -2,7 +2,7 @@ import { mongoImage } from '@orderflow/cli'
 import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 
-/** The command of the server. A replica set with passwords requires a key file, which the only member creates. */
+/** The command of the server. It creates the key file that a replica set with passwords requires. */
 const start = `
 head -c 512 /dev/urandom | base64 -w 0 >/tmp/keyfile
 chown mongodb /tmp/keyfile

@@ -22,7 +22,7 @@ export interface ServerOptions extends DynoOptions {
   logSessions?: EventEmitter
 }
 
-/** Creates the part of the platform's API that releases use. The server has a state, and checks requests by the API's public schema. */
+/** Creates the part of the platform's API that releases use. It checks requests by the API's public schema. */
 export function createServer(options: ServerOptions): Express {
   const { apps, token, platform } = options
   const operations = createOperations(options)
