@@ -84,7 +84,7 @@ describe('order-service with a failing sidecar or store', () => {
       payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
     })
 
-  /** Returns an order with the service's AppId. Other publishers can use it, too. */
+  /** Returns an order with the service's AppId. Other publishers can use this AppId, too. */
   const ownOrder = (changes: object) => ({
     ...outsideOrder(changes),
     AppId: settings.App.Id,

@@ -23,7 +23,7 @@ describe('localPorts, freePorts and requireFreePorts', () => {
   }
   afterEach(() => server?.close())
 
-  it('returns different ports for all parts of make up', () => {
+  it('returns different ports for all programs of make up', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 

@@ -8,7 +8,7 @@ import { readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope compat [--against FOLDER|COMMIT] [--schemas FOLDER]
 
-Compare the schemas with an earlier state. The rules of a published Version may not change; titles and descriptions may.
+Compare the schemas with an earlier state. Only titles and descriptions of a published Version may change.
 For a new Version, print its compatibility with the previous Version, and the pointers of the rules that break it:
 
   backward   every Payload of the old Version is valid in the new one
