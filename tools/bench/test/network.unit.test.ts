@@ -56,8 +56,8 @@ describe('the report of the network part', () => {
     expect(tables[0]?.rows[0]).to.deep.equal(['now', '2', '2.3', '1', '2,400', '0.50', '1,000', '3,000'])
     expect(goals.map(({ what, reached }) => [what, reached])).to.deep.equal([
       ['events/s at 2 ms, one replica', true],
-      ['times the state before, at 2 ms, one replica', true],
-      ['lost, doubled or in two versions', true],
+      ['events/s, now / before, at 2 ms, one replica', true],
+      ['events lost, doubled or in two versions', true],
     ])
   })
 
