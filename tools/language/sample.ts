@@ -1,5 +1,6 @@
 /**
- * Prints 100 random texts for judges, 20 of each group. A test title is printed with its suites, and a table cell with its row.
+ * Prints 100 random texts for judges, 20 of each group. A test title is printed with its suites, a table cell with its row,
+ * and a part of a doc comment with its tag.
  * The seed is fixed, so each run on a commit draws the same texts.
  */
 import { readFileSync } from 'node:fs'
@@ -46,6 +47,8 @@ for (const [name, lines] of [...drawn, ['commit subjects', draw(subjectsSince() 
 function contextOf(text: Text, all: Text[], source: string): string {
   const line = lineWith(text, source)
   if (text.kind === 'prose' && line.startsWith('|')) return `\n   (row: ${line})`
+  const tag = text.kind.endsWith('comment') ? line.match(/@\w+(?: \{.*?\}| \S+)?/)?.[0] : undefined
+  if (tag) return `\n   (tag: ${tag})`
   if (text.kind !== 'test title') return ''
   const suites: Text[] = []
   for (const each of all.filter(({ kind, start }) => kind === 'suite title' && start < text.start).reverse()) {
