@@ -192,7 +192,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
     it('refuses invalid commands with a reason, and publishes nothing', async () => {
       const before = await counts()
       const cases = [
-        [['replay', 'all', '--edit'], 'not for a group'],
+        [['replay', 'all', '--edit'], 'not a group'],
         [['replay', 'nobody'], 'unknown dead letter nobody'],
         [['list', 'no/group'], 'unknown group no/group'],
       ] as const

@@ -93,7 +93,7 @@ function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
 
 function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
   const why = {
-    truncated: 'the log deleted these records before the monitor read them',
+    truncated: 'deleted from the log before the monitor read them',
     recreated: 'the topic was deleted and created again',
   }
   return (
