@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, localKafka, releaseFolder, withAdmin } from '@orderflow/cli'
+import { eventually, localKafka, releaseFolder, withAdmin, withRetries } from '@orderflow/cli'
 import type { FullEvent } from '@orderflow/envelope-schema'
 import { service as monitorService } from '@orderflow/event-monitor/service'
 import { service as orderService } from '@orderflow/order-service/service'
@@ -122,7 +122,12 @@ class Cluster {
       key: Buffer.from('k\xff', 'latin1'),
       value: Buffer.from(value),
     }))
-    const { offsets } = await this.producer.send({ messages, acks: -1 })
+    // The broker refuses records while a new topic has no leader.
+    const { offsets } = await withRetries(
+      `publishing to ${topic}`,
+      () => this.producer.send({ messages, acks: -1 }),
+      50,
+    )
     return offsets?.[0]?.offset as bigint
   }
 
