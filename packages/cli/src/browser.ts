@@ -19,8 +19,11 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
 /** The error of Chromium if a network interface changes during a request, even during a request to loopback. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-const isChange = ({ message }: Error) =>
-  message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
+/** After such a change, Chromium may show its page of errors, or load the address again without a request. */
+const isChange = ({ message }: Error, address: string) =>
+  [networkChanged, 'another navigation to "chrome-error:', `another navigation to "${address}"`].some((sign) =>
+    message.includes(sign),
+  )
 
 /** Collects the uncaught errors of a page and the errors in its console. */
 export function watchErrors(page: Page): string[] {
@@ -46,7 +49,7 @@ async function isLost(page: Page, address: string, shown: Locator): Promise<bool
   try {
     await page.goto(address)
   } catch (error) {
-    if (isChange(error as Error)) return true
+    if (isChange(error as Error, address)) return true
     throw error
   }
   return Promise.race([lost, shown.waitFor().then(() => false)])
