@@ -145,7 +145,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
 function add({ pending, test, hash, keys }: View, { kinds, watched }: IngestBatch): void {
   for (const { count } of kinds) pending.received += count
   const own = hash === undefined ? kinds : watched.filter((one) => one.hash === hash)
-  const keyed = watched.filter((one) => keys.some((key) => key.hash === one.hash && key.test(one.kind)))
+  const keyed = watched.filter(({ hash: found, kind }) => keys.some((key) => key.hash === found && key.test(kind)))
   const rows: EventRow[] = []
   for (const { kind, count, rows: some } of [
     ...own.filter((one) => test(one.kind)),
