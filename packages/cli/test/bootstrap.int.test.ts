@@ -28,7 +28,7 @@ const systemTools = [
   'uname',
 ]
 
-/** A fake npm. It packs a link to our Node as soon as the test allows it. */
+/** A fake npm. When the test allows it, this npm packs a link to our Node. */
 const fakeNpm = `#!/bin/sh
 for package; do :; done
 echo "$package" >> "$NPM_CALLS"
@@ -39,7 +39,7 @@ tar -czf node.tgz package
 rm -r package
 `
 
-/** A fake outdated Node. It reports the hash that the test sets, for every file. */
+/** A fake outdated Node. For every file, it reports the hash that the test sets. */
 const oldNode = `#!/bin/sh
 [ "$1" = -p ] || exit 1
 echo "\${HASH#sha512-}"
@@ -68,7 +68,7 @@ describe('packages/cli/node', () => {
   }
 
   const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
-  /** Waits until the process reports that another call is installing. */
+  /** Waits until the process reports that it waits for another call. */
   async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
     for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
   }
@@ -84,7 +84,7 @@ describe('packages/cli/node', () => {
   })
   afterEach(removeFolders)
 
-  it('uses the machine’s Node if it is new enough, and passes arguments unchanged', async () => {
+  it('uses the machine’s Node if it is new enough, and passes arguments to it unchanged', async () => {
     symlinkSync(process.execPath, join(bin, 'node'))
     const { stdout } = await start('-p', 'process.argv[1]', 'with a space')
     expect(stdout).to.equal('with a space\n')

@@ -40,14 +40,14 @@ describe('./orderflow command lines', () => {
       ({ message, nextStep }) => `${message}; ${nextStep}`,
     )
 
-  it('lists the commands in groups for help, for --help and without arguments', async () => {
+  it('lists the commands in groups for `help`, for `--help`, and if there are no arguments', async () => {
     for (const args of [[], ['help'], ['--help'], ['-h']]) expect(await run(...args)).to.equal(0)
     expect(new Set(printed)).to.have.property('size', 1)
     expect(printed[0]).to.contain('Run it:\n  up        Start everything\n\nOperate it:\n  rebuild   Rebuild a store\n')
     expect(given).to.deep.equal([])
   })
 
-  it('leaves hidden groups out of the help, and runs their commands', async () => {
+  it('leaves hidden groups out of the help, but runs their commands', async () => {
     const print = (text: string) => void printed.push(text)
     const signal = () => new AbortController().signal
     await runCommandLine(groups, ['help'], signal, print, ['Operate it'])

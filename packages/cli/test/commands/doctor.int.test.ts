@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-/** Runs the command on a simulated machine that has only these programs. Each prints a text and succeeds. */
+/** Runs the command on a simulated machine that has only these programs. Each program prints a text and succeeds. */
 function doctor(programs: Record<string, string>, options: string[] = []) {
   const folder = temporaryFolder()
   const bin = join(folder, 'bin')
@@ -26,7 +26,7 @@ function doctor(programs: Record<string, string>, options: string[] = []) {
 describe('./orderflow doctor', () => {
   afterEach(removeFolders)
 
-  it('lists all missing tools of a new machine for each use, and fails because make up cannot run', async () => {
+  it('lists for each use all tools that a new machine lacks, and fails because `make up` cannot run', async () => {
     const { code, lines, stderr } = await doctor({})
     expect(stderr).to.equal('')
     expect(code).to.equal(1)
@@ -38,7 +38,7 @@ describe('./orderflow doctor', () => {
     ])
   })
 
-  it('shows installed tools and the command for missing ones, and succeeds if make up can run', async () => {
+  it('shows installed tools and the command for missing ones, and succeeds if `make up` can run', async () => {
     const { code, lines } = await doctor({
       'apt-get': '',
       npm: '10.8.2',
@@ -54,7 +54,7 @@ describe('./orderflow doctor', () => {
     )
   })
 
-  it('refuses an ambiguous value of --install', async () => {
+  it('refuses an ambiguous value of `--install`', async () => {
     const { code, stderr } = await doctor({}, ['--install=perhaps'])
     expect(code).to.equal(1)
     expect(stderr).to.contain('--install=perhaps is neither yes nor no')

@@ -30,7 +30,6 @@ describe('make', () => {
       ['replay', id, '--file', 'e.json', '--attempt', 'orderevents/2/17'],
     ],
     ['dead-letters', { REPLAY: 'a b', DRY_RUN: '' }, ['replay', 'a b']],
-    // The command interprets the value of DRY_RUN (dead-letters/command.ts).
     ['dead-letters', { REPLAY: 'all', DRY_RUN: '0' }, ['replay', 'all', '--dry-run=0']],
     ['dead-letters', { REPLAY: 'all', DRY_RUN: 'a b' }, ['replay', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],

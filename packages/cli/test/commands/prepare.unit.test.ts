@@ -5,11 +5,11 @@ import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 describe('./orderflow doctor', () => {
   const use = { title: 'make up, as processes', tools: [go, java, maven] }
 
-  it('reports a use such as make up as ready if the machine has all its tools', () => {
+  it('reports that a use such as `make up` is ready if the machine has all its tools', () => {
     expect(describeUse(use, new Set())).to.deep.equal(['make up, as processes: ready'])
   })
 
-  it('names only the missing tools for a use, and the commands that install these tools', () => {
+  it('names only the missing tools of a use, and the commands that install them', () => {
     const lines = describeUse({ ...use, tools: [go, java] }, new Set([java, maven]))
     expect(lines).to.deep.equal([
       'make up, as processes: lacks Java',

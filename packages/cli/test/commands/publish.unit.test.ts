@@ -20,7 +20,7 @@ describe('readEventFile', () => {
     expect(read(content)).to.deep.equal({ topic: 'orderevents', key: '0b6f', value: Buffer.from(content) })
   })
 
-  it('returns the document that a fixture contains as bytes, text or JSON', () => {
+  it('returns the document of a fixture that contains it as bytes, text or JSON', () => {
     const bytes = Buffer.from([0xff, 0x7b])
     const fixtures: [object, Buffer][] = [
       [{ description: 'x', variant: 'full', envelope }, Buffer.from(JSON.stringify(envelope))],
@@ -49,7 +49,7 @@ describe('readEventFile', () => {
     expect(read(JSON.stringify(envelope), 'other').key).to.equal('other')
   })
 
-  it('returns invalid JSON unchanged for orderevents, without a key', () => {
+  it('returns invalid JSON unchanged and without a key, if the topic is orderevents', () => {
     expect(read('no { json')).to.deep.equal({ topic: 'orderevents', key: undefined, value: Buffer.from('no { json') })
   })
 
@@ -93,14 +93,14 @@ describe('the next step after an event was published', () => {
     nextStep(recordOf(envelope, key), at, addresses, demo)
   const order = { Id, Name: 'OrderCreated', Payload: { OrderId } }
 
-  it('prints the URLs of the demo if the topic’s key field is the demo’s id, even if the record has another key', () => {
+  it('prints the URLs of the demo if the topic’s key field is the demo’s id, even if the key of the record has another value', () => {
     for (const key of [OrderId, 'another'])
       expect(next(order, { key })).to.equal(
         `next: curl http://order-service:5000/v1/orders/${OrderId} and curl 'http://payment-service:5003/v1/payments?orderId=${OrderId}'`,
       )
   })
 
-  it('prints the page of the event by its Id if the topic has another key, or services.json has no demo', () => {
+  it('prints the event’s page by Id if the topic’s key is another field than the demo’s id, or services.json has no demo', () => {
     const page = `next: http://event-monitor:5010/id/${Id}`
     const { demo } = application
     if (!demo) throw new Error('services.json has no demo')

@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('sends traces only if .env names a destination, with a name for each service and sidecar', () => {
+  it('sends traces under the name of each service and sidecar, but only if .env names a destination', () => {
     const settings = Object.keys(jaegerVariables('jaeger', defaultPorts)).filter((name) => name.startsWith('OTEL_'))
     for (const service of registered) {
       const [own, sidecar] = [services[service.name]?.environment, services[sidecarOf(service)]?.environment]
@@ -111,7 +111,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives the exporter its own Kafka user, without settings of the store or keys', () => {
+  it('gives the exporter its own Kafka user, but no keys or settings of the store', () => {
     const { environment = {}, entrypoint = [] } = services.exporter ?? {}
     expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })
     expect(environment.Stream__SaslPassword).to.match(/^\$\{KAFKA_EXPORTER_PASSWORD:/)
@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
-  it('lets only the monitor request dry runs of consumers, on the metrics port and with a different token for each consumer', () => {
+  it('lets only the monitor request dry runs, on the metrics ports of consumers and with a different token for each of them', () => {
     const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const own = registered.find((service) => service.name === name)
@@ -163,13 +163,12 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives keys and trusted publishers of this checkout only to services that sign or verify events', () => {
+  it('gives this checkout’s keys and list of trusted publishers only to services that sign or verify events', () => {
     for (const { name } of registered) {
       expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
     }
     const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
     for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
-    // A service signs or verifies events only if it publishes its own events, watches topics or has a store.
     const signers = registered.filter(
       ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
     )
@@ -224,7 +223,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('names every image that is built here', () => {
+  it('gives every image that is built here the name that ./orderflow uses', () => {
     for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
     expect(services.setup?.image).to.equal(serviceImage('setup'))
   })
@@ -269,7 +268,7 @@ describe('a sidecar’s connection pool', () => {
 })
 
 describe('the sidecar of a release', () => {
-  it('starts with the same flags as the other sidecars, except ports and paths', () => {
+  it('starts with the same flags as the other sidecars, except those for ports and paths', () => {
     const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
@@ -294,11 +293,11 @@ describe('the settings of brokers', () => {
     'packages/cli/test/release/rehearsal/kafka.ts',
     'packages/cli/src/offline/images/kafka/docker/server.properties',
   ]
-  /** Settings that may differ. Hosted brokers require at least 6 s. */
+  /** Settings that may differ between brokers. Hosted brokers require at least 6 s for this setting. */
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {
-    it(`equal those of brokers that run as processes, in ${file}`, () => {
+    it(`equal, in ${file}, those of brokers that run as processes`, () => {
       const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
       for (const [name, value] of settings) {
         const [, found] =

@@ -69,14 +69,14 @@ describe('./orderflow engine', () => {
     expect(existsSync(join(folder, 'cache'))).to.equal(false)
   })
 
-  it('refuses to start an engine if DOCKER_HOST names one', async () => {
+  it('refuses to start an engine if DOCKER_HOST is the address of an engine', async () => {
     const { code, output } = await engine({ DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(code).to.equal(1)
     expect(output).to.contain('error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1')
     expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start or install Docker')
   })
 
-  it('appears as the next step of make up STACK=docker if Docker or Compose is missing', async () => {
+  it('appears as the next step of `make up STACK=docker` if Docker or Compose is missing', async () => {
     const noEngine = await run('up', { STACK: 'docker', DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(noEngine).to.deep.equal({
       code: 1,

@@ -57,7 +57,7 @@ describe('ensureImages', () => {
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 
-  it('builds images that it cannot pull, and labels an image that is a stand-in', async () => {
+  it('builds images that it cannot pull, and reports which of them is a stand-in', async () => {
     docker.refuse(unreachable)
     const present = await ensure(simple)
     const builds = simple.map((name) => `build ${name}`)
@@ -94,7 +94,7 @@ describe('ensureImages', () => {
   describe('pullStackImages', () => {
     const use = () => pullStackImages({ onProgress: (line) => told.push(line) })
 
-    it('pulls images, or reports the reason and the missing images', async () => {
+    it('pulls all images, or reports which images are missing and why', async () => {
       docker.refuse(unreachable)
       expect(await use()).to.equal(`${baseImage} cannot be pulled: ${unreachable}`)
       expect(await imageNotes()).to.deep.equal(stackImages().map((name) => `${name} is missing: make up pulls it`))

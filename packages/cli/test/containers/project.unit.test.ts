@@ -36,7 +36,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('gets the tokens of a new service, and keeps its other values', async () => {
+  it('gets the tokens of a new service, and keeps all other values', async () => {
     await ensureEnvFile(folder)
     const before = readFileSync(join(folder, '.env'), 'utf8')
     const [first = ''] = services.map((service) => variableOf(service, 'APP_TOKEN'))
@@ -56,7 +56,7 @@ describe('.env', () => {
     expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
 
-  it('gets missing secrets, keeps the others, and requires a signature of every event', async () => {
+  it('gets missing secrets, keeps the others, and requires a signature for every event', async () => {
     writeFileSync(join(folder, '.env'), 'MONGO_PASSWORD=kept\n')
     expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
@@ -68,7 +68,7 @@ describe('.env', () => {
     expect(await ensureEnvFile(folder)).to.equal(false)
   })
 
-  it('gets a certificate with Kafka’s host names, and a new one before it expires', async () => {
+  it('gets a certificate with Kafka’s host names, and a new certificate before the first one expires', async () => {
     await ensureEnvFile(folder)
     const read = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const { KAFKA_CERTIFICATE = '', KAFKA_KEY = '' } = read()
@@ -87,12 +87,12 @@ describe('.env', () => {
     expect(readFileSync(join(folder, '.env'), 'utf8').match(/^KAFKA_(CERTIFICATE|KEY)=/gm)).to.have.length(2)
   })
 
-  it('names the project, so that two checkouts have different volumes', async () => {
+  it('contains a project name, so that two checkouts have different volumes', async () => {
     await ensureEnvFile(folder)
     expect(readProject(folder)?.name).to.match(/^orderflow-[0-9a-f]{4}$/)
   })
 
-  it('selects the store by the files that Compose reads, with MongoDB as the default', async () => {
+  it('selects PostgreSQL by COMPOSE_FILE, and MongoDB if this variable is missing', async () => {
     await ensureEnvFile(folder)
     const { COMPOSE_FILE: none, ...others } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect([none, readProject(folder)?.store]).to.deep.equal([undefined, 'mongodb'])
@@ -105,7 +105,7 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('records the profiles of observers and the address for traces, and removes them', async () => {
+  it('gets the profiles of observers and the address for traces, and loses them when no observer is left', async () => {
     await ensureEnvFile(folder)
     const read = () => readFileSync(join(folder, '.env'), 'utf8')
     const before = read()
@@ -145,7 +145,7 @@ describe('.env', () => {
     expect(elsewhere).not.to.include.keys('OTEL_EXPORTER_OTLP_INSECURE', 'Telemetry__TracePage')
   })
 
-  it('contains the addresses of containers', async () => {
+  it('contains the addresses of services and of Kafka', async () => {
     expect(readProject(folder)).to.equal(undefined)
     await ensureEnvFile(folder)
     const { kafka, services: reached } = readProject(folder) ?? {}

@@ -17,7 +17,7 @@ describe('the status of containers', () => {
   const told = (containers: Container[]) =>
     rowsOf(expected, containers).map(({ name, state, isWell }) => `${name}: ${state}, ${isWell ? 'well' : 'not well'}`)
 
-  it('names every missing container, also of replicas', () => {
+  it('names every missing container, including those of replicas', () => {
     expect(told([container('kafka', {}), container('setup', { Status: 'exited' })])).to.deep.equal([
       'kafka: running, well',
       'order-service: missing, not well',
@@ -46,7 +46,7 @@ describe('the status of containers', () => {
     expect(told([ill])).to.include('kafka: running, unhealthy, not well')
   })
 
-  it('reports a stack as stopped if all its containers have ended with any exit code, and none restarts repeatedly', () => {
+  it('reports a stack as stopped if all its containers have ended, with any exit code, and none is restarting', () => {
     const exited = [0, 137, 143].map((ExitCode) => container('kafka', { Status: 'exited', ExitCode }))
     expect(isStopped(rowsOf(expected, exited))).to.equal(true)
     expect(isStopped(rowsOf(expected, [...exited, container('order-service', { Status: 'restarting' })]))).to.equal(

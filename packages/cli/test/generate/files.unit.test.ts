@@ -79,7 +79,7 @@ describe('topics of services.json', () => {
 })
 
 describe('components/', () => {
-  it('subscribes each service to its topics, with the consumer components for prompt topics', () => {
+  it('subscribes each service to its topics, and to prompt topics through every consumer component', () => {
     for (const { name, consumes } of services) {
       const file = `subscriptions.${name}.yaml`
       const documents = existsSync(join(repository, 'components', file)) ? documentsOf('components', file) : []
@@ -94,7 +94,7 @@ describe('components/', () => {
     }
   })
 
-  it('contains Kafka components that differ only in name and client id, each with retries', () => {
+  it('contains Kafka components with retries that differ only in name and client id', () => {
     const components = documentsOf('components/kafka.yaml')
     const names = components.map(({ metadata }) => metadata.name)
     expect(names).to.deep.equal(['pubsub', ...consumerComponents])

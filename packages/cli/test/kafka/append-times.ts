@@ -34,7 +34,7 @@ export function appendTimes(planned: () => Plan): void {
     }
     const at = (topic: string, partition: number, offset: number) => ({ topic, partition, offset: String(offset) })
 
-    it('returns the time of a record only if the broker set it and the record exists', async () => {
+    it('returns the time of a record only if the record exists and the broker set its time', async () => {
       const before = Date.now()
       for (const partition of [0, 1]) {
         await publish(kept, partition)
@@ -55,7 +55,7 @@ export function appendTimes(planned: () => Plan): void {
       for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('returns no time for records from before the topic was set to LogAppendTime', async () => {
+    it('returns no time for records that arrived before the topic got the setting LogAppendTime', async () => {
       const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await import('@platformatic/kafka')
       const configs = [
         {

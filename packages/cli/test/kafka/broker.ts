@@ -10,7 +10,7 @@ export async function startBroker(plan: Plan): Promise<void> {
   await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
 }
 
-/** Returns a new consumer group of a service, and the check of its stream. */
+/** Returns a new consumer group of a service, and the function that checks the service's stream. */
 export function newGroup(plan: Plan) {
   const group = `a-service-${randomUUID()}`
   const connection = localKafka(plan.ports.kafka)
@@ -18,7 +18,7 @@ export function newGroup(plan: Plan) {
   return {
     group,
     check: createStreamCheck(settings, { group, reads: [], writes: [] }),
-    /** Adds a member to the group. `close` removes it. */
+    /** Adds a member to the group. `close` removes the member. */
     consume: async (): Promise<Consumer> => {
       const consumer = new Consumer({ groupId: group, clientId: 'test', ...connection })
       const stream = await consumer.consume({ topics: ['orderevents'] })

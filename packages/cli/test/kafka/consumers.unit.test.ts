@@ -20,8 +20,8 @@ interface Setting {
 }
 
 /**
- * Returns the number of partitions of each replica, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). The
- * members with the first names get one more partition. A name consists of a client id and a random text.
+ * Returns how many partitions each replica gets from the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). The members with
+ * the first names get one more partition. A name consists of a client id and a random text.
  */
 function sharesOf(replicas: number, ids: string[], count: number): number[] {
   const members = Array.from({ length: replicas }, (_, replica) =>

@@ -60,7 +60,7 @@ export function envelopeCommand(planned: () => Plan): void {
       return found
     }
 
-    it('publishes the unchanged bytes of an envelope with its key and trace', async () => {
+    it('publishes the bytes of an envelope unchanged, with its key and trace', async () => {
       const event = order()
       const pretty = JSON.stringify(event, null, 2)
       const { out, error, code } = await run(['publish', '-'], pretty)
@@ -106,7 +106,7 @@ export function envelopeCommand(planned: () => Plan): void {
       )
     })
 
-    it('follows a topic with or without personal data, or only one conversation', async () => {
+    it('prints all events of a topic with or without personal data, or only those of one conversation', async () => {
       const [one, other] = [order(), order()]
       const followers = [[], ['--values'], ['--correlation', one.CorrelationId.toUpperCase()]].map((options) =>
         start(['tail', '--from-start', ...options], { ENVELOPE_BROKERS: brokers, ENVELOPE_TOPIC: topic }),

@@ -22,7 +22,7 @@ export function killedBroker(planned: () => Plan): void {
       await startBroker(planned())
     })
 
-    it('starts again with its events', async () => {
+    it('starts again with all its earlier events', async () => {
       expect(await publish()).to.deep.equal({ ...first, offset: first.offset + 1n })
     })
 

@@ -23,7 +23,7 @@ export function positions(planned: () => Plan): void {
       ])
     })
 
-    it('returns the number of records in partitions, and lag and waiting time of a group that was never active', async () => {
+    it('returns the number of records of each partition, and the lag and waiting time of a group that was never active', async () => {
       const before = Date.now()
       await publish()
       await publish()
@@ -39,7 +39,7 @@ export function positions(planned: () => Plan): void {
       expect(full?.oldest).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('reports only that Kafka does not answer, within the deadline of a scrape', async () => {
+    it('reports within the deadline of a scrape that Kafka does not answer', async () => {
       const started = performance.now()
       const nobody = { bootstrapBrokers: ['127.0.0.1:1'] }
       expect([...(await scrape(streamMetrics(nobody)))]).to.deep.equal([['orderflow_kafka_up', 0]])

@@ -19,7 +19,7 @@ const told = (rights: ReturnType<typeof serviceRights>) =>
 describe('serviceRights', () => {
   const rights = serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] })
 
-  it('allows a service to read consumed topics and those for a rebuild, to write events and dead letters, and to use its group', () => {
+  it('allows a service to read topics that it consumes or rebuilds from, to write events and dead letters, and to use its group', () => {
     expect(told(rights)).to.have.members([
       'read topic in',
       'read topic in.dead',
@@ -45,7 +45,7 @@ describe('serviceRights', () => {
 })
 
 describe('serviceRights without consumed topics', () => {
-  it('allows a service without a group and a store only to write its topics', () => {
+  it('allows a service that has neither a group nor a store only to write its topics', () => {
     expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
   })
 })
@@ -68,7 +68,7 @@ describe('exporterRights', () => {
 })
 
 describe('watcherRights', () => {
-  it('allows a watcher to read topics and settings, to write to each topic and to describe groups, without its own group', () => {
+  it('allows a watcher to read topics and settings, to write to each topic and to describe groups, but gives it no group of its own', () => {
     const rights = watcherRights('a-monitor', [
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] },
       { name: 'a-gate', consumes: {}, produces: ['in'] },
@@ -104,7 +104,7 @@ describe('aclCommands', () => {
     expect(aclCommands(rights)).to.deep.equal(ends.map((end) => begin + end))
   })
 
-  it('denies transactions to every user, and quotes the command for a shell', () => {
+  it('denies transactions to every user, in a command that is quoted for a shell', () => {
     expect(denyTransactionsCommand()).to.match(
       / --add --deny-principal 'User:\*' --transactional-id '\*' --operation All$/,
     )

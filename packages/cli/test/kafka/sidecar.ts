@@ -58,7 +58,7 @@ export function sidecar(planned: () => Plan): void {
       app = createServer(respond).listen(entryOf(plan.ports.services, 'order-service').channel, '127.0.0.1')
       await once(app, 'listening')
       await ensureRunning(plan, ['order-sidecar'], { onProgress: () => {} })
-      // If a member joins late or partitions are added, the sidecar cancels its wait before a redelivery.
+      // Waits for all members, because a member that joins later ends the sidecar's wait before a redelivery.
       const [kafka, members] = [localKafka(plan.ports.kafka), membersOf(serviceNamed('order-service'))]
       await untilNothingMissing('all members', () => membersMissing(kafka, 'order-service', members))
     })
@@ -142,7 +142,7 @@ export function sidecar(planned: () => Plan): void {
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
     })
 
-    it('consumes the new partitions automatically, and gets all earlier and later events', async () => {
+    it('consumes the new partitions automatically, and gets all events from before and after the change', async () => {
       await eventually(
         async () => (await groupMissing(localKafka(plan.ports.kafka), 'order-service', new Set())) === undefined,
         'a member for every partition',

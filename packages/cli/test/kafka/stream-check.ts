@@ -42,12 +42,12 @@ export function streamCheck(planned: () => Plan): void {
       expect(await brokerOnly()).to.equal(undefined)
     })
 
-    it('reports a broker that hangs, until it continues', async () => {
+    it('reports a broker that hangs, until this broker continues', async () => {
       const consumer = await mine.consume()
       const { kill } = runningStack(plan, false)
       await kill('kafka', 'SIGSTOP')
       try {
-        // Only the check's deadline has this text. Kafka's client would wait longer and report another text.
+        // Only the check's deadline reports this text. Kafka's client would wait longer and report another one.
         expect(await mine.check()).to.equal('the broker does not answer in time')
       } finally {
         await kill('kafka', 'SIGCONT')
@@ -58,7 +58,7 @@ export function streamCheck(planned: () => Plan): void {
       await consumer.close(true)
     })
 
-    it('reports a denied group in plain text although the broker answers', async () => {
+    it('reports in plain text that the service may not describe its group, although the broker answers', async () => {
       const denial = {
         resourceType: ResourceTypes.GROUP,
         resourceName: mine.group,

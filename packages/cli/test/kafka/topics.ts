@@ -45,7 +45,7 @@ export function localTopics(planned: () => Plan): void {
       ])
     })
 
-    it('cause a warning with the correcting command if they differ from required settings', async () => {
+    it('cause a warning with the command to correct them if they differ from the required settings', async () => {
       const [spec] = topics.processes
       if (!spec) throw new Error('no topics')
       const name = 'settings'

@@ -26,7 +26,7 @@ export function transactions(planned: () => Plan): void {
       expect(await withAdmin(kafka(), mayBeginTransactions)).to.equal(false)
     })
 
-    it('exists again after the next start of the stack, even for a log of a version without the rule', async () => {
+    it('exists again after the next start of the stack, even if the log is from a version that had no such rule', async () => {
       await removeRule()
       await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
       await startBroker(planned())

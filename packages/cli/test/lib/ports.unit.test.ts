@@ -47,13 +47,13 @@ describe('localPorts, freePorts and requireFreePorts', () => {
   })
 
   for (const host of ['127.0.0.1', '0.0.0.0', '::1']) {
-    it(`reports a used port if a process listens on ${host}`, async () => {
+    it(`reports a port as used if a process listens on it at ${host}`, async () => {
       expect(await isPortFree(await listen(host))).to.equal(false)
     })
   }
 
   for (const host of loopbacks()) {
-    it(`reports a used port for an outgoing connection of ${host}`, async () => {
+    it(`reports a port as used if an outgoing connection of ${host} has it`, async () => {
       const client = connect({ port: await listen(host), host })
       await once(client, 'connect')
       const isFree = await isPortFree(client.localPort ?? 0)
@@ -75,7 +75,7 @@ describe('localPorts, freePorts and requireFreePorts', () => {
     await eventually(told, 'an error that names this process', 5_000)
   })
 
-  it('names all used ports in one error with their processes', async () => {
+  it('names all used ports and their processes in one error', async () => {
     const port = await listen('127.0.0.1')
     const uses = [
       { port, use: 'order-service http' },

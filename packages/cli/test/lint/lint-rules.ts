@@ -6,7 +6,7 @@ import { after, before } from 'mocha'
 import { repository } from '../../src/lib/paths.ts'
 
 /**
- * Prepares a folder in which Biome applies only the repository's own lint rules, for a suite.
+ * Prepares a folder for a suite. Biome applies only the repository's own lint rules there.
  * @returns a function that writes a file into the folder, lints it, and returns the messages about it
  */
 export function ownLintRules(): (text: string, path: string) => string[] {

@@ -6,7 +6,7 @@ const [first, data] = [[], []]
 class Numbers extends Array {}
 `
 
-/** Code that passes the elements of a list of any length as arguments of a call. */
+/** Code that passes the elements of a list of any length as separate arguments of a call. */
 const refused = [
   'first.push(...data)',
   'first?.push?.(...data)',
@@ -53,7 +53,7 @@ describe('the lint rule no-spread-arguments', () => {
     })
   }
 
-  it('checks components and scripts, too', () => {
+  it('checks files with JSX, and scripts, too', () => {
     for (const path of ['page/sample.tsx', 'static/sample.js', 'sample.mjs']) {
       expect(problems('first.push(...data)', path), path).to.have.length(1)
     }

@@ -8,7 +8,7 @@ const textOf = (event: typeof placeholder) =>
   [...serviceFiles('gift-card-service', nextPorts(), event)].flat().join('\n')
 
 describe('the template of a service', () => {
-  it('names only the event of the new service', () => {
+  it('contains the event of the new service, and no words of the example', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
     expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy|approved/i)
@@ -26,7 +26,7 @@ describe('the template of a service', () => {
       .and.match(/^ {2}id: guidText,$/m)
   })
 
-  it('uses the named event, or the first expected reaction of services.json', () => {
+  it('uses the event that is named, or else the first expected reaction of services.json', () => {
     expect(heardEvent('')).to.deep.equal({
       name: 'PaymentApproved',
       constant: 'paymentEvents',

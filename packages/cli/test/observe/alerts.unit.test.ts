@@ -17,7 +17,7 @@ const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
 }
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)
-/** The alert of the objective in services.json. Its heading must stay the same for every objective. */
+/** The alert of the objective in services.json. Its heading in the manual must be the same for every objective. */
 const objectiveAlert = 'OrdersPaidLate'
 const manual = read('docs/observability.md')
 
@@ -33,7 +33,7 @@ describe('alerts.yml', () => {
     }
   })
 
-  it('passes promtool, whose tests expect each alert to fire and to end', () => {
+  it('passes the tests of promtool, which expect each alert to fire and to end', () => {
     for (const { alert } of alerts) {
       const own = tried.filter(({ alertname }) => alertname === alert)
       expect(

@@ -15,7 +15,7 @@ describe('prometheus.yml', () => {
   const local = parse(localConfig(defaultPorts, '/rules/alerts.yml', 2))
   const jobs = local.scrape_configs as ScrapeConfig[]
 
-  it('names the ports of each service, its sidecar and the exporter for processes', () => {
+  it('names, for processes, the ports of each service, of its sidecar and of the exporter', () => {
     const targets = jobs.flatMap(({ job_name: job, static_configs: found = [] }) =>
       found.map(({ targets: [target], labels }) => [job, labels?.service, target]),
     )
@@ -26,14 +26,14 @@ describe('prometheus.yml', () => {
     ])
   })
 
-  it('scrapes at the given interval, with a timeout that is shorter than the interval', () => {
+  it('scrapes at the given interval, with a timeout that is at most as long', () => {
     expect(local.global).to.deep.equal({ scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' })
     expect(local.rule_files).to.deep.equal(['/rules/alerts.yml'])
     const usual = parse(localConfig(defaultPorts, 'alerts.yml'))
     expect(usual.global).to.include({ scrape_interval: '10s', scrape_timeout: '4s' })
   })
 
-  it('finds all pods of a service by one name for containers', () => {
+  it('finds, for containers, all pods of a service by one name', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     expect(found.map(({ job_name: job }) => job)).to.deep.equal(jobs.map(({ job_name: job }) => job))
     expect(found[0]?.dns_sd_configs?.map(({ names: [name], port }) => [name, port])).to.deep.equal(
@@ -41,7 +41,7 @@ describe('prometheus.yml', () => {
     )
   })
 
-  it('labels services with their names for containers, with or without the ending -service', () => {
+  it('labels each service with its name, for containers, with or without the ending -service', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     for (const { relabel_configs: rules = [] } of found.slice(0, 2)) {
       const nameOf = (pods: string) => rules.find(({ regex }) => new RegExp(`^(?:${regex})$`).test(pods))?.replacement

@@ -71,7 +71,7 @@ describe('showLogs', () => {
     expect(new Set(colours).size).to.equal(2)
   })
 
-  it('follows a file until Ctrl-C, even if it is created later or again', async () => {
+  it('follows a file until Ctrl-C, even if the file is created only later, or removed and created again', async () => {
     write(first, 'one\n')
     show('follow', [first, second])
     await eventually(() => lines().includes(line(first, 'one')), 'the end')

@@ -17,7 +17,7 @@ describe('the store of a stack of processes', () => {
   })
   afterEach(removeFolders)
 
-  it('defaults to SQLite, and stays selected until the data is removed', async () => {
+  it('defaults to SQLite, and a selected store stays selected until the data is removed', async () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
     recordStore(await createPlan(folder, defaultPorts, 'postgresql'))
     expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
@@ -26,7 +26,7 @@ describe('the store of a stack of processes', () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
   })
 
-  it('selects processes, components and addresses, and keeps its password out of arguments', async () => {
+  it('determines processes, components and addresses, and has a password that no arguments contain', async () => {
     const specs = processSpecs(await createPlan(folder, defaultPorts, 'postgresql'))
     expect(specs).to.have.all.keys(...processNamesWith('postgresql'))
     const { args, env } = entryOf(specs, 'order-sidecar')

@@ -72,7 +72,7 @@ describe('a process of the stack', () => {
     expect(isRunning(pid)).to.equal(false)
   })
 
-  it('differs from a later process that has the same pid', async () => {
+  it('remains distinct from a later process that has the same pid', async () => {
     const other = startScript(folder, 'other', forever)
     startScript(folder, 'kafka', 'process.exit(0)')
     writeFileSync(
@@ -97,7 +97,7 @@ describe('a process of the stack', () => {
     expect(await eventually(() => log() || undefined, 'it has printed')).to.equal('undefined debug\n')
   })
 
-  it('ends a wait for its readiness with its exit code and its log if it dies', async () => {
+  it('ends, if it dies, the wait for its readiness with an error that has its exit code and log', async () => {
     startScript(folder, 'kafka', `console.log('first line'); console.log('last line'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)

@@ -15,7 +15,7 @@ const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 describe('stackTokens, stackPassword and localCertificate', () => {
   afterEach(removeFolders)
 
-  it('creates three different tokens for each service once, which only their owner can read', () => {
+  it('creates three different tokens for each service only once, in a file that only its owner can read', () => {
     const folder = temporaryFolder()
     const tokens = stackTokens(folder)
     expect(Object.keys(tokens)).to.deep.equal(services.map(({ name }) => name))

@@ -8,7 +8,7 @@ import { signalGroup } from '../../src/processes/process-control.ts'
 import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 import { isRunning, removeFolders, temporaryFolder } from '../support.ts'
 
-/** A test run in its own process. It claims the folder, starts two processes there and prints their groups. */
+/** A test run in its own process. It claims the folder, starts two processes there and prints their process groups. */
 const testRun = `
   const { claimFolder } = await import(process.argv[1] + '/test-owner.ts')
   const { startProcess } = await import(process.argv[1] + '/process-control.ts')

@@ -7,7 +7,7 @@ import { writeCertificate } from './rehearsal/certificate-files.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the certificate of a rehearsal', () => {
-  it('works for clients under its names, and has files that only their owner can read', async () => {
+  it('works for clients under all its host names, and has files that only their owner can read', async () => {
     const files = await writeCertificate(temporaryFolder(), ['kafka'])
     const both = readFileSync(files.bothFile)
     const server = createServer({ cert: both, key: both }, (_request, response) => response.end()).listen(

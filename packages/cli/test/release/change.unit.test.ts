@@ -24,7 +24,7 @@ describe('the diff of config vars', () => {
     expect(changesBetween({ A: '1', B: '2' }, { A: '1' })).to.deep.equal([])
   })
 
-  it('masks a URL with credentials under any name, and shortens long values', () => {
+  it('masks a URL with credentials in a variable of any name, and shortens long values', () => {
     const [url, long] = changesBetween({}, { Other: 'amqp://me:secret@host', Z: 'x\n'.repeat(50) })
     expect(url && describeChange(url)).to.equal('+ Other = ***')
     expect(long && describeChange(long)).to.match(/^\+ Z = (x )+x?\.\.\.$/)

@@ -10,13 +10,12 @@ describe('the command line of releases', () => {
   const operator = createOperator({ RELEASE_FOLDER: folder })
   const names = services.map(({ role }) => role)
 
-  /** Writes an export file, as if a person had edited it. */
   function exported(service: string, vars: Record<string, string>): void {
     mkdirSync(join(folder, service), { recursive: true })
     writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
   }
 
-  it('refuses an unknown command with a list of commands', async () => {
+  it('refuses an unknown command, and lists all commands', async () => {
     const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
     expect(output).to.equal(
       'error: unknown command nothing\n' +
@@ -25,7 +24,7 @@ describe('the command line of releases', () => {
     expect(status).to.equal(1)
   })
 
-  it('refuses an unknown service with a list of services', async () => {
+  it('refuses an unknown service, and lists all services', async () => {
     for (const [args, problem] of [
       [['ps'], 'the name of a service is missing'],
       [['ps', 'nothing', '--app', 'my-app'], 'unknown service nothing'],
@@ -45,7 +44,7 @@ describe('the command line of releases', () => {
     expect(status).to.equal(0)
   })
 
-  it('creates topics with the settings of the named service, or of the first one', async () => {
+  it('creates topics with the settings of the named service, or else of the first service', async () => {
     exported('order-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-orders' })
     exported('payment-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-payments' })
     expect((await operator.orderflow('release-topics')).output).to.match(/error: Stream__SaslMechanism: of-orders /)

@@ -38,7 +38,7 @@ describe('the docker command', () => {
     expect(output).to.not.match(/ACCESS_TOKEN|MAKEFLAGS|Stream__SaslPassword|OTLP_HEADERS/)
   })
 
-  it('returns its standard output, and shows each line of both outputs', async () => {
+  it('returns its standard output, and shows each line of standard output and standard error', async () => {
     dockerIs('echo one; echo two >&2')
     const lines: string[] = []
     expect(await docker(['version'], { onLine: (line) => lines.push(line) })).to.equal('one\n')

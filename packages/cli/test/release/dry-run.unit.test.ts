@@ -12,7 +12,7 @@ describe('DRY_RUN', () => {
     expect(readDryRun({})).to.equal(false)
   })
 
-  it('refuses other values with a list of valid ones', () => {
+  it('refuses other values, and names a valid one', () => {
     for (const value of ['on', '2', 'yes please', 'constructor']) {
       expect(() => readDryRun({ DRY_RUN: value }), value)
         .to.throw(CliError, `DRY_RUN (${value}) must mean yes or no`)

@@ -16,7 +16,6 @@ describe('the record of a release on a full disk', () => {
   })
 
   it('keeps its old content if only a part of the new content fits', async () => {
-    // The system writes the bytes that fit, and reports success for them.
     const disk = await mountDisk(folder, '64k')
     const journal = openJournal('shop', { RELEASE_FOLDER: folder })
     const at = new Date(0)

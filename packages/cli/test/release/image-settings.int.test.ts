@@ -30,7 +30,7 @@ describe('the check of an image’s settings', () => {
       expect(status).to.equal(0)
     })
 
-    it(`prints the collector of traces for the sidecar of ${service.name}`, () => {
+    it(`prints the settings of the trace collector for the sidecar of ${service.name}`, () => {
       const { stdout } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
       expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
       expect(read().stdout).not.to.contain('OTEL')
@@ -39,7 +39,7 @@ describe('the check of an image’s settings', () => {
       )
     })
 
-    it(`applies the rules of ${service.name} and those of a hosted stream and store`, () => {
+    it(`applies the rules for ${service.name}, and the rules for a hosted stream and store`, () => {
       const { status, stdout, stderr } = read({ Log__Level: 'loud', Stream__Brokers: '' })
       expect(stderr)
         .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)

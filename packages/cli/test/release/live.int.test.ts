@@ -30,7 +30,7 @@ describe('requireLive', () => {
     ['deaf', /Error R10 \(Boot timeout\)/],
   ]
   for (const [behaviour, log] of failures) {
-    it(`fails with the last lines of the log for a process with SIMULATE=${behaviour}`, async () => {
+    it(`fails with the last lines of the log if the config var SIMULATE of the process is ${behaviour}`, async () => {
       const { live } = await releaseWith({ SIMULATE: behaviour })
       const error = await live
       expect(error).to.be.instanceOf(CliError).and.include({ code: 'not-live' })
@@ -41,7 +41,7 @@ describe('requireLive', () => {
     })
   }
 
-  it('waits while only the sidecar is missing, and reports a crash of the web process after that', async () => {
+  it('waits while only the sidecar is missing, and then reports a crash of the web process', async () => {
     const { context, live } = await releaseWith({ SIMULATE: 'sick' })
     await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
     await context.platform.patchConfigVars({ SIMULATE: 'crash' })

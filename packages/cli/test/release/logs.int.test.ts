@@ -13,7 +13,7 @@ describe('./orderflow app-logs', () => {
 
   const write = (text: string, dyno = 'web.1') => logLine(fake.app('my-app'), { source: 'app', dyno, text })
 
-  it('shows each line once, even if log sessions end', async () => {
+  it('shows each line once, even if a log session ends and another one begins', async () => {
     const context = contextFor(fake)
     write('line 0')
     const following = followLogs(context)

@@ -49,7 +49,7 @@ describe('readOperator', () => {
     [{ ...env, PLATFORM_NAME: 'a b' }, 'PLATFORM_NAME (a b) is not usable'],
   ]
   for (const [variables, message] of wrong) {
-    it(`refuses an invalid variable with its name: ${message}`, () => {
+    it(`refuses an invalid variable and names it: ${message}`, () => {
       const error = refusal(variables)
       expect(error.message).to.include(message)
       expect(error.nextStep).to.be.a('string')

@@ -39,7 +39,7 @@ describe('the client of the platform’s API', () => {
     expect((await platform.newestRelease())?.version).to.equal(3)
   })
 
-  it('starts a web process for a released image, and ignores the same image after that', async () => {
+  it('starts a web process for a released image, and ignores a second release of the same image', async () => {
     const { platform } = contextFor(fake)
     expect(await platform.formation()).to.deep.equal([])
     await platform.releaseImage(digestOf('a'))
@@ -61,7 +61,7 @@ describe('the client of the platform’s API', () => {
     expect(fake.app('my-app').releases.at(-1)?.image?.digest).to.equal(digestOf('a'))
   })
 
-  it('lists, stops, starts and shows an app', async () => {
+  it('lists the processes of an app, stops and starts them, and shows the app’s address', async () => {
     const context = contextFor(fake)
     await context.platform.releaseImage(digestOf('a'))
     await untilUp(2)

@@ -21,7 +21,7 @@ function registryThatAnswers(status: number, body: unknown, contentType = 'appli
 }
 
 describe('createRegistry', () => {
-  it('requests the pushed image as user _ with the token', async () => {
+  it('requests the pushed image as the user `_` with the token', async () => {
     const { registry, requests } = registryThatAnswers(200, accepted)
     expect(await registry.imageDigest(digest)).to.equal(digest)
     expect(requests[0]?.url).to.equal('https://localhost:1/v2/my-app/web/manifests/latest')

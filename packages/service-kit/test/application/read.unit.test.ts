@@ -15,7 +15,6 @@ const text = readFileSync(new URL('../../../../services.json', import.meta.url),
 // biome-ignore lint/suspicious/noExplicitAny: each test puts another fault into this content
 type Json = Record<string, any>
 
-/** Applies a change to services.json, and returns the problems of the result. */
 function problemsAfter(change: (content: Json) => void): readonly string[] {
   const content = JSON.parse(text) as Json
   change(content)

@@ -41,7 +41,7 @@ describe('the verifier of tokens', () => {
     })
   })
 
-  it('accepts scopes in the claim scp, as a text or a list, and a token without a tenant', async () => {
+  it('accepts scopes in the claim `scp`, as a text or a list, and a token without a tenant', async () => {
     const [text, list] = await Promise.all([issuer.token({ scp: 'a:read b:read' }), issuer.token({ scp: ['a:read'] })])
     expect((await verify(text)).scopes).to.deep.equal(new Set(['a:read', 'b:read']))
     expect(await verify(list)).to.deep.include({ scopes: new Set(['a:read']), tenant: { id: '', userId: 'ada' } })
@@ -91,7 +91,7 @@ describe('the verifier of tokens', () => {
     expect((error as Error).message).to.contain('the issuer does not have')
   })
 
-  it('reads the keys of the issuer once', async () => {
+  it('reads the keys of the issuer only once', async () => {
     await Promise.all([verify(await issuer.token({ jti: '1' })), verify(await issuer.token({ jti: '2' }))])
     await verify(await issuer.token({ jti: '3' }))
     expect(issuer.keyRequests).to.equal(1)

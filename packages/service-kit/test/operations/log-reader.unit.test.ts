@@ -33,7 +33,7 @@ async function merged(sources: number[][], sizes: Iterator<number>): Promise<Ite
 const times = fc.array(fc.nat(20), { maxLength: 12 })
 
 describe('mergeByTime', () => {
-  it('returns every record once, and keeps the order of each partition for all timestamps', async () => {
+  it('returns every record once, and keeps the order of each partition, whatever the timestamps are', async () => {
     const property = fc.asyncProperty(
       fc.array(times, { maxLength: 4 }),
       fc.infiniteStream(fc.nat()),

@@ -70,7 +70,6 @@ describe('rebuildTopic', () => {
     })
   }
 
-  /** Writes the dead letter of an app for the record at this position. */
   function deadLetter(position: RecordPosition, app: string, origin = position): void {
     const { value, timestamp: arrivedAt } = log.records.find(
       (one) => whereIs(one) === positionText(position),

@@ -45,7 +45,6 @@ for (const scheme of ['http', 'https'] as const) {
       while (!condition()) await turn()
     }
 
-    /** Opens a connection, waits until the server accepts it, and sends a text. */
     async function open(sent = ''): Promise<Socket> {
       const before = accepted
       const port = portOf(listener.server)
@@ -57,7 +56,6 @@ for (const scheme of ['http', 'https'] as const) {
       client.write(sent)
       return client
     }
-    /** Sends a request on a connection, and reads the answer. */
     async function ask(client?: Socket): Promise<Socket> {
       const asking = client ?? (await open())
       asking.write(get('/'))

@@ -23,7 +23,7 @@ const answer: RequestListener = (_request, response) => response.end('ok')
 const app = { web: answer, channel: answer, metrics: answer }
 
 describe('openListeners', () => {
-  it('keeps idle connections for more than 90 seconds, longer than proxies and the sidecar', async () => {
+  it('keeps idle connections for more than 90 seconds, which is longer than proxies and the sidecar keep them', async () => {
     const listeners = await openListeners(app, settingsWith(0))
     expect(listeners).to.have.lengthOf(3)
     for (const { server, drain } of listeners) {
@@ -126,7 +126,7 @@ describe('openListeners', () => {
       ['127.0.0.1', '::1'],
       ['::1', '127.0.0.1'],
     ] as const) {
-      it(`names the address and the setting if a port is in use only on ${other}, and closes its listener on ${free}`, async () => {
+      it(`names the address and the setting if a port is in use only on ${other}, and closes the listener on ${free}`, async () => {
         const taken = createSocket()
         await new Promise<void>((done) => taken.listen(0, other, done))
         const { port } = taken.address() as { port: number }

@@ -66,14 +66,14 @@ describe('a service that receives SIGTERM', () => {
   }
 
   for (const listener of ['http', 'https', 'channel'] as const) {
-    it(`answers all requests of ${clients} busy connections on ${listener}, half of them on ::1, and ends`, async () => {
+    it(`answers all requests of ${clients} busy connections on ${listener}, half of them on ::1, and then ends`, async () => {
       const busy = Array.from({ length: clients }, (_, index) =>
         busyClient(index % 2 === 0 ? urls[listener] : urls[listener].replace('127.0.0.1', '[::1]')),
       )
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))
-      // Each client ends when its new connection is refused. Its last request is unsent, so a proxy can send this request to another replica.
+      // Each client ends when its new connection is refused. So its last request stays unsent, and a proxy can send it to another replica.
       expect(ends.filter((end) => end !== 'ECONNREFUSED')).to.deep.equal([])
       expect(status).to.equal(0)
     })

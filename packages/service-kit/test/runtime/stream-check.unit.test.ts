@@ -19,7 +19,7 @@ describe('createStreamCheck', () => {
   const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
   const all = { read: true, write: true }
 
-  /** Returns a check for a Kafka cluster with this group and these rights, or with a failure. */
+  /** Returns a check for a Kafka cluster that reports this group and these rights, or fails. */
   function check(
     answer: () => Promise<[state: string, members: number]>,
     uses: Record<string, TopicUse> = {},
@@ -46,7 +46,6 @@ describe('createStreamCheck', () => {
     }
     return createStreamCheck(settings, use, { open, warn })
   }
-  /** Returns an error of Kafka as the client throws it. */
   const kafkaError = (apiId: string) =>
     new AggregateError([Object.assign(new Error('x'), { errors: [{}, refusal(apiId)] })])
   const refusal = (apiId: string) => Object.assign(new Error('The group is s3cret'), { apiId })

@@ -13,7 +13,6 @@ const tracedService = join(import.meta.dirname, 'support/traced-service.ts')
 /** The folder with the service's settings. The test replaces the ports. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
-/** Opens a server on a free port. */
 async function listening(answer: RequestListener = () => {}): Promise<Server> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -25,7 +24,7 @@ describe('a service with a collector of traces', () => {
   let output: Promise<string>
   afterEach(() => service.kill('SIGKILL'))
 
-  /** Starts the service, sends a request to it, and stops it after `lingerMs`. Returns the duration of the stop. */
+  /** Starts the service, sends a request to it, and stops it after `lingerMs`. Returns how long the stop took. */
   async function serveOne(variables: Record<string, string>, lingerMs = 0): Promise<number> {
     const [http, channel, metrics] = [await freePort(), await freePort(), await freePort()]
     const env = {

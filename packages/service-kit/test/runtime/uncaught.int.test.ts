@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 
 const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
-/** The folder with the service's settings. */
 const folder = join(import.meta.dirname, '../../../event-gateway')
 
 describe('an uncaught error', () => {

@@ -101,7 +101,7 @@ describe('the public listener', () => {
   })
 
   describe('for another protocol', () => {
-    it('answers HTTP/1.0 and HTTP/0.9 and closes the connection', async () => {
+    it('answers HTTP/1.0 and HTTP/0.9, and then closes the connection', async () => {
       for (const version of [' HTTP/1.0', '']) {
         expect(await answerTo(`GET /v1/things${version}\r\n\r\n`)).to.match(/^HTTP\/1.1 200 .*"items":\[\]/s)
       }
@@ -181,7 +181,7 @@ describe('the public listener', () => {
     })
   })
 
-  it('refuses unknown parameters with names that every JavaScript object has', async () => {
+  it('refuses unknown parameters whose names are properties of every JavaScript object', async () => {
     const names = [
       '__proto__=1',
       'constructor=1',

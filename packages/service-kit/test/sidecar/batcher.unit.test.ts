@@ -33,7 +33,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1, 2, 3]])
   })
 
-  it('reports the number of waiting items, the time that the first item waited and the duration of each batch', async () => {
+  it('reports the number of waiting items, and for each batch its duration and the time that its first item waited', async () => {
     let waiting = () => Number.NaN
     const told: number[][] = []
     const add = batcherOf({
@@ -82,7 +82,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
-  it('runs several flushes at the same time, and one at a time between a failure and the next success', async () => {
+  it('runs several flushes at the same time, but only one between a failure and the next success', async () => {
     const ends: (() => void)[] = []
     let failing = false
     const add = batcherOf({
@@ -129,7 +129,7 @@ describe('createBatcher', () => {
     expect(batches).to.deep.equal([[1], [2], [3, 4], [5]])
   })
 
-  it('limits the bytes of a batch, but flushes a single larger item', async () => {
+  it('limits the bytes of a batch, but flushes a larger item alone', async () => {
     const batches: number[][] = []
     const add = batcherOf({
       sizeOf: (item) => item,

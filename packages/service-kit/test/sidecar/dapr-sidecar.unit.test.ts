@@ -220,7 +220,7 @@ describe('createSidecar', () => {
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],
-      // A message that is too large will also be too large later. These are the texts of grpc-go, of grpc-js, and of Dapr's Kafka client.
+      // A message that is too large now will still be too large later. These are the texts of grpc-go, of grpc-js, and of Dapr's Kafka client.
       [status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'trying to send message larger than max (17825813 vs. 16777216)', 'refused'],
       [status.RESOURCE_EXHAUSTED, 'grpc: message after decompression larger than max (2 vs. 1)', 'refused'],
@@ -231,7 +231,8 @@ describe('createSidecar', () => {
         'kafka: invalid configuration (Attempt to produce message larger than configured Producer.MaxMessageBytes: 3 > 2)',
         'refused',
       ],
-      // A rate limit or a quota allows the message later. These are the texts of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
+      // A rate limit or a quota may allow the message later. These are the texts of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a
+      // proxy.
       [status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
       [status.INTERNAL, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],

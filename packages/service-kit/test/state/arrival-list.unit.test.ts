@@ -73,7 +73,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(7)).items).to.have.length(7)
     })
 
-    it('ends a shard at a missing chunk, and continues in the other shards', async () => {
+    it('stops reading a shard at a missing chunk, and continues with the other shards', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'oldest')
       clock += 1

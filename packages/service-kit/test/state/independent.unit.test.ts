@@ -107,7 +107,7 @@ describe('createIndependent', () => {
     expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
-  describe('for an operation that has read another operation’s change that could not be saved', () => {
+  describe('for an operation that has read an unsaved change of another operation', () => {
     beforeEach(() => {
       sidecar.beforeWrite = () => {
         sidecar.beforeWrite = () => {}

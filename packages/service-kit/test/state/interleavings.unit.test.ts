@@ -6,7 +6,7 @@ import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-/** Each test repeats a counterexample that a model in tools/docs/model finds after one guard was removed. No other test covers it. */
+/** Each test repeats a counterexample that a model in tools/docs/model finds if one of its guards is removed. No other test covers it. */
 describe('the unit of work and the list, with concurrent steps from the models', () => {
   let sidecar: FakeSidecar
   let clock: number
@@ -21,7 +21,6 @@ describe('the unit of work and the list, with concurrent steps from the models',
     )
   const add = (change: UnitOfWork, id: string) =>
     change({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
-  /** Returns the ids in the list, in alphabetical order. */
   async function listed(): Promise<string[]> {
     const load = async (ids: string[]) =>
       ids.map((id) => {

@@ -51,7 +51,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await list('c')).to.deep.equal([])
     })
 
-    it('keeps a separate list for each tenant, even if tenants list documents alternately', async () => {
+    it('keeps a separate list for each tenant, even if tenants add documents in turn', async () => {
       const tenants = ['a', 'b', '']
       const ids = Array.from({ length: 200 }, (_, index) => `${index}`)
       for (const id of ids) await Promise.all(tenants.map((tenant) => store(tenant, id)))

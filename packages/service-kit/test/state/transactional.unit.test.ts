@@ -116,7 +116,7 @@ describe('createTransactional', () => {
     })
   }
 
-  it('fails the batch if the store is down, and succeeds later', async () => {
+  it('fails the batch if the store is down, and succeeds when the store is back', async () => {
     sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
     const results = await Promise.allSettled([increment('a'), increment('b')])
     expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])

@@ -51,7 +51,7 @@ for (const [type, call] of [
       expect(sidecar.calls.readOne).to.equal(0)
     })
 
-    it('shows an operation its own change, and does not change its other documents', async () => {
+    it('shows an operation its own change, and its other documents unchanged', async () => {
       for (const key of ['a', 'b']) sidecar.set(key, 'of before')
       const seen = await change({
         key: 'a',
@@ -163,14 +163,14 @@ for (const [type, call] of [
       expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
     })
 
-    it('fails the batch while the store is unreadable, and succeeds later', async () => {
+    it('fails the batch while the store is unreadable, and succeeds when the store is back', async () => {
       sidecar.failures.read.push(down())
       const results = await Promise.allSettled([increment('a'), increment('b')])
       expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
       expect(await increment('a')).to.equal(1)
     })
 
-    it('gives up after several lost races, and succeeds if it is called again later', async () => {
+    it('gives up after eight attempts that lost a race', async () => {
       sidecar.beforeWrite = () => sidecar.writeElsewhere('a', Math.random())
       const error = await increment('a').catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(SidecarError)

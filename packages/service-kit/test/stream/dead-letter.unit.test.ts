@@ -23,7 +23,6 @@ const delivery: Delivery = {
 const fault = { code: 'not-json', detail: 'd' }
 const now = new Date('2026-11-21T10:00:00Z')
 
-/** Returns the size of a record's key, value and headers in bytes. */
 function bytesOf({ key = '', value, headers }: OutgoingEvent): number {
   const texts = [key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)

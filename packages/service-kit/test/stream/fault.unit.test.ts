@@ -48,7 +48,7 @@ describe('faultOf', () => {
     expect(others.map(isInfrastructure)).to.deep.equal([false, false, false, false])
   })
 
-  it('explains in the detail how to correct the event', () => {
+  it('explains in the field `detail` how to correct the event', () => {
     const problems = [{ pointer: '/Name', message: 'is missing' }]
     const error = new EnvelopeError({ code: 'not-an-envelope', problems })
     expect(faultOf(error, refusals, contractMask)).to.deep.equal({

@@ -9,13 +9,13 @@ describe('a record key', () => {
   const mayShow = (key: string | Buffer, fields: readonly string[], of: unknown = document) =>
     mayShowKey(Buffer.from(key), fields, of)
 
-  it('shows a record key that is a GUID in any usual spelling', () => {
+  it('shows a record key if it is a GUID, in any usual spelling', () => {
     const guid = randomUUID()
     for (const key of [guid, guid.toUpperCase(), `{${guid}}`, guid.replaceAll('-', '')])
       expect(mayShow(key, [], null), key).to.equal(true)
   })
 
-  it('shows a record key that derives from the event if each of its fields may be shown', () => {
+  it('shows a record key that derives from the event if each of the key’s fields may be shown', () => {
     expect(mayShow('12', ['Amount'])).to.equal(true)
     expect(mayShow('amount/limit@1/12', ['Policy', 'Amount'])).to.equal(true)
   })

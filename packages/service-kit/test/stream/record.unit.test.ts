@@ -27,7 +27,7 @@ describe('parsePosition and positionText', () => {
     })
   }
 
-  it('precedes returns true only for later positions of the same partition', () => {
+  it('`precedes` returns true only if the second position is later in the same partition', () => {
     const nine: RecordPosition = { topic: 'a', partition: 1, offset: '9' }
     expect(precedes(nine, { ...nine, offset: '10' })).to.equal(true)
     for (const other of [

@@ -10,7 +10,7 @@ describe('slices', () => {
     expect(lengths(ofBytes(mebibyte, mebibyte, 0, 1, mebibyte))).to.deep.equal([3, 2])
   })
 
-  it('puts a larger item into its own slice', () => {
+  it('puts a larger item into a separate slice', () => {
     expect(lengths(ofBytes(3 * mebibyte, 3 * mebibyte, 1))).to.deep.equal([1, 1, 1])
   })
 

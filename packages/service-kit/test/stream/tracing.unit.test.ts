@@ -251,7 +251,7 @@ describe('traces of events', () => {
     expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
   })
 
-  it('the log explains the correction of an event, even with words that also occur in the event', async () => {
+  it('the log explains how to correct an event, even in words that also occur in the event', async () => {
     const { envelope } = eventOf(newTraceId())
     const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
     await consume([entryOf(JSON.stringify(broken))])

@@ -32,7 +32,7 @@ export function virtualTime(): VirtualTime {
     mock.timers.reset()
     mock.restoreAll()
     syncBuiltinESMExports()
-    // If a mock were left here, time would stop in the next file.
+    // If a mock were left here, time would stop in the next test file.
     expect(performance.now).to.equal(real)
   })
   return {

@@ -4,7 +4,6 @@ import { capturedLog } from '../../src/testing/captured-log.ts'
 const orderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
 const secret = 'SECRET-TAX-ID'
 
-/** Returns a log line as text and as JSON. */
 function logged(fields: object, message = 'seen') {
   const { log, records } = capturedLog()
   log.info(fields, message)

@@ -30,7 +30,7 @@ describe('spans', () => {
       expect(named('next')).to.include({ traceId: parent.traceId, parent: parent.spanId })
     })
 
-    it('follows the caller’s sampling decision, or derives the decision from the trace’s id', () => {
+    it('follows the caller’s sampling decision, or, without a caller, derives the decision from the trace’s id', () => {
       const of = (ratio: number, asksParent = true) => recordedSpans({ asksParent, ratio }).tracing
       const isSampled = { ...parent, isSampled: true }
       expect([of(0).isSampled(parent.traceId, isSampled), of(1).isSampled(parent.traceId, parent)]).to.deep.equal([

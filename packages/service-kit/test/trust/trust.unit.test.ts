@@ -177,7 +177,7 @@ describe('requireTrusted', () => {
     expect(whyNot('sales', { ...claims.stranger, Name: 'Rumour' }, generous)).to.equal(undefined)
   })
 
-  it('accepts or refuses unlisted applications as the trust file states, and explains the fix', () => {
+  it('accepts or refuses unlisted applications as the trust file states, and explains how to allow an application', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'accept' } })).to.equal(undefined)
     expect(whyNot('sales', claims.stranger))
       .to.contain(`AppId ${stranger} is not listed in trust.json`)
@@ -230,7 +230,7 @@ describe('requireTrusted', () => {
       'an empty signature': '',
     }
     for (const [what, forgery] of Object.entries(forgeries)) {
-      it(`refuses ${what} for an event of our services, and requires no signature of other applications`, () => {
+      it(`refuses ${what} for an event of our services, and requires no signature from other applications`, () => {
         expect(whyNot('sales', claims.shop, {}, { signature: forgery })).to.contain('signature is missing or wrong')
         expect(whyNot('sales', claims.legacy, {}, { signature: forgery })).to.equal(undefined)
         expect(whyNot('sales', claims.shop, { signer: undefined }, { signature: forgery })).to.equal(undefined)

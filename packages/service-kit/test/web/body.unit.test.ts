@@ -92,7 +92,7 @@ describe('readBody for JSON', () => {
     expect(json.detail).to.equal('/orderId: is missing; /amount: is missing')
   })
 
-  it('converts GUIDs of the contract’s fields to lower case', async () => {
+  it('converts GUIDs in fields of the contract to lower case', async () => {
     const { status, json } = await post(app, url, JSON.stringify({ orderId: thingId.toUpperCase(), amount: 1 }))
     expect([status, json]).to.deep.equal([201, { orderId: thingId, amount: 1 }])
   })
@@ -209,7 +209,7 @@ describe('readBody for JSON', () => {
     }
   })
 
-  it('treats names that every JavaScript object has as unknown or missing fields', async () => {
+  it('treats a name that every JavaScript object has, such as `constructor`, as an unknown or missing field', async () => {
     const body = `{"__proto__":{"orderId":"${thingId}","amount":1},"constructor":{"prototype":{"amount":1}}}`
     expect((await post(app, url, body)).json.detail).to.equal('/orderId: is missing; /amount: is missing')
     const known = `{"orderId":"${thingId}","amount":1,"__proto__":{"admin":true},"toString":1}`

@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import { call } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
 
-/** Returns the sources of each directive of a policy. */
 const policyOf = (header: unknown) =>
   Object.fromEntries(
     String(header)

@@ -26,7 +26,7 @@ describe('openapiOf', () => {
   })
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
-  it('links to the page with traces if a setting has its address', async () => {
+  it('links to the page with traces if a setting contains the page’s address', async () => {
     const documentOf = async (tracePage: string) =>
       (await call(thingsApp(undefined, undefined, { tracePage }).app, '/openapi.json')).json
     const traces = { description: 'Traces', url: 'http://127.0.0.1:6686/' }
@@ -34,7 +34,7 @@ describe('openapiOf', () => {
     expect(await documentOf('')).not.to.have.property('externalDocs')
   })
 
-  it('links to the page with events if a setting has its address', async () => {
+  it('links to the page with events if a setting contains the page’s address', async () => {
     const descriptionIn = async (monitorPage: string) =>
       (await call(thingsApp(undefined, undefined, { monitorPage }).app, '/openapi.json')).json.info as {
         description: string
@@ -44,7 +44,7 @@ describe('openapiOf', () => {
     expect((await descriptionIn('')).description).to.equal('Things.')
   })
 
-  it('contains each operation with its answers, and the problems of its inputs', () => {
+  it('contains the statuses that each operation can answer, including those for invalid inputs', () => {
     expect(statusesOf('/v1/things', 'post')).to.deep.equal([
       '201',
       '202',

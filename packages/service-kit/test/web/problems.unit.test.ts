@@ -5,7 +5,6 @@ import { notFound } from '../../src/web/problems.ts'
 import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 
-/** An error as a service's domain throws it. */
 class DomainError extends Error {
   readonly code: string
   readonly details: unknown
@@ -62,7 +61,7 @@ describe('problemHandler', () => {
     expect(records[0]).to.have.nested.property('err.message', 'no ***: ***')
   })
 
-  it('shows only GUIDs and words of operations in a path, and hides the query', async () => {
+  it('shows only GUIDs and the words of known operations in a path, and hides the query', async () => {
     for (const [method, path, shown] of [
       ['GET', '/v1/things/SECRET?customerName=SECRET', '/v1/things/***'],
       ['DELETE', '/V1/Things/SECRET', '/V1/Things/***'],
@@ -90,7 +89,7 @@ describe('problemHandler', () => {
     })
   }
 
-  it('answers 503 if the outcome of a step is unknown, and names the step’s object', async () => {
+  it('answers 503 with the object’s id if it is unknown whether the object was made', async () => {
     const cause = new SidecarError('publish', new Error('deadline exceeded at 10.0.0.1'))
     const error = new UncertainError('It is not known whether it is made. Try again with the same key.', {
       details: { thingId },

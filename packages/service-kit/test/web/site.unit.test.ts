@@ -61,7 +61,7 @@ describe('site', () => {
     expect([status, text]).to.deep.equal([304, ''])
   })
 
-  it('passes the proxy’s path prefix to the page, and serves a file without a compressed form uncompressed', async () => {
+  it('passes the proxy’s path prefix to the page, and serves a file uncompressed if it has no compressed form', async () => {
     const read = (path: string, prefix: string) => ({
       status: 200 as const,
       file: { ...file(`${prefix} ${path}`), br: undefined },

@@ -9,7 +9,7 @@ const files = [{ path: '/schemas/a.json', type: 'application/schema+json', conte
 describe('staticFiles', () => {
   const app = webWith({ files })
 
-  it('lets pages of other sites read the documents, too', async () => {
+  it('lets pages of other sites read the documents', async () => {
     await withServer(app, async (url) => {
       const answer = await fetch(`${url}/schemas/a.json`)
       expect([answer.status, await answer.text()]).to.deep.equal([200, '{"a":1}'])

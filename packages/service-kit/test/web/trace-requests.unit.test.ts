@@ -18,7 +18,6 @@ describe('traces of requests', () => {
     if (failure) throw failure
     return { orderId: thingId, amount: 1 }
   }
-  /** Returns the recorded span of one request. */
   async function spanOf(path: string, sent: Sent = {}) {
     const { app, records } = thingsApp(get, undefined, { tracing })
     await call(app, path, sent)

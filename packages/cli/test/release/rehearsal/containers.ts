@@ -25,7 +25,7 @@ export interface RunOptions {
   env?: Record<string, string>
   args?: string[]
   options?: string[]
-  /** The files to copy into the container: maps the path there to the path on this machine. */
+  /** The files to copy into the container: a map from paths in the container to paths on this machine. */
   files?: Record<string, string>
 }
 

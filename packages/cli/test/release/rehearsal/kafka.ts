@@ -22,7 +22,7 @@ const clusterId = 'b3JkZXJmbG93LWthZmthLQ'
 export async function startKafka(options: KafkaOptions): Promise<KafkaConnection> {
   const { folder, containers, certificate, user, password, hostPort } = options
   const salt = randomBytes(16)
-  // Salts the password, so that process lists of the container do not show it.
+  // Passes only a salted hash, because process lists of the container show the arguments.
   const salted = pbkdf2Sync(password, salt, iterations, 64, 'sha512').toString('base64')
   const credential = `name=${user},salt="${salt.toString('base64')}",saltedpassword="${salted}",iterations=${iterations}`
   const files = {

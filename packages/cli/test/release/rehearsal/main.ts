@@ -10,7 +10,6 @@ import { startRehearsal } from './rehearsal.ts'
 const apps = services.map(({ role: name }) => ({ name, app: `my-${name}` }))
 const out = createOutput()
 
-/** Runs `make -C tools release-rehearsal` until Ctrl-C. */
 async function run(): Promise<void> {
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   const folder = join(releaseFolder(process.env), 'rehearsal')

@@ -24,7 +24,6 @@ export function createOperator(env: NodeJS.ProcessEnv) {
   return {
     transcript: () => transcript,
     processArguments: () => [...processArguments].join('\n'),
-    /** Kills the running command and its children with SIGKILL. */
     kill: () => killRunning(),
     make: (...args: string[]) => run('make', args),
     orderflow: (...args: string[]) => run('./orderflow', args),

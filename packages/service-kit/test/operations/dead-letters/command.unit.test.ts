@@ -8,7 +8,7 @@ describe('the command dead-letters', () => {
     expect(readArguments(['list', 'a/b'])).to.deep.equal({ command: 'list', what: 'a/b' })
   })
 
-  it('publishes nothing with --dry-run, and hides personal data by default', () => {
+  it('publishes nothing with `--dry-run`, and hides personal data by default', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
     const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
     expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)

@@ -65,7 +65,7 @@ describe('readDeadLetters', () => {
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('keeps the entries of both failed apps open until the event is replayed', async () => {
+  it('keeps the entries of two apps open until their common event is replayed', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'payment-service', 1)
     expect((await entries()).map(openPosition)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
@@ -148,7 +148,7 @@ describe('readDeadLetters', () => {
     })
   })
 
-  it('returns the same entries for a mirrored log, which has the same times but different positions', async () => {
+  it('returns the same entries for a mirror of the log, which has the same times but different positions', async () => {
     fail(log, 'order-service', 7, 'not-json', { arrivedAt: 1_000 })
     const [source] = await entries()
     fail(log, 'order-service', 2, 'not-json', { arrivedAt: 1_000 })
@@ -187,14 +187,14 @@ describe('readDeadLetters', () => {
     ])
   })
 
-  describe('for a record that claims to be a replay without a note', () => {
+  describe('for a record that claims to be a replay', () => {
     const positionsOf = async () =>
       (await entries()).map(({ origin, attempts }) => [
         positionText(origin),
         attempts.map(({ position }) => positionText(position)).join(),
       ])
 
-    it('returns a separate entry, and does not change the entry that the record claims', async () => {
+    it('returns a separate entry if the note is missing, and does not change the entry that the record claims', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -209,7 +209,7 @@ describe('readDeadLetters', () => {
       expect(story).to.contain('names a replay from orderevents/0/1, but there is no note of that replay')
     })
 
-    it('returns an open entry, even if the claimed event was already replayed', async () => {
+    it('returns an open entry if the note is missing, even if the claimed event was already replayed', async () => {
       fail(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
@@ -217,7 +217,7 @@ describe('readDeadLetters', () => {
       expect([done && openAttempt(done), openPosition(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
     })
 
-    it('joins the attempts to one entry when notes confirm the replays', async () => {
+    it('combines the attempts in one entry when notes confirm the replays', async () => {
       fail(log, 'order-service', 1)
       fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
       fail(log, 'order-service', 12, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
@@ -232,7 +232,7 @@ describe('readDeadLetters', () => {
       ])
     })
 
-    it('returns the entry even if the notes form a circle', async () => {
+    it('returns one entry even if the notes form a circle', async () => {
       fail(log, 'order-service', 9, 'not-json', { replayedFrom: 'orderevents/0/1' })
       note(log, 'orderevents/0/9', 'orderevents/0/9')
       note(log, 'orderevents/0/9', 'orderevents/0/1')
@@ -279,7 +279,7 @@ describe('readDeadLetters', () => {
       expect(selectEntries(all, what), what).to.deep.equal([all[1]])
   })
 
-  it('selectEntries selects entries by id, by the beginning of an id, by group, or all', async () => {
+  it('selectEntries selects entries by id, by the beginning of an id or by group, or selects all', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2, 'not-json')
     const all = await entries()

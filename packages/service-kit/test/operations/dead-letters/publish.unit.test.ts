@@ -30,7 +30,6 @@ function producer(...ends: (bigint | Error | undefined)[]) {
     },
   }
 }
-/** Returns a log that contains the new record, with this timestamp. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
   at: async ({ offset, ...rest }) => ({
     ...rest,

@@ -18,7 +18,7 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
-  /** True for a dead letter without its event, because the topic refused the dead letter with the event. */
+  /** True if the dead letter lacks its event, because the topic refused the complete dead letter. */
   isCut?: boolean
   detail?: string
   /** The record's time of arrival. By default, it depends on the offset, so that records have different times. */

@@ -23,7 +23,6 @@ describe('replayDeadLetters', () => {
 
   const value = bytesOf(event)
 
-  /** Replays entries. Returns the results of each app. */
   async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
     const outcomes: Outcome[] = []
     for await (const outcome of replayEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
@@ -128,7 +127,7 @@ describe('replayDeadLetters', () => {
       ['an envelope', value],
       ['bytes that are not an envelope', Buffer.from('{')],
     ] as const) {
-      it(`an envelope without ids gets the failed event’s ids if it replaces ${what}`, async () => {
+      it(`gets the failed event’s ids if it replaces ${what}`, async () => {
         fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
         await replay(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
         expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
@@ -143,7 +142,7 @@ describe('replayDeadLetters', () => {
       expect(idsOf()).to.deep.equal(ids)
     })
 
-    it('an envelope without ids keeps the ids that version 0.1.0 derived from the record’s position', async () => {
+    it('keeps the ids that version 0.1.0 derived from the record’s position', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
       await replay(await entries(), { positionIdsBefore: arrived + 1 })
@@ -181,13 +180,13 @@ describe('replayDeadLetters', () => {
       return { key: replay.key?.toString(), Id }
     }
 
-    it('an edited event keeps its ids, and gets a new key if the fields of the key were edited', async () => {
+    it('keeps its ids, and gets a new key if the fields of the key were edited', async () => {
       const key = event.Payload.OrderId
       const { Id } = completeEnvelope({} as ReceivedEnvelope, { value, key: Buffer.from(key) })
       expect(await replayed({ value, key })).to.deep.equal({ key: orderId, Id })
     })
 
-    it('an edited event keeps a key that its publisher chose', async () => {
+    it('keeps a key that its publisher chose', async () => {
       expect((await replayed({ value, key: 'k' })).key).to.equal('k')
       expect((await replayed({ value: Buffer.from('{'), key: 'k' })).key).to.equal('k')
       expect((await replayed({ value: Buffer.alloc(0), key: event.Payload.OrderId })).key).to.equal(
@@ -195,13 +194,13 @@ describe('replayDeadLetters', () => {
       )
     })
 
-    it('an edited event gets a missing key only if the failed event lacked a field of the key', async () => {
+    it('gets a missing key only if the failed event lacked a field of the key', async () => {
       expect((await replayed({ value, key: '' })).key).to.equal(undefined)
       const { OrderId: _, ...Payload } = event.Payload
       expect((await replayed({ value: bytesOf({ ...event, Payload }), key: '' })).key).to.equal(orderId)
     })
 
-    it('an edited event keeps its key on an undeclared topic', async () => {
+    it('keeps its key on an undeclared topic', async () => {
       const key = event.Payload.OrderId
       expect((await replayed({ value, key, topic: 'parcels' })).key).to.equal(key)
     })
@@ -221,7 +220,7 @@ describe('replayDeadLetters', () => {
   })
 
   describe('two processes that replay the same dead letters', () => {
-    it('publish an event only once if both processes have listed it before', async () => {
+    it('publish an event only once if both have listed it before either of them replays it', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
       await replay(listed)
@@ -243,7 +242,7 @@ describe('replayDeadLetters', () => {
       expect(outcomes.at(-1)).to.deep.include({ result: 'done', as: 'orderevents/0/50' })
     })
 
-    it('report a record of the other process, even in a dry run or for an event that would be refused', async () => {
+    it('report the record that the other process published, even in a dry run or for an event that would be refused', async () => {
       fail(log, 'order-service', 1, 'conflicting-order', { value })
       const listed = await entries()
       note(log, 'orderevents/0/1', 'orderevents/0/7')
@@ -382,7 +381,7 @@ describe('replayDeadLetters', () => {
       expect(await replayed(ours, { signature: signer.sign(ours) })).to.equal(signer.sign(ours))
     })
 
-    it('refuses an event of our services whose signature is missing', async () => {
+    it('refuses an event of our services if its signature is missing', async () => {
       for (const signature of [undefined, signer.sign(edited)]) {
         expect(await replayed(ours, { signature })).to.contain(
           'untrusted: its AppId is that of shop, but the signature is missing or wrong',
@@ -402,7 +401,7 @@ describe('replayDeadLetters', () => {
       )
     })
 
-    it('refuses an unsigned event of our services if only its publisher’s date is before the start of signing', async () => {
+    it('refuses an unsigned event of our services if only the publisher’s date, and not the arrival, is before the start of signing', async () => {
       const trust = trustWith({ signedSince: 1_001 })
       expect(await replayed(ours, { trust, appendedAt: Number.NaN })).to.contain('signature is missing or wrong')
     })

@@ -75,7 +75,7 @@ describe('entryLines', () => {
     }
   })
 
-  it('shows a key that is a GUID in any usual spelling', async () => {
+  it('shows a key if it is a GUID, in any usual spelling', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries

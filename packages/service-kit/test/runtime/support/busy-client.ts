@@ -26,7 +26,7 @@ export function busyClient(url: string): BusyClient {
   }
 }
 
-/** Returns the code of a request's error; undefined if it was answered. */
+/** Returns the code of the error of a request, or undefined if the request was answered. */
 function ask(url: string, agent: http.Agent): Promise<string | undefined> {
   const { get } = url.startsWith('https:') ? https : http
   return new Promise((resolve) => {

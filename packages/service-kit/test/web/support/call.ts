@@ -31,7 +31,6 @@ export function call(app: RequestListener, path: string, { method = 'GET', heade
   })
 }
 
-/** Sends a POST with a JSON body. Returns the same as `call`. */
 export function post(app: RequestListener, path: string, body: string | Uint8Array, type = 'application/json') {
   return call(app, path, { method: 'POST', headers: { 'content-type': type }, body })
 }

@@ -153,7 +153,7 @@ function requireContainers(app: AppState): void {
   if (app.stack !== 'container') throw new Failure(422, 'invalid_params', `The ${app.stack} stack takes no images.`)
 }
 
-/** Sends the page of releases that the `Range` header selects: `version ..; max=1, order=desc`. */
+/** Sends the page of releases that the `Range` header selects, such as `version ..; max=1, order=desc`. */
 function sendReleases(app: AppState, request: Request, response: Response): void {
   const range = request.get('range') ?? ''
   if (range && !/^version \S*\.\.;?/.test(range)) throw new Failure(416, 'bad_range', `Bad range: ${range}`)
