@@ -68,7 +68,7 @@ describe('packages/cli/node', () => {
   }
 
   const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
-  /** Waits until the process reports that it waits for another call. */
+  /** Waits until the output shows that the process waits for another one. */
   async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
     for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
   }

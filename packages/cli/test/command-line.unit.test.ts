@@ -75,7 +75,7 @@ describe('./orderflow command lines', () => {
     expect(rebuild?.all).to.deep.equal(['--from', '2026', 'order-service', '--dry-run'])
   })
 
-  it('accepts yes or no as the value of a flag', async () => {
+  it('accepts `yes` or `no` as the value of a flag', async () => {
     for (const word of ['1', 'yes', 'true', '0', 'no', 'false', '']) await run('rebuild', 'x', `--dry-run=${word}`)
     await run('rebuild', 'x')
     const flags = given.map(({ flag }) => flag('dry-run'))

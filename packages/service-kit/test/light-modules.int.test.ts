@@ -34,7 +34,7 @@ describe('large modules, such as Kafka’s client and Dapr’s protocol', () => 
     expect(packages).to.deep.equal([])
   })
 
-  it('the modules operations and sidecar load the large modules', async () => {
+  it('the modules `operations` and `sidecar` load the large modules', async () => {
     expect((await broughtBy('@orderflow/service-kit/operations')).packages).to.include('@platformatic/kafka')
     expect((await broughtBy('@orderflow/service-kit/sidecar')).packages).to.include.members([
       '@grpc/grpc-js',

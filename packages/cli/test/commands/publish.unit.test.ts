@@ -49,7 +49,7 @@ describe('readEventFile', () => {
     expect(read(JSON.stringify(envelope), 'other').key).to.equal('other')
   })
 
-  it('returns invalid JSON unchanged and without a key, if the topic is orderevents', () => {
+  it('returns invalid JSON unchanged, with the topic orderevents and without a key', () => {
     expect(read('no { json')).to.deep.equal({ topic: 'orderevents', key: undefined, value: Buffer.from('no { json') })
   })
 
@@ -100,7 +100,7 @@ describe('the next step after an event was published', () => {
       )
   })
 
-  it('prints the event’s page by Id if the topic’s key is another field than the demo’s id, or services.json has no demo', () => {
+  it('prints the URL of the event’s page if the topic’s key differs from the demo’s id, or services.json lacks a demo', () => {
     const page = `next: http://event-monitor:5010/id/${Id}`
     const { demo } = application
     if (!demo) throw new Error('services.json has no demo')

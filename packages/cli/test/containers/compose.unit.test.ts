@@ -321,7 +321,7 @@ describe('replicaServices', () => {
     },
   }
 
-  it('adds a pod, a sidecar and a service for each replica, without published ports', () => {
+  it('adds a pod, a sidecar and a service for each replica, all without published ports', () => {
     expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
       'payment-pod-2': { image: 'p', pull_policy: 'never' },
       'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },

@@ -7,7 +7,7 @@ import { repository, versions } from '../../src/lib/paths.ts'
 import { hashes } from '../../src/provision/build.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-/** A fake docker. Its compose command runs the plugin in DOCKER_CONFIG. */
+/** A fake docker. Its command `compose` runs the plugin in DOCKER_CONFIG. */
 const docker = `#!/bin/sh
 case $1 in
   version) [ -z "$DOCKER_HOST" ] && echo 99.0 || { echo "Cannot connect to $DOCKER_HOST" >&2; exit 1; } ;;

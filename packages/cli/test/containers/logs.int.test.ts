@@ -24,7 +24,7 @@ function start(docker: string) {
   return spawn(process.execPath, ['--input-type=module', '-e', script], { env })
 }
 
-/** A script that prints until its output is closed, and then fails like docker compose. */
+/** A script that prints until its output is closed, and then fails like `docker compose`. */
 const endless = "trap '' PIPE; while echo kafka-1 2>/dev/null; do sleep 0.05; done; exit 255"
 
 describe('make logs of containers', () => {
@@ -44,7 +44,7 @@ describe('make logs of containers', () => {
     expect(await once(child, 'close')).to.deep.equal([0, null])
   })
 
-  it('reports an error if docker compose fails', async () => {
+  it('reports an error if `docker compose` fails', async () => {
     const child = start('exit 1')
     child.stdout.resume()
     const [[code], [text]] = await Promise.all([once(child, 'close'), once(child.stderr, 'data')])

@@ -31,7 +31,7 @@ async function ended(child: ChildProcess) {
 }
 
 export function envelopeCommand(planned: () => Plan): void {
-  describe('the command envelope', () => {
+  describe('the command `envelope`', () => {
     let brokers: string
     const topic = `parcels-${randomUUID()}`
     before(async () => {

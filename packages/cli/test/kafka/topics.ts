@@ -75,7 +75,7 @@ export function localTopics(planned: () => Plan): void {
       await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
       const lines = await topicDifferences(kafka, specs)
       const settings = lines.map((line) => /^topic defaults: (\S+) is/.exec(line)?.[1])
-      // The stack's brokers keep records by default.
+      // The stack's brokers keep records for ever by default.
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 

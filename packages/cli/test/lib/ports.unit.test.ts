@@ -23,11 +23,11 @@ describe('localPorts, freePorts and requireFreePorts', () => {
   }
   afterEach(() => server?.close())
 
-  it('returns different ports for all programs of make up', () => {
+  it('returns different ports for all programs of `make up`', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 
-  it('adds PORT_OFFSET to all ports of make up', () => {
+  it('adds PORT_OFFSET to all ports of `make up`', () => {
     expect(all(localPorts({}))).to.deep.equal(all(defaultPorts))
     expect(all(localPorts({ PORT_OFFSET: '20000' }))).to.deep.equal(all(defaultPorts).map((port) => port + 20_000))
   })
@@ -53,7 +53,7 @@ describe('localPorts, freePorts and requireFreePorts', () => {
   }
 
   for (const host of loopbacks()) {
-    it(`reports a port as used if an outgoing connection of ${host} has it`, async () => {
+    it(`reports a port as used if an outgoing connection of ${host} uses it`, async () => {
       const client = connect({ port: await listen(host), host })
       await once(client, 'connect')
       const isFree = await isPortFree(client.localPort ?? 0)

@@ -49,13 +49,13 @@ describe('a process of the stack', () => {
     expect(left).to.deep.equal([])
   })
 
-  it('gets the state crashed with its exit code if it ended unexpectedly', async () => {
+  it('gets the state `crashed` with its exit code if it ended unexpectedly', async () => {
     startScript(folder, 'kafka', 'process.exit(3)')
     await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'exit code 3' })
   })
 
-  it('gets the state crashed with the signal if it was killed', async () => {
+  it('gets the state `crashed` with the signal if it was killed', async () => {
     startScript(folder, 'kafka', forever)
     process.kill(await runningPid(), 'SIGKILL')
     await eventually(() => state().state === 'crashed', 'it ended')

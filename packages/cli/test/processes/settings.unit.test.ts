@@ -7,7 +7,7 @@ import { removeFolders, temporaryFolder } from '../support.ts'
 describe('componentSettings', () => {
   afterEach(removeFolders)
 
-  it('returns only the sections Stream and State of appsettings.json, and prefers values of the environment', () => {
+  it('returns only the sections `Stream` and `State` of appsettings.json, and prefers values of the environment', () => {
     const folder = temporaryFolder()
     const file = { App: { Name: 'x' }, Stream: { PubSub: 'pubsub', Brokers: 'a:1' }, State: { ConnectionString: '' } }
     writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(file))

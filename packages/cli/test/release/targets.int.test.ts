@@ -20,7 +20,7 @@ describe('the Makefile', () => {
     })
   }
 
-  it('contains release targets for every service folder, and lists them in make help', () => {
+  it('contains release targets for every service folder, and lists them in `make help`', () => {
     const folder = temporaryFolder()
     copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
     for (const service of ['order-service', 'gift-card-service']) {

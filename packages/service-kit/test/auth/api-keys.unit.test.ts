@@ -18,7 +18,7 @@ describe('API keys', () => {
     expect(createApiKey(shop, new Date(0)).key).not.to.equal(key)
   })
 
-  it('find returns the caller of a key, even if several keys have the same name', () => {
+  it('`find` returns the caller of a key, even if several keys have the same name', () => {
     const [first, second] = [createApiKey(shop, new Date()), createApiKey(shop, new Date())]
     const keys = openApiKeys(JSON.stringify([first.record, second.record]), none)
     for (const { key, record } of [first, second]) {
@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   })
 
-  it('find returns nothing for an unknown key, or for a key with one wrong character', () => {
+  it('`find` returns nothing for an unknown key, or for a key with one wrong character', () => {
     const { key, record } = createApiKey(shop, new Date())
     const keys = openApiKeys(JSON.stringify([record]), none)
     const last = key.endsWith('A') ? 'B' : 'A'

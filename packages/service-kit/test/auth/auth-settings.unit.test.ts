@@ -15,7 +15,7 @@ const problems = (auth: Partial<AuthSettings['Auth']>, Host = '127.0.0.1') =>
 const named = (...args: Parameters<typeof problems>) => problems(...args).map((problem) => problem.split(':')[0])
 
 describe('authProblems', () => {
-  it('accepts the mode loopback only for a listener on a loopback address', () => {
+  it('accepts the mode `loopback` only for a listener on a loopback address', () => {
     for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
       expect(problems({}, host), host).to.deep.equal([])
     for (const host of ['0.0.0.0', '::', '10.0.0.1', 'shop.example.com', '127.evil.example']) {
@@ -24,13 +24,13 @@ describe('authProblems', () => {
     expect(problems({}, '0.0.0.0')[0]).to.match(/closed.*Auth__Issuer.*Auth__ApiKeys.*or set open, if all/)
   })
 
-  it('accepts a listener on any address in the modes open and closed', () => {
+  it('accepts a listener on any address in the modes `open` and `closed`', () => {
     expect(problems({ Mode: 'open' }, '0.0.0.0')).to.deep.equal([])
     expect(problems(tokens, '0.0.0.0')).to.deep.equal([])
     expect(problems({ Mode: 'closed', ApiKeys: '[]' }, '0.0.0.0')).to.deep.equal([])
   })
 
-  it('refuses the mode closed if neither tokens nor API keys are set up', () => {
+  it('refuses the mode `closed` if neither tokens nor API keys are set up', () => {
     expect(named({ Mode: 'closed' })).to.deep.equal(['Auth__Issuer', 'Auth__ApiKeys'])
   })
 

@@ -46,7 +46,7 @@ describe('drainable', () => {
     while (seen[what] < count) await turn()
   }
 
-  it('waits for the request in progress, and adds Connection: close to its answer', async () => {
+  it('waits for the request in progress, and adds `Connection: close` to its answer', async () => {
     const { received } = open(request.replace('/', '/slow'))
     await until('requests')
     let drained = false
@@ -70,7 +70,7 @@ describe('drainable', () => {
     await draining
   })
 
-  it('still answers requests on idle connections for a short time, with Connection: close', async () => {
+  it('still answers requests on idle connections for a short time, with `Connection: close`', async () => {
     const { socket, received } = open(request)
     await until('answers')
     const draining = drain()

@@ -154,7 +154,7 @@ describe('readSettings', () => {
     }
   })
 
-  it('refuses a null in the file', () => {
+  it('refuses the value `null` in the file', () => {
     const Web = { ...settings.Web, Host: null, HttpPort: null }
     expect(problemsOf(tokens, { ...settings, Web, Policy: { ApproveUpTo: null } })).to.have.members([
       'Web__Host: must be string',

@@ -89,7 +89,7 @@ describe('a service that receives SIGTERM', () => {
     expect(status).to.equal(0)
   })
 
-  it('completes a request that began before the stop, and adds Connection: close to the answer', async () => {
+  it('completes a request that began before the stop, and adds `Connection: close` to the answer', async () => {
     const slow = fetch(`${urls.http}/slow`)
     await told('"begun"')
     const stopped = stop()

@@ -137,7 +137,7 @@ describe('the public listener', () => {
       expect(statusesOf(await answerTo(request('GET /healthz HTTP/1.1', upgrade)))).to.deep.equal(['200'])
     })
 
-    it('accepts only 100-continue in the header Expect', async () => {
+    it('accepts only `100-continue` in the header `Expect`', async () => {
       const expecting = (what: string) =>
         request('POST /v1/things HTTP/1.1', [
           json,

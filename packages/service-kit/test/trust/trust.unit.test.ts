@@ -297,7 +297,7 @@ describe('requireTrusted', () => {
       }
     })
 
-    it('vouch returns signatures only for events of our services', () => {
+    it('`vouch` returns signatures only for events of our services', () => {
       expect(trust().vouch(claims.shop, value)).to.equal(signature)
       expect(trust().vouch(claims.stranger, value)).to.equal(undefined)
       expect(silent.vouch(claims.shop, value)).to.equal(undefined)

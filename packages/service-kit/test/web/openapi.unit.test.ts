@@ -99,7 +99,7 @@ describe('openapiOf', () => {
     expect(NewThing?.example).to.include({ amount: 42.5 })
   })
 
-  it('contains the header Location for operations that create objects', () => {
+  it('contains the header `Location` for operations that create objects', () => {
     expect(make?.responses['201']).to.have.nested.property('headers.Location')
     expect(make?.tags).to.deep.equal(['things'])
   })

@@ -80,7 +80,7 @@ describe('createWeb', () => {
     })
   })
 
-  it('reports at /readyz that the service is ready, or which parts are missing', async () => {
+  it('reports at `/readyz` that the service is ready, or which parts are missing', async () => {
     const missing: { store?: string; stream?: string } = {}
     const web = webWith({ readiness: async () => missing })
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready' })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readArguments } from '../../../src/operations/dead-letters/command.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
 
-describe('the command dead-letters', () => {
+describe('the command `dead-letters`', () => {
   it('lists all dead letters by default', () => {
     expect(readArguments([])).to.deep.equal({ command: 'list', what: undefined })
     expect(readArguments(['list', 'a/b'])).to.deep.equal({ command: 'list', what: 'a/b' })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 export interface Image {
   /** The digest of the image's configuration. A release names the image by this digest. */
   digest: string
-  /** The name for docker pull, with the digest of the manifest. */
+  /** The name for `docker pull`, with the digest of the manifest. */
   reference: string
 }
 
