@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 
 type Variables = Record<string, string | undefined>
 
-/** Returns a line for each missing or invalid variable of a hosted stream and store. */
+/** Returns a line for each missing or invalid environment variable of a hosted stream and a hosted store. */
 export function hostedProblems(variables: Variables): string[] {
   return [brokerProblems, certificateProblems, keyProblems, storeProblems].flatMap((problemsOf) =>
     problemsOf(variables),

@@ -4,7 +4,7 @@ import { readSettings, readTrust, type ServiceDefinition } from '@orderflow/serv
 
 type Variables = Record<string, string | undefined>
 
-/** Stand-ins for the tokens, which an image creates at every start. */
+/** Stand-ins for two tokens. A container creates the real tokens at every start. */
 const madeLater = { APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' }
 
 /** Checks the variables by the service's own rules. Returns a line for each missing or invalid variable, beginning with its name. */

@@ -22,7 +22,7 @@ if (problems.length > 0) {
 const told = { ...missing, ...sidecarTraceVariables(process.env) }
 for (const [name, value] of Object.entries(told)) process.stdout.write(`${name}=${value}\n`)
 
-/** Returns the sidecar's missing variables. Leaves out the brokers of appsettings.json, which are those of a local stack. */
+/** Returns defaults for the sidecar's missing variables. Leaves out the brokers of appsettings.json, because these belong to a local stack. */
 function sidecarDefaults(env: Variables): Variables {
   const file = readFileSync(join(folder, 'appsettings.json'), 'utf8')
   const sections = JSON.parse(file) as Record<string, Record<string, unknown>>

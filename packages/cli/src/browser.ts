@@ -16,7 +16,7 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 
-/** The error of Chromium if a network interface changes during a request, even during a request to loopback. */
+/** Chromium's error when a network interface changes during a request. It also affects requests to loopback. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
 /** After such a change, Chromium may show its page of errors, or load the address again without a request. */
@@ -35,7 +35,7 @@ export function watchErrors(page: Page): string[] {
   return errors
 }
 
-/** Waits until `shown` is visible. Loads the page again after a change of the network. */
+/** Waits until `shown` is visible. Loads the page again if a request fails because the network changed. */
 export async function openPage(page: Page, address: string, shown: Locator): Promise<void> {
   while (await isLost(page, address, shown)) {}
 }

@@ -12,7 +12,10 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/** The next step for invalid files, by error code. Importing the error's class would load the schemas, which may be invalid. */
+/**
+ * Maps the error code for an invalid file to the next step. It uses codes, because importing the error's class would load the schemas, which may be
+ * invalid.
+ */
 const corrections: Record<string, string> = {
   'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
   contract: 'correct the schemas (docs/own-domain.md shows one)',
@@ -25,7 +28,7 @@ function commandError(failure: unknown): unknown {
   return failure
 }
 
-// The command continues if the reader of its output ends early (make up | head).
+// The command continues if the reader of its output ends early, as in `make up | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   process.stderr.write(`error: the output cannot be written: ${error.message}\n`)

@@ -14,7 +14,7 @@ const stackOptions: Record<string, Option> = {
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
-/** Returns the environment variables. The options of the command replace STACK and STORE. */
+/** Returns the environment variables. Options of the command replace the variables `STACK` and `STORE`. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   const [stack, store] = [text('stack'), text('store')]
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
@@ -22,7 +22,7 @@ function stackSettings({ text }: Given): NodeJS.ProcessEnv {
 
 /** Replaces this process by a program, which then has the terminal and its signals. */
 async function become(program: string, args: string[]): Promise<never> {
-  // NODE_DEBUG would print requests with their tokens.
+  // With `NODE_DEBUG`, Node would print requests with their tokens.
   const { NODE_DEBUG: _, ...env } = process.env
   if (!process.execve)
     throw new CliError('tools-missing', 'this command needs Linux or macOS', { nextStep: 'docs/operations.md' })
@@ -47,7 +47,9 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 
 const maintenance = 'Maintain this project'
 
-/** Hides the commands for maintainers in the repository of another application, which has no folder tools/ (docs/own-domain.md). */
+/**
+ * Hides the commands for maintainers if the repository has no folder tools/. Another application's repository lacks this folder (docs/own-domain.md).
+ */
 export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
 
 export const commandGroups: CommandGroups = {

@@ -15,7 +15,7 @@ export interface Given {
   all: string[]
   text: (option: string) => string | undefined
   flag: (option: string) => boolean | undefined
-  /** Ctrl-C aborts the signal. */
+  /** Returns a signal that Ctrl-C aborts. */
   signal: () => AbortSignal
 }
 
@@ -24,7 +24,7 @@ export interface Command {
   /** The arguments, for example `SERVICE [N]`. An argument that ends with `...` may be repeated. */
   parameters?: string
   options?: Record<string, Option>
-  /** Lines of help after the options. */
+  /** Lines of help that follow the list of options. */
   more?: string
   /** True if the program parses its own arguments and prints its own help. */
   hasOwnHelp?: true
@@ -32,7 +32,7 @@ export interface Command {
   run: (given: Given) => Promise<number | undefined> | Promise<void>
 }
 
-/** Commands by name, in groups by title. */
+/** Groups of commands: a group's key is its title, a command's key is its name. */
 export type CommandGroups = Record<string, Record<string, Command>>
 
 /**
@@ -125,7 +125,7 @@ function parse(name: string, { parameters = '', options = {} }: Command, args: s
 
 const typeOf = (value: string | undefined) => (value ? 'string' : 'boolean')
 
-/** Reads a flag. It may have a value, because a Makefile passes the value of its variable, for example `--dry-run=0`. */
+/** Reads a flag. It may have a value, such as `--dry-run=0`, because a Makefile passes the value of a variable. */
 function readFlag(wrong: (message: string) => Error, option: string, word: string | undefined): boolean {
   const isMeant = word === undefined ? true : meansYes(word)
   if (isMeant === undefined) throw wrong(`${option}=${word} is neither yes nor no`)

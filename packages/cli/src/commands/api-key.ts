@@ -36,7 +36,7 @@ export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKey
   else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
-/** Creates the file of keys, because services watch it. */
+/** Creates the file of keys if it is missing, because services watch this file. */
 export function ensureApiKeys(): ApiKeyRecord[] {
   if (!existsSync(apiKeysFile)) write([])
   return readApiKeys(apiKeysFile)

@@ -126,7 +126,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
 }
 
-/** The fields of an event that are shown. They are undefined for an invalid envelope. */
+/** The fields of an event that the demo shows. The fields of `envelope` may be missing, because an envelope may be invalid. */
 interface DemoEvent {
   topic: string
   partition: number
@@ -151,7 +151,8 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  // Finds the ends of the topics now. Mode `latest` would find them only after `consume` has returned, and miss events in between.
+  // Finds the ends of the topics before it calls `consume`. Mode `latest` would find the ends only after `consume` has returned. Events in between
+  // would be missed.
   const ends = await consumer.listOffsets({ topics })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
     partitions.map((offset, partition) => ({ topic, partition, offset })),
@@ -176,7 +177,7 @@ function parseEnvelope(value: string): DemoEvent['envelope'] {
 
 const isPersonal = meansOneOf(personalNames)
 
-/** Masks personal fields of the contract. Their names are case-insensitive. */
+/** Masks the fields that the contract marks as personal. The case of field names is ignored. */
 export function stringifyMasked(value: unknown): string {
   return JSON.stringify(value, (key, inner) => (isPersonal(key) ? '***' : inner))
 }

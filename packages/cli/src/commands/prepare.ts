@@ -38,7 +38,7 @@ interface Use {
   tools: Tool[]
 }
 
-/** The required GB: disk space for downloads and builds of `make up` and `make test`, and memory for building daprd. */
+/** The required gigabytes: `disk` for downloads and builds of `make up` and `make test`, `memory` for building daprd. */
 const needed = { disk: 8, memory: 4 }
 
 /** Runs `./orderflow doctor`. With `install` it first installs the tools that tests use, except Docker and Go. Returns 1 if `make up` cannot run. */
@@ -90,13 +90,13 @@ async function install(signal: AbortSignal): Promise<void> {
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
 
-/** An engine may be installed, but not running. */
+/** A Docker engine may be installed, but not running. */
 const absence = (tool: Tool) => (tool === engine ? 'does not answer' : 'not found')
 const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? absence(tool)]
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** Returns missing tools, with the commands that install them. */
+/** Returns a line with the tools that this use lacks, and lines with the commands that install them. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -104,7 +104,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Returns a line for each port of the stopped stack that another program uses. Only containers publish MongoDB's port. */
+/** Returns a line for each port that the stack needs, but another program uses. Returns no lines if the stack is running. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()
@@ -124,7 +124,7 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Shows the free disk space and the memory, because the error of a failed build may not mention them. */
+/** Shows the free disk space and the memory, because the error of a failed build may hide that one of them was too small. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))
@@ -147,7 +147,7 @@ export async function prepareEngine(signal: AbortSignal): Promise<void> {
   print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
 }
 
-/** Runs `./orderflow images`: pulls or builds every image, and prints the origin of external ones. */
+/** Runs `./orderflow images`: pulls or builds every image, and prints the origin of each external image. */
 export async function prepareImages(signal: AbortSignal): Promise<void> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine' })

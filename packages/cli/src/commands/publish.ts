@@ -14,11 +14,11 @@ import { requireRunning } from './runners.ts'
 interface PublishOptions {
   file: string | undefined
   key: string | undefined
-  /** True to skip the checks of schema and topic, for example to see a dead letter. */
+  /** True to skip the checks of schema and topic, for example to cause a dead letter. */
   raw: boolean
 }
 
-/** Runs `./orderflow publish`, a Kafka client without Dapr. */
+/** Runs `./orderflow publish`, which publishes with a Kafka client, without Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
   if (!file) throw new CliError('usage', 'the file is missing', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
@@ -66,7 +66,10 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the id of the demo's thing in the event. This is the topic's key, if it is a single GUID field with the thing's name. */
+/**
+ * Returns the id of the demo's thing, for example an order, in the event. The id is the topic's key, if the key is a single GUID field with the
+ * thing's name.
+ */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []
@@ -110,7 +113,7 @@ interface EventRecord {
 
 type Json = Record<string, unknown>
 
-/** Returns the record of an envelope or a fixture (envelope-schema/fixtures). */
+/** Returns the record for a file that contains an envelope or a fixture (envelope-schema/fixtures). */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes

@@ -87,7 +87,7 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
 }
 
 /**
- * Runs `./orderflow acls`, for all services or for one outside publisher.
+ * Runs `./orderflow acls`: prints the commands that create the rights of all services or of one outside publisher.
  * @throws {CliError} `usage` for an invalid name of a publisher
  */
 export function acls(name: string | undefined): void {

@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The runners, the preferred one last. Processes are checked first, because these checks need no Docker engine. */
+/** The runners, the preferred one last. The runner of processes is asked first, because it needs no Docker engine to answer. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
@@ -19,7 +19,7 @@ export async function currentRunner(): Promise<Runner> {
   return processRunner
 }
 
-/** Stops all stacks. Returns false if nothing ran. */
+/** Stops the stacks of all runners. Returns false if nothing ran. */
 export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
   let isAny = false
   for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
@@ -27,7 +27,7 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
 }
 
 /**
- * Returns the names of removed folders and volumes.
+ * Removes the data of all stacks. Returns the names of the removed folders and volumes.
  * @throws {CliError} `still-running` if parts of the stack remain
  */
 export async function cleanAll(): Promise<string[]> {
@@ -44,7 +44,7 @@ export async function activeRunner(): Promise<Runner> {
 }
 
 /**
- * Returns the addresses of the stack. By default all its parts must run.
+ * Returns the addresses of the stack. The named parts must run; the default is all parts.
  * @throws {CliError} `not-running` with the names of stopped parts
  */
 export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
@@ -54,8 +54,8 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 }
 
 /**
- * Returns the runner that `STACK` names. The default is the runner whose stack is running, otherwise the preferred runner of those that this machine
- * supports.
+ * Returns the runner that `STACK` names. If `STACK` is not set, returns the runner whose stack is running. If none is running, returns the preferred
+ * runner that this machine supports.
  * @throws {CliError} `usage` for an unknown name, `still-running` if the stack of another runner is running
  */
 export async function chooseRunner(
@@ -91,7 +91,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names, by default the store of the last start.
+ * Returns the store that `STORE` names. The default is the store of the last start.
  * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another store
  */
 export async function chooseStore(

@@ -34,7 +34,7 @@ function npmComponent(each: LockedPackage) {
   const license = licenseOf(each)
   return {
     type: 'library',
-    // The same version may be installed in two folders.
+    // The same version of a package may be installed in two folders.
     'bom-ref': each.path,
     name: each.name,
     version: each.version,
@@ -66,7 +66,7 @@ const head = `Packages of others in the images of orderflow, and their licenses.
 license it names holds: https://spdx.org/licenses/`
 const rule = '-'.repeat(80)
 
-/** Returns the licenses of packages in our images. */
+/** Returns the license texts of the packages in our images. */
 function notices(): string {
   const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
   return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
@@ -98,10 +98,10 @@ const accepted = [
   'Zlib',
 ]
 
-/** Packages that only tests use. The conditions of their licenses apply only to changed or distributed packages. */
+/** The licenses of packages that only tests use. The conditions of these licenses apply only to changed or distributed packages. */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
-/** Licenses that package-lock.json lacks. */
+/** The licenses of packages for which package-lock.json has no license. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
 /** Returns the package's license as an SPDX expression. Accepted licenses get the spelling of SPDX. */
@@ -133,7 +133,7 @@ interface LockEntry {
 }
 
 export interface LockedPackage {
-  /** The path, relative to the repository. */
+  /** The path of the package's folder, relative to the repository. */
   path: string
   name: string
   version: string

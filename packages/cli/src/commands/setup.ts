@@ -32,7 +32,7 @@ try {
     tell('replica set: ready')
   }
 } catch (error) {
-  // Other fields of a driver's error may contain secrets.
+  // Prints only the message, because other fields of a driver's error may contain secrets.
   tell(`error: ${(error as Error).message}`)
   process.exitCode = 1
 }
@@ -44,8 +44,8 @@ function required(variable: string): string {
 }
 
 /**
- * Configures a MongoDB server as the replica set that its URI names, and waits until it accepts writes.
- * @param uri a URI with `replicaSet=` and one host, which members and all clients use
+ * Configures a MongoDB server as the replica set that `uri` names, and waits until the server accepts writes.
+ * @param uri has `replicaSet=` and one host; all clients must reach the server at this host
  */
 async function ensureReplicaSet(uri: string): Promise<void> {
   const { host, searchParams } = new URL(uri)
@@ -59,7 +59,7 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   } finally {
     await direct.close()
   }
-  // Waits for the primary of the set.
+  // This connection waits until the replica set has a primary.
   const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
   await client.close()
 }

@@ -56,7 +56,7 @@ async function start(
   const options = { onProgress, signal }
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
-  // Creates the folder of the file now. Otherwise a Docker engine would create it as root.
+  // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
   const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
@@ -138,7 +138,7 @@ export async function logs(
   await runner.logs(name ? [name] : names, { follow, signal })
 }
 
-/** Runs `./orderflow clean`. Certificate and secrets stay. */
+/** Runs `./orderflow clean`. Keeps the certificate and the secrets. */
 export async function clean(): Promise<void> {
   const removed = await cleanAll()
   for (const each of removed) print(`removed ${each}`)

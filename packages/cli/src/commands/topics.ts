@@ -9,8 +9,8 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * Runs `./orderflow partitions`, in the running stack or in the Kafka that environment variables name. In the running stack it waits until services
- * consume the new partitions.
+ * Runs `./orderflow partitions` for the Kafka that environment variables name, otherwise for the running stack. In a running stack it waits until the
+ * services consume the new partitions.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
@@ -32,7 +32,8 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
 const maxDays = 36_500
 
 /**
- * Runs `./orderflow retention`, like `./orderflow partitions`. If `days` is set, first changes the retention. Then shows it.
+ * Runs `./orderflow retention` for the same Kafka as `./orderflow partitions`. If `days` is set, it first changes the retention. Then it shows the
+ * retention of each topic.
  * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
@@ -61,8 +62,8 @@ const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /**
- * Sets the retention, and waits until all brokers report it. Segments of one day, instead of a week, let the broker delete events at most one day
- * late.
+ * Sets the retention, and waits until all brokers report it. The broker deletes only whole segments. With segments of one day instead of one week, it
+ * deletes events at most one day late.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const keptMs = kept === 'forever' ? -1 : kept * dayMs
@@ -77,7 +78,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(isSet, 'the brokers to report the new retention')
 }
 
-/** Returns milliseconds. -1 means for ever. */
+/** Returns the retention of each topic in milliseconds. -1 means for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,

@@ -30,7 +30,7 @@ export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
 
 /**
  * Runs Docker Compose, which shows progress only on a terminal.
- * @throws {CliError} `compose-failed` with Compose's exit code, after Compose has printed the reason; `interrupted`
+ * @throws {CliError} `compose-failed` with Compose's exit code, after Compose has printed the reason; `interrupted` after Ctrl-C
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']

@@ -33,7 +33,8 @@ export async function engineMissing(): Promise<string | undefined> {
 }
 
 /**
- * Makes sure that a Docker engine answers. As root on Debian or Ubuntu it installs and starts one, which keeps running.
+ * Makes sure that a Docker engine answers. As root on Debian or Ubuntu, this function installs and starts an engine, which runs until the machine
+ * stops.
  * @throws {CliError} `no-engine` if it may not install an engine, or the engine fails to start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
@@ -93,7 +94,7 @@ function lastLine(error: unknown): string {
 }
 
 /**
- * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing`
+ * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing` if this machine lacks the tools that build the plugin
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   if (!(await composeMissing())) return
@@ -116,7 +117,7 @@ export function composeMissing(): Promise<string | undefined> {
 const composeName = `docker compose ${versions.compose}`
 const aboutCompose = `${composeName}: building from source: ${buildTime(5)}`
 
-/** Debian 12 lacks Docker Compose v2. */
+/** Builds Docker Compose v2, which Debian 12 lacks. */
 function composeTool(): Provisioned {
   return {
     folder: join(cacheFolder(), `compose-${versions.compose}`),
@@ -145,7 +146,7 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Links the plugin. Replaces only a link whose target is missing. */
+/** Creates a link to the plugin. Replaces an existing link only if the target of that link is missing. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {

@@ -19,7 +19,7 @@ interface PresentImage {
   name: string
   /** `recipe` if this machine built the image from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'
-  /** The substitute for the real program, if any. */
+  /** The program that replaces the real one in a stand-in image. */
   standIn: string | undefined
 }
 
@@ -87,7 +87,7 @@ async function missingOf(names: string[]): Promise<string[]> {
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Returns the images that cannot be pulled, in the same order. */
+/** Pulls images. Returns those that cannot be pulled, in the order of `names`. */
 async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
   const failures = await Promise.all(names.map((name) => pull(name, options)))
   return names.flatMap((name, index) => {
@@ -141,7 +141,7 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
   }
 }
 
-/** The longest time of a pull without progress. */
+/** The longest wait for the first output of a pull. */
 const silenceMs = 20_000
 
 /** Pulls an image. After a failure, returns the reason in one line. */
@@ -172,7 +172,7 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   }
 }
 
-/** Pulls an image, by its digest if one is known, and adds the tag. */
+/** Pulls an image. If its digest is known, pulls the image by digest and adds the tag. */
 async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
   const digest = imageDigests[image]
   const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
@@ -198,7 +198,9 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-/** Returns a placeholder for each required variable, because Compose needs them to read its file. Images contain no secrets. */
+/**
+ * Returns a placeholder for each variable that Compose needs to read docker-compose.yml. Placeholders are enough, because images contain no secrets.
+ */
 function placeholders(): Record<string, string> {
   const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
   return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))

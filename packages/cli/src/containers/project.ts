@@ -24,8 +24,8 @@ const grafanaPort = 3000
 const envFile = (folder: string) => join(folder, '.env')
 
 /**
- * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true after a
- * change.
+ * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true if the
+ * file has changed.
  */
 export async function ensureEnvFile(folder = repository): Promise<boolean> {
   removeUnfinished(folder)
@@ -37,13 +37,13 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 }
 
 function newText(): string {
-  // A volume keeps the passwords with which it was created. The random name separates the volumes of checkouts.
+  // A volume keeps the passwords with which it was created. The random name separates the volumes of different checkouts.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
       .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
       .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
-      // A new log has no events of version 0.1.0.
+      // The present is early enough, because a new log has no events of version 0.1.0.
       .replace(/^# POSITION_IDS_BEFORE=.*$/m, `POSITION_IDS_BEFORE=${new Date().toISOString()}`)
   )
 }
@@ -87,7 +87,7 @@ function withVariables(text: string, variables: Record<string, string>): string 
 
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
-/** Writes the store's Compose files into `.env`, for plain `docker compose`. */
+/** Writes the names of the store's Compose files to `.env`, so that `docker compose` without options reads these files. */
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
   const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
@@ -97,7 +97,8 @@ export function recordStore(store: ComposeStore, folder = repository): void {
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes the observers' profiles into `.env`, for plain `docker compose`. Adds the address for traces, unless the file names another collector.
+ * Writes the observers' profiles to `.env`, so that `docker compose` without options starts the observers. Adds the address for traces, unless `.env`
+ * names another collector.
  * @param profiles an empty list switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {
@@ -116,7 +117,7 @@ export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }
 
-/** Returns undefined without `.env`, which the first start writes. */
+/** Returns undefined before the first start, because this start writes `.env`. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
@@ -156,7 +157,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The variables with passwords, by user. */
+/** The names of the variables with passwords, by user of Kafka. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

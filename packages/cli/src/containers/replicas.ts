@@ -9,7 +9,7 @@ import { postgresqlFile, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
 
-/** The additional Compose file of this machine: the replicas of `./orderflow scale` and the ports on ::1. */
+/** The additional Compose file of this machine. It contains the replicas of `./orderflow scale` and the ports on ::1. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
@@ -23,7 +23,7 @@ interface ComposeService {
   build?: unknown
   network_mode?: string
   depends_on?: Record<string, unknown>
-  /** The container starts only with one of these profiles. */
+  /** If set, the container starts only with one of these profiles. */
   profiles?: string[]
 }
 
@@ -63,7 +63,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Writes `additionsFile`, with references to the variables of `.env`. */
+/** Writes `additionsFile`. The file refers to the variables of `.env`, so it contains no secrets. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)

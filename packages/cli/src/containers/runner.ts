@@ -93,7 +93,7 @@ async function down(): Promise<boolean> {
   return true
 }
 
-/** Removes the volumes, and resets store and numbers of replicas. Returns the volumes. */
+/** Removes the volumes, and resets the store and the numbers of replicas. Returns the names of the volumes. */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
@@ -132,7 +132,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts the replicas one after the other. Each must be ready and consume before the next restart.
+ * Restarts the replicas one after the other. Each replica must be ready and consume before the next one restarts.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {

@@ -47,7 +47,7 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** Returns the rows of all containers, also of missing ones in `expected`. */
+/** Returns a row for each container, also for missing containers that `expected` names. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
@@ -55,12 +55,12 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
   return [...rows, ...absent].sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Docker restarts failed containers, so their state is `restarting`. */
+/** Returns true if nothing runs. A failed container is treated as running, because Docker restarts it. */
 export function isStopped(rows: Row[]): boolean {
   return !rows.some(({ runs }) => runs)
 }
 
-/** Returns texts such as `a-sidecar (missing)`. */
+/** Returns a text such as `a-sidecar (missing)` for each container that is missing or not healthy. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }

@@ -13,7 +13,7 @@ import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
-  /** True to start the observers, too, now and at every start until `make down`. */
+  /** True to start the observers, too: at this start and at every later start until `make down`. */
   observed: boolean
 }
 
@@ -27,7 +27,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
-  // The other Compose files may have changed.
+  // Writes this file again, because the other Compose files may have changed.
   await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
@@ -41,7 +41,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // The container `setup` prints its own warnings.
+  // Checks the topics again, because the container `setup` prints its warnings only to its log.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)
@@ -70,8 +70,8 @@ const isHere = (image: string) =>
   )
 
 /**
- * Kills and restarts containers that started before their pod, and returns their names. They still use the network of the old pod, which
- * has no connections.
+ * Kills and restarts containers that started before their pod, and returns their names. Such containers still use the network of the pod's previous
+ * run, which has no connections.
  */
 async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)

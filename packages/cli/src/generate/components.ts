@@ -11,7 +11,7 @@ import {
 } from '../lib/services.ts'
 import { generated } from './text.ts'
 
-/** A setting of a component. Only the first component in the file has the reasons, as comments. */
+/** A setting of a component. The reason (`why`) becomes a comment, but only in the first component of the file. */
 interface Setting {
   name: string
   /** YAML that contains the value, or names a variable of the sidecar. */
@@ -22,7 +22,7 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
-/** Each of a component's two clients sends one small request at this interval. */
+/** The interval at which each of a component's two Kafka clients sends one small request for metadata. */
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {
@@ -160,7 +160,7 @@ ${targets.join('')}`
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
-/** Returns components/subscriptions.<service>.yaml: the consumed topics and their components. */
+/** Returns components/subscriptions.<service>.yaml, which names the consumed topics and the component for each of them. */
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'
@@ -198,7 +198,7 @@ scopes:
 `
 }
 
-/** Returns components/trust/publishers.json: services' events by AppId, and outside publishers' events by topic. */
+/** Returns components/trust/publishers.json: the events of services by AppId, and the events of outside publishers by topic. */
 export function publishersFile(): string {
   const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {

@@ -9,7 +9,7 @@ import { podsOf } from '../observe/config.ts'
 import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated, replacePart } from './text.ts'
 
-/** A generated part is between `# from NAME` and `# to here`. */
+/** Returns docker-compose.yml with new generated parts. Each part is between `# from NAME` and `# to here`. */
 export function composeFile(text: string): string {
   const parts = {
     'packages/cli/src/kafka/broker.ts': brokerPart(),
@@ -31,7 +31,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // The containers that also use these two variables already require them.
+    // These two variables are not required again, because other containers in the file already require them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
@@ -45,7 +45,7 @@ function brokerPart(): string {
   return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
 }
 
-/** Returns a value for YAML. Compose requires strings, and YAML reads some unquoted words as other types. */
+/** Returns a value for YAML, with quotes if needed. Compose requires strings, and YAML reads some unquoted words as other types. */
 function scalar(value: string | number | boolean): string {
   if (typeof value === 'boolean') return `"${value}"`
   return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
@@ -57,7 +57,7 @@ function passwordsPart(): string {
     .join('')
 }
 
-/** Returns a required variable of `.env`. */
+/** Returns a reference to a required variable of `.env`. */
 const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
@@ -119,14 +119,14 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Returns the monitor's address from `.env`, by default the address on this machine. */
+/** Returns a reference to the monitor's address in `.env`. The default is the address on this machine. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
   return `\${Telemetry__MonitorPage-${usual}}`
 }
 
-/** Returns a monitor's settings: the addresses of services, their tokens for dry runs, and a volume. */
+/** Returns a monitor's settings, among them the addresses of services, the tokens for dry runs, and the volumes. */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
   const dryRuns = storedServices.map((one) => {
@@ -142,12 +142,12 @@ function watchPart(): string {
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
 }
 
-/** Only services that sign or verify events get keys. */
+/** Returns true if the service signs or verifies events. Only such services get keys. */
 function isKnownBySignature(service: Service): boolean {
   return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
-/** The metrics port is open to the Prometheus container, but not published. */
+/** Returns the command of a sidecar. The Prometheus container can reach the metrics port, but the port is not published. */
 function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)

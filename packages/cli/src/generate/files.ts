@@ -71,7 +71,7 @@ export function generatedFiles(): Map<string, string | undefined> {
   ])
 }
 
-/** Returns the copy of services.json for services in packages/. */
+/** Returns the copy of services.json that services in packages/ use. */
 function applicationCopy(): string {
   const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
   const $comment =

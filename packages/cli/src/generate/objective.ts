@@ -33,7 +33,7 @@ export function dashboardFile(text: string, objective: Objective | undefined): s
   return `${JSON.stringify(dashboard, null, 2)}\n`
 }
 
-/** Maps the ids of panels to their generated fields. The first panel is green from `share` on. */
+/** Maps the ids of panels to their generated fields. The first panel is green if its value is at least `share`. */
 interface OwnPanels {
   share: number
   panels: Record<number, { title: string; description?: string; queries?: string[] }>
@@ -82,7 +82,7 @@ function queriesOf(labels: string) {
   }
 }
 
-/** Panels without an objective, about the reactions of all services. */
+/** The panels if there is no objective. They show the reactions of all services. */
 const panelsOfAll: OwnPanels = {
   share: 0,
   panels: {

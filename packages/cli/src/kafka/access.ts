@@ -16,7 +16,7 @@ import { withAdmin } from './topics.ts'
 
 /** The code of SCRAM-SHA-512 in Kafka's requests. */
 const scramSha512 = 2
-/** Kafka's minimum. The passwords are random, so more iterations would not protect them better. */
+/** Kafka's minimum. More iterations would not protect random passwords better. */
 const iterations = 4096
 
 interface AccessChanges {
@@ -53,7 +53,7 @@ export async function setPublisher(kafka: KafkaConnection, user: string, passwor
   })
 }
 
-/** Removes an outside publisher. Its open connections stay open without rights. */
+/** Removes an outside publisher. Connections of this publisher stay open, but lose their rights. */
 export async function removePublisher(kafka: KafkaConnection, user: string): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     await replaceAcls(admin, { wanted: [], found: await readAcls(admin, user) })
@@ -141,7 +141,7 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
 
 // Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions (docs/adr/0033-refuse-kafka-transactions.md).
 
-/** Returns the denial of transactions for every user except super users. Kafka applies it before all other rules. */
+/** Returns the rule that denies transactions to every user except super users. Kafka applies this rule before all others. */
 export async function transactionDenial(): Promise<Acl> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   return {
@@ -150,16 +150,15 @@ export async function transactionDenial(): Promise<Acl> {
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: 'User:*',
     host: '*',
-    // Also denies the operation Describe. A client's first request then fails before the broker creates its own topic for transactions.
+    // Also denies the operation Describe. A client's first request then fails before the broker creates the internal topic for transactions.
     operation: AclOperations.ALL,
     permissionType: AclPermissionTypes.DENY,
   }
 }
 
-/** The denial of transactions, as options of kafka-acls.sh. */
+/** The rule that denies transactions, as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
-/** Denies transactions to all users. */
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   const creations = [await transactionDenial()]
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
@@ -168,7 +167,7 @@ export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
 const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
 
 /**
- * Returns a warning if publishers may begin transactions. Reads Kafka's rules if this user may describe the cluster. Otherwise it tries to begin a
+ * Returns a warning if publishers may begin transactions. If this user may read Kafka's rules, it checks the rules. Otherwise it tries to begin a
  * transaction.
  */
 export async function transactionsWarning(kafka: KafkaConnection): Promise<string | undefined> {
@@ -188,7 +187,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/** Returns the rules for transactions: `none` without an authorizer, `unreadable` if only other users may read the rules. */
+/** Returns the rules for transactions. `none` means that Kafka has no authorizer, `unreadable` that only other users may read the rules. */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {

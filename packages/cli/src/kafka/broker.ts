@@ -1,18 +1,18 @@
 import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
-/** The settings of every broker: as a process, in docker-compose.yml, and in a rehearsal of a release. */
+/** The settings of every broker: as a process, in docker-compose.yml, and in tests of releases. */
 export const brokerSettings = {
-  // Only the stack creates topics, with their partitions and limits.
+  // Brokers create no topics, because the stack creates them with partitions and limits.
   'auto.create.topics.enable': false,
   'log.retention.ms': -1,
-  // Allows the sessionTimeout of components/kafka.yaml, after which other members get the partitions of a killed sidecar.
+  // Allows the short sessionTimeout of components/kafka.yaml. After this time, other members get the partitions of a killed sidecar.
   'group.min.session.timeout.ms': 2000,
   'group.initial.rebalance.delay.ms': 0,
   // A killed broker can register again only after its last session has timed out. The default is 9 s.
   'broker.session.timeout.ms': 1500,
   'broker.heartbeat.interval.ms': 300,
-  // A single broker cannot replicate internal topics. With their default of 50 partitions, it starts slowly.
+  // A single broker cannot replicate internal topics. With the default of 50 partitions for each of them, it would start slowly.
   'offsets.topic.replication.factor': 1,
   'offsets.topic.num.partitions': 1,
   'transaction.state.log.replication.factor': 1,
@@ -20,25 +20,28 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/** The settings for access rules. A broker without authentication allows everything except transactions, which the rule of kafka/access.ts denies. */
+/**
+ * The settings for access rules. With them, a broker without authentication allows everything except transactions, which a rule in kafka/access.ts
+ * denies.
+ */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** The broker's heap, chosen by a measurement. Kafka's default is 1 GB. */
+/** The size of the broker's heap. A measurement has shown that it is large enough. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
 /** Options that switch off Java's second compiler and parallel garbage collector. Both would slow the other processes in the first minutes. */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
-/** Returns the variable of a setting for Kafka's image. Three underscores replace a dash. */
+/** Returns the environment variable that contains a setting for Kafka's image. Three underscores replace a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
 
 interface BrokerListeners {
-  /** Listeners with TLS and passwords, such as `{ HOST: ':9092' }`. */
+  /** Listeners for clients, with TLS and passwords, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
   /** The listener on loopback without TLS, for the broker and setup. */
   broker: string
@@ -47,7 +50,7 @@ interface BrokerListeners {
 
 interface BrokerSecrets {
   password: string
-  /** Base64 without line breaks. */
+  /** The PEM body: base64 without line breaks. */
   certificate: string
   key: string
 }
@@ -55,7 +58,10 @@ interface BrokerSecrets {
 const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
-/** Returns the settings of a broker with authentication. It denies every access that no rule allows. The user `broker` creates the first users. */
+/**
+ * Returns the settings of a broker with authentication. This broker denies every access that no rule allows. The user `broker` creates the first
+ * users.
+ */
 export function brokerSecurity(
   listeners: BrokerListeners,
   { password, certificate, key }: BrokerSecrets,

@@ -12,7 +12,7 @@ export interface Addresses {
   kafka: KafkaConnection
 }
 
-/** Returns an address without a trailing slash. */
+/** Returns the address of a service, without a trailing slash. */
 export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
   return entryOf(services, service).url
 }
@@ -35,7 +35,7 @@ interface KafkaUser {
   password: string
 }
 
-/** @param certificate the broker's certificate, PEM */
+/** @param certificate the broker's certificate as PEM */
 export function securedKafka(address: string, user: KafkaUser, certificate: string): KafkaConnection {
   return {
     bootstrapBrokers: [address],
@@ -44,7 +44,7 @@ export function securedKafka(address: string, user: KafkaUser, certificate: stri
   }
 }
 
-/** The inverse of `kafkaConnection`. */
+/** Returns the settings from which `kafkaConnection` creates this connection. */
 export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection): Record<string, string> {
   return {
     Stream__Brokers: bootstrapBrokers.join(),

@@ -14,7 +14,7 @@ export interface Extent extends Partition {
 
 export interface Position extends Partition {
   group: string
-  /** The offset at which the group continues. It may have no record. */
+  /** The offset at which the group continues. There may be no record at this offset. */
   next: bigint
   end: bigint
   /** The number of unhandled records. 0 is exact; a large number is an upper bound. */

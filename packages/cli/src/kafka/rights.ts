@@ -1,7 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
 
-// The users of a Kafka with authentication: each service, and these.
+// The users of a Kafka with authentication are the services and the following users.
 
 /** The broker, which creates the other users over loopback. */
 export const brokerUser = 'broker'
@@ -9,7 +9,7 @@ export const brokerUser = 'broker'
 export const operatorUser = 'operator'
 /** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
-/** The exporter of the lag of consumer groups (packages/cli/src/observe/exporter.ts). */
+/** The exporter, which measures the lag of consumer groups (packages/cli/src/observe/exporter.ts). */
 export const exporterUser = 'exporter'
 
 export const stackUsers: readonly string[] = [
@@ -48,8 +48,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also reads
- * all these topics: a rebuild needs the service's own events, and leaves out events that are dead letters.
+ * Returns the rights of a service. It writes the topics that it produces, and the dead letters of the topics that it consumes. A consumer also reads
+ * all these topics, because a rebuild needs the service's own events, and leaves out events that are dead letters.
  */
 export function serviceRights({
   name: user,
@@ -72,7 +72,7 @@ export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
-/** Returns the exporter's rights. It reads consumed topics to count unhandled records (packages/service-kit/src/operations/unread.ts). */
+/** Returns the rights of the exporter, which reads consumed topics to count unhandled records (packages/service-kit/src/operations/unread.ts). */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))
   const names = new Set([...consumed, ...all.flatMap(({ produces }) => produces)])
@@ -89,7 +89,10 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
   ]
 }
 
-/** Returns the rights of a monitor. It reads all topics, their settings and the positions of groups. It writes replayed events and dead letters. */
+/**
+ * Returns the rights of a monitor, which reads all topics, the settings of topics and the positions of groups. It writes replayed events and dead
+ * letters.
+ */
 export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const names = [...new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
   const groups = all.filter(doesConsume)
@@ -112,7 +115,7 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
   operation,
 })
 
-/** The operator may do everything, and needs no rights here. */
+/** The rights of the stack's users, except the operator, who may do everything. */
 export const stackRights: readonly Right[] = [
   ...services.flatMap(serviceRights),
   ...services.filter(({ watches }) => watches).flatMap(({ name }) => watcherRights(name, services)),

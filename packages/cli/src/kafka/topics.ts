@@ -57,7 +57,8 @@ export async function withAdmin<Result>(
 }
 
 /**
- * Creates missing topics and returns a warning for each difference in existing ones. Waits until every partition has a leader that clients can find.
+ * Creates missing topics. Returns a warning for each difference between a topic and `specs`. Waits until every partition has a leader that clients
+ * can find.
  */
 export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -73,7 +74,7 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
   })
 }
 
-/** Returns a line for each wrong setting, with the command that corrects it. */
+/** Returns a line for each wrong setting of a topic, with the command that corrects it. */
 export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
 }

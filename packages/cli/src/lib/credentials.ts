@@ -15,7 +15,7 @@ interface Certificate {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Apple accepts a certificate that users trust manually for at most 825 days. */
+/** If users trust a certificate manually, Apple accepts a validity of at most 825 days. */
 const validDays = 820
 
 /** Returns the certificate for localhost, 127.0.0.1 and ::1. Renews it in its last week. */
@@ -24,7 +24,7 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     const made = await makeCertificate()
-    // Writes the key first, so that a certificate file always has its key.
+    // Writes the key first, so that the key exists whenever the certificate exists.
     replaceFile(files.key, made.key, 0o600)
     replaceFile(files.certificate, made.certificate, 0o600)
   }
@@ -62,7 +62,7 @@ export async function makeCertificate(names: string[] = []): Promise<Certificate
 
 type Label = 'CERTIFICATE' | 'PRIVATE KEY'
 
-/** Returns the base64 of a PEM text, on one line for a variable. */
+/** Returns the base64 body of a PEM text on one line, for an environment variable. */
 export function bodyOf(pem: string): string {
   return pem.replaceAll(/-----[^-]+-----|\s/g, '')
 }

@@ -19,7 +19,7 @@ import { CliError } from './error.ts'
  * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
-  // Keeps a symbolic link and writes its target.
+  // If `file` is a symbolic link, keeps the link and writes the target.
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.new`
   const isPrivate = mode === 0o600
@@ -75,7 +75,7 @@ export function diskFullError(path: string, cause: unknown): CliError {
   })
 }
 
-/** The smallest free space in bytes. Kafka and SQLite write more than this at a time. */
+/** A disk with less free space, in bytes, is treated as full, because Kafka and SQLite write more than this at a time. */
 const leastBytes = 256 * 1024
 
 /** Returns true if the disk of a path is full, false for a missing path. */

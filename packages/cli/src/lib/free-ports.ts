@@ -47,7 +47,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Reserves a block by listening on its first port. */
+/** Reserves a block of ports by listening on the first port of the block. */
 async function reserveBlock(): Promise<number[]> {
   const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
   const server = await listen(first)
@@ -56,7 +56,9 @@ async function reserveBlock(): Promise<number[]> {
   return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
-/** Checks that this process can listen on each loopback address, and that no program answers there. The second check is for macOS. */
+/**
+ * Checks that this process can listen on each loopback address. For macOS, it also checks that no program answers there.
+ */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
     const server = await listen(port, host)
@@ -91,7 +93,7 @@ function answers(host: string, port: number): Promise<boolean> {
 
 interface PortUse {
   port: number
-  /** A text such as `a-service http`. */
+  /** The use of the port, such as `a-service http`. */
   use: string
 }
 
@@ -109,7 +111,7 @@ export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   })
 }
 
-/** Returns a line for each used port, with its process if the system shows it. */
+/** Returns a line for each used port, with the process that uses it, if the system shows this process. */
 export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
   const taken = uses.filter((_, index) => !free[index])
@@ -122,7 +124,7 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
 /** Returns for example `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
-  // The ephemeral range of some machines includes ports of the stack.
+  // An outgoing connection may use a port of the stack, because the ephemeral range of some machines includes such ports.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
   // AirPlay of macOS uses port 5000.
   const isAirPlay = owner?.command.startsWith('ControlCenter')

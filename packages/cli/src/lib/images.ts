@@ -13,7 +13,7 @@ export const prometheusImage = `prom/prometheus:v${versions.prometheus.replace(/
 export const grafanaImage = `grafana/grafana:${versions.grafana}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
-/** Returns the name of the image of a service or of setup. Its registry does not exist, which prevents pulls. */
+/** Returns the name of the image of a service or of setup. The registry in this name is invented, so Docker cannot pull the image. */
 export function serviceImage(name: string): string {
   return `localhost/orderflow-${name}`
 }

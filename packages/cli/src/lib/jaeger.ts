@@ -6,7 +6,7 @@ export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `ht
 
 /**
  * Returns variables for services and sidecars, which send all traces to Jaeger and link to its page.
- * @param host Jaeger's host, as services and sidecars reach it
+ * @param host the host at which services and sidecars reach Jaeger
  */
 export function jaegerVariables(host: string, ports: Pick<StackPorts, 'otlp' | 'jaeger'>): Record<string, string> {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${host}:${ports.otlp}` }

@@ -71,7 +71,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // make down and ./orderflow clean need a lock even on a full disk, which has space for a symbolic link.
+      // Even a full disk has space for a symbolic link, and `make down` and `./orderflow clean` need a lock on a full disk, too.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })

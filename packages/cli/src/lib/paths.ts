@@ -11,7 +11,7 @@ export const localFolder = join(repository, '.stack')
 
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
-/** Returns the folder of a suite's stack. Its logs stay there after a run. */
+/** Returns the folder of a suite's stack. The stack's logs stay there after a run. */
 export function testFolder(name: string): string {
   return join(localFolder, 'test', name)
 }
@@ -24,12 +24,12 @@ interface Versions {
   compose: string
   actionlint: string
   gitleaks: string
-  /** The version of the Go module: 0.315.0 for Prometheus 3.15.0. */
+  /** The version of Prometheus' Go module, for example 0.315.0 for Prometheus 3.15.0. */
   prometheus: string
   /** The version of pnpm, which builds Prometheus' pages. Version 11 and later are not on npm. */
   pnpm: string
   grafana: string
-  /** Testcontainers' reaper, in the version that the npm package testcontainers requires. */
+  /** The version of Testcontainers' reaper that the npm package testcontainers requires. */
   ryuk: string
   tlc: string
   jaeger: string
@@ -38,7 +38,7 @@ interface Versions {
 /** `packages/cli/node` reads this file with sed. */
 export const versions = JSON.parse(readFileSync(join(repository, 'packages/cli/versions.json'), 'utf8')) as Versions
 
-/** Returns the folder of provisioned tools for all checkouts. `packages/cli/node` uses it, too. */
+/** Returns the folder of provisioned tools, which all checkouts share. `packages/cli/node` uses it, too. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
@@ -54,7 +54,7 @@ export function kafkaJarsFolder(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
 }
 
-/** Returns the archive of broker classes that Java has loaded and verified. */
+/** Returns the path of an archive with the broker's classes, already loaded and verified by Java. */
 export function classArchiveFile(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
 }

@@ -3,7 +3,7 @@ import { CliError } from './error.ts'
 
 interface PollOptions {
   timeoutMs: number
-  /** The shortest pause between calls. */
+  /** The shortest pause between two calls, in milliseconds. */
   everyMs?: number
   signal?: AbortSignal | undefined
 }
@@ -15,7 +15,7 @@ const leastAnswerMs = 1_000
 
 /**
  * Calls `probe` until it returns neither undefined nor false. Returns undefined after `timeoutMs`, even if a call hangs.
- * @throws {CliError} `interrupted` if the signal aborts; also the errors of `probe`
+ * @throws {CliError} `interrupted` if the signal aborts; also throws the errors of `probe`
  */
 export async function poll<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,

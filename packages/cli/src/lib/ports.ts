@@ -26,7 +26,7 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
-/** Returns the ports of a sidecar and of its service's metrics, by index in services.json. */
+/** Returns the ports of a sidecar, and the port of its service's metrics. `index` is the service's index in services.json. */
 export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
     daprHttp: 3500 + index,

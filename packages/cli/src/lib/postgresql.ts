@@ -1,10 +1,13 @@
 import { Client, escapeIdentifier } from 'pg'
 import { storedServices } from './services.ts'
 
-/** initdb or the image creates this user. */
+/** The user that `initdb` or the image creates. */
 export const postgresqlUser = 'orderflow'
 
-/** Returns a URI without TLS, for loopback or a network of containers. It has no database: each sidecar adds its own (components/postgresql). */
+/**
+ * Returns a URI without TLS, for loopback or a network of containers. The URI names no database, because each sidecar adds the name of its own
+ * (components/postgresql).
+ */
 export function postgresqlUri(host: string, port: number, password: string): string {
   return `postgres://${postgresqlUser}:${password}@${host}:${port}/?sslmode=disable`
 }

@@ -48,7 +48,7 @@ export async function runTool(command: string, args: string[], options: RunToolO
 
 const everyMs = 10_000
 
-/** Prints `NAME: 20 s, DETAIL` every ten seconds. */
+/** Prints a line such as `NAME: 20 s, DETAIL` every ten seconds until `work` ends. */
 export async function withHeartbeat<Result>(
   name: string,
   { onProgress, detail }: { onProgress: (line: string) => void; detail: () => string },
@@ -65,7 +65,7 @@ export async function withHeartbeat<Result>(
   }
 }
 
-/** Returns the Java of JAVA_HOME, which Maven also uses, otherwise the one in PATH. */
+/** Returns the Java of `JAVA_HOME`, because Maven uses it, too. Without `JAVA_HOME`, returns the Java in `PATH`. */
 export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
@@ -74,6 +74,6 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
 /** Runs a program and returns its exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
-  // A signal ended the program, usually Ctrl-C.
+  // A program without an exit code was ended by a signal, usually by Ctrl-C.
   return status ?? 130
 }

@@ -8,9 +8,9 @@ export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 /** A service of `services.json`. Its name is also its App.Name, its Dapr app-id and its consumer group. */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
-  /** The path in the repository: the service's name, or the package that services.json names. */
+  /** The path of the service's folder in the repository: the service's name, or the package that services.json names. */
   folder: string
-  /** The name without `-service`, for sidecar, pod, variables and database file. */
+  /** The service's name without `-service`. The names of its sidecar, pod, variables and database file begin with it. */
   role: string
   produces: string[]
   /** Names of the service's own events, by topic. Empty for a service that only forwards events. */
@@ -40,7 +40,7 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
-/** Each replica has `consumersPerReplica` Kafka components, which share its partitions. */
+/** Each replica has `consumersPerReplica` Kafka components, which share the partitions of the replica. */
 export const { partitions, consumersPerReplica } = application
 
 /** The topics that outside publishers may write (components/trust/trust.json). */
@@ -53,7 +53,7 @@ export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
 
-/** Returns the topic of an event. For an unknown event it is the first topic that outside publishers may write. */
+/** Returns the topic of an event. For an unknown event, returns the first topic that outside publishers may write. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
   return own ?? application.topics.find(({ outside }) => outside.length > 0)
@@ -89,7 +89,7 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of consumer group members: one for each component with a subscription. */
+/** Returns the number of members of a replica in the consumer group: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)

@@ -23,7 +23,7 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Returns false if a variable is missing or means no.
+ * Returns true if a variable means yes, and false if it means no or is missing.
  * @throws {CliError} `usage` for any other value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
@@ -34,7 +34,7 @@ export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   })
 }
 
-/** Returns for example 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
+/** Returns a text such as 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const units: [number, string][] = [
@@ -57,7 +57,7 @@ export function formatDuration(ms: number): string {
 export const logLines = 40
 
 export interface LogOptions {
-  /** True to continue with new lines. */
+  /** True to print new lines, too, until `signal` aborts. */
   follow: boolean
   signal: AbortSignal
 }

@@ -33,7 +33,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   }
   writeFileSync(registry, registered)
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
-  // A new process is needed, because this one has read the old services.json.
+  // Generates files in a new process, because this process has already read the old services.json.
   await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
   await link(name, undo)
 
@@ -61,7 +61,7 @@ export const changed = [
   'package-lock.json',
 ]
 
-/** Returns a command that restores changed files and removes the service. Undefined without a Git repository. */
+/** Returns a command that restores the changed files and removes the service. Returns undefined without a Git repository. */
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -74,7 +74,7 @@ export function undoCommand(folder: string, name: string): string | undefined {
   }
 }
 
-/** Makes the folder a workspace. All packages are installed, so npm works offline. */
+/** Makes the folder an npm workspace. All packages are installed already, so npm needs no network. */
 async function link(name: string, undo: string | undefined): Promise<void> {
   try {
     await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
@@ -88,7 +88,7 @@ async function link(name: string, undo: string | undefined): Promise<void> {
       },
     )
   }
-  // packages/cli/node compares this copy with the lock file.
+  // `packages/cli/node` compares this copy with the lock file to find out whether packages are missing.
   copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
 }
 
@@ -102,7 +102,7 @@ export function nextPorts(): NewPorts {
 }
 
 /**
- * Adds a service. Other entries keep their layout.
+ * Returns services.json with an additional service. Other entries keep their layout.
  * @throws {CliError} `usage` if the file does not end as expected
  */
 function withService(

@@ -11,14 +11,14 @@ import { application } from '../lib/services.ts'
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
- * The folder of the template: a complete service of spare parts. Nothing else here uses these words. TypeScript checks the template only
- * through services that are made from it.
+ * The folder of the template, which is a complete service for spare parts. No other code uses these words. TypeScript cannot check the template, only
+ * services that are made from it.
  */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
- * Returns a new service's files by path. They must be formatted afterwards, because the length of the name changes line breaks and the
- * order of imports.
+ * Returns a new service's files by path. The files must be formatted afterwards, because the length of the name changes line breaks and the order of
+ * imports.
  * @throws {CliError} `usage` for an invalid name
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
@@ -39,7 +39,7 @@ function renamed(text: string, names: Names): string {
   )
 }
 
-/** Returns the settings with a new id and unused ports. */
+/** Puts a new id and unused ports into appsettings.json. Leaves other files unchanged. */
 function settled(path: string, text: string, ports: NewPorts): string {
   if (path !== 'appsettings.json') return text
   const { http, https, channel, metrics, daprHttp, daprGrpc } = ports
@@ -96,7 +96,7 @@ function plural(word: string): string {
 
 interface HeardEvent {
   name: string
-  /** The topic's constant in generated code. */
+  /** The name of the topic's constant in generated code. */
   constant: string
   /** The field of the Payload whose GUID identifies a document. */
   key: string
@@ -108,7 +108,7 @@ export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 's
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event that a new service consumes. Its key is the topic's key if that is a single GUID, otherwise the first GUID of the
+ * Returns the event that a new service consumes. `key` is the key field of the topic if that is a single GUID, otherwise the first GUID field of the
  * Payload.
  * @param name by default the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {CliError} `usage` for an event without a schema, a topic or a GUID
@@ -142,7 +142,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** Also checks that the event has the field, because the topic's key may exist only in other events. */
+/** Also checks that the event has the field, because the topic's key may be a field of other events only. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {

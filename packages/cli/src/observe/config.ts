@@ -3,11 +3,12 @@ import { repository } from '../lib/paths.ts'
 import { defaultPorts, type StackPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
 
-/** Jaeger deletes the oldest traces. A trace of one request and its events takes about 20 KB. */
+/** Above this number, Jaeger deletes the oldest traces. A trace of one request and its events takes about 20 KB. */
 const maxTraces = 20_000
 
 /**
- * Jaeger 2 is an OpenTelemetry Collector with a store and a query service (https://www.jaegertracing.io/docs/latest/configuration/).
+ * Returns the configuration of Jaeger 2, which is an OpenTelemetry Collector with a store and a query service
+ * (https://www.jaegertracing.io/docs/latest/configuration/).
  * @param page the path of packages/cli/traces; empty for the page in Jaeger's image
  */
 function jaegerConfig(host: string, { otlp, jaeger }: Pick<StackPorts, 'otlp' | 'jaeger'>, page: string): string {
@@ -42,7 +43,10 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** Only the port of the page is published. An image that was built here sets TRACE_PAGE to our page. */
+/**
+ * Jaeger listens on every interface, but Docker publishes only the port of the page. An image that was built here sets TRACE_PAGE to the folder of
+ * our page.
+ */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -50,10 +54,10 @@ type Job = (typeof jobs)[number]
 
 type Discovery = Record<Job, string>
 
-/** The seconds between scrapes. The shortest window of packages/cli/observe/alerts.yml has 30 scrapes. */
+/** The seconds between two scrapes. The shortest window in packages/cli/observe/alerts.yml contains 30 scrapes. */
 const usualInterval = 10
 
-/** The metrics of sidecars that Prometheus keeps: those of the dashboard and of the process. */
+/** The metrics of sidecars that Prometheus keeps: those that the dashboard shows, and those of the process. */
 const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|start).+'
 
 function prometheusConfig(discovery: Discovery, rules: string, seconds: number): string {
@@ -96,7 +100,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
 
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
-/** Each replica of a service has its own pod. */
+/** Returns the configuration for containers. The targets are pods, because each replica of a service has its own pod. */
 export function containersConfig(): string {
   const names = ofEach((service) => {
     return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`

@@ -9,7 +9,7 @@ import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
 
-/** The longest wait for Kafka, below the timeout of a scrape (config.ts). */
+/** The longest wait for Kafka, in milliseconds. It is shorter than the timeout of a scrape (config.ts). */
 const deadlineMs = 3_000
 
 interface Snapshot {
@@ -18,7 +18,7 @@ interface Snapshot {
   extents: Extent[]
 }
 
-/** Serves the lag and the oldest unhandled event of each consumer group, and the number of dead letters. */
+/** Serves metrics: the lag and the age of the oldest unhandled event for each consumer group, and the number of dead letters. */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const { gauge, listener } = metricSet()
   const up = gauge(

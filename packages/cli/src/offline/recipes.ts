@@ -28,13 +28,13 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** The recipe by which this machine builds an image that it cannot pull. The result has the image's name and works in the same way. */
+/** The recipe by which this machine builds an image that it cannot pull. The built image has the same name and works in the same way. */
 export interface Recipe {
   /** The folder with a Dockerfile or a script `build NAME LABEL...`. */
   folder: string
   from: string[]
   args: Record<string, string>
-  /** Other content on which the image depends. */
+  /** Content outside the folder on which the image depends. */
   content: string[]
   standIn?: string
   needs: Tool[]
@@ -56,7 +56,7 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Returns the recipe of an image whose Dockerfile copies one tool by its name. */
+/** Returns the recipe of an image that contains one tool. The build context gets the tool as `name`. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
@@ -137,7 +137,7 @@ function filesOf(folder: string): string[] {
     .sort()
 }
 
-/** Builds in a temporary folder. Unchanged layers come from Docker's cache. */
+/** Builds an image in a temporary folder. Unchanged layers come from Docker's cache. */
 export async function buildImage(
   image: string,
   recipe: Recipe,

@@ -38,7 +38,10 @@ function propertiesFile(folder: string): string {
   return join(dataFolder(folder), 'kafka.properties')
 }
 
-/** Writes the properties, and formats the broker's log folder once. Uses a temporary folder, so an interrupted run leaves nothing. */
+/**
+ * Writes the properties, and formats the broker's log folder once. Formats a temporary folder and renames it, so an interrupted run leaves no
+ * incomplete folder.
+ */
 export async function prepareKafka(plan: Plan): Promise<void> {
   const logs = join(dataFolder(plan.folder), 'kafka')
   mkdirSync(dataFolder(plan.folder), { recursive: true })
@@ -74,7 +77,7 @@ async function archiveClasses(plan: Plan): Promise<void> {
 
 async function format(properties: string): Promise<void> {
   const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  // An id may begin with a dash.
+  // The option and the id are one argument, because an id may begin with a dash.
   const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
   try {
     await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])

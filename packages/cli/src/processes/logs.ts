@@ -9,7 +9,7 @@ import { dataFolder, logFile } from './plan.ts'
 /** The number of bytes that are read from the end of a log. */
 const tailBytes = 64 * 1024
 
-/** Returns the end of a log, or a note if it is missing. */
+/** Returns the end of a log, or a note if the log is missing. */
 export function logTail(folder: string, name: string, lines: number): string {
   try {
     const file = openSync(logFile(folder, name), 'r')
@@ -26,7 +26,7 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/** Prints the end of logs, and with `follow` new lines until `signal` aborts or the output is closed. */
+/** Prints the end of logs. With `follow`, it prints new lines until `signal` aborts or the output is closed. */
 export async function showLogs(
   folder: string,
   names: readonly string[],
@@ -55,7 +55,7 @@ const colours = [
   'magentaBright',
 ] as const
 
-/** Follows a file by name (-F), because `./orderflow clean` removes it and `make up` creates it again. */
+/** Follows a file by name (-F), because `./orderflow clean` removes the file and `make up` creates it again. */
 async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]
@@ -67,10 +67,10 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   await once(tail, 'close')
 }
 
-/** The number of lines that are searched for the reason, because a server prints stack traces after the reason. */
+/** The number of last lines in which a log may name the full disk. A server prints stack traces after this message. */
 const lastLines = 60
 
-/** Returns a path on the full disk that ended a process. Checks the log and the disks, because a full disk may cut the log. */
+/** Returns a path on the full disk that ended a process. Checks the log and the disks, because a full disk may cut off the end of the log. */
 export function fullDiskOf(folder: string, name: string): string | undefined {
   const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
   if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)

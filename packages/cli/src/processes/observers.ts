@@ -30,7 +30,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** Replaces the default seconds between scrapes and the default rule files. */
+/** The options replace the default seconds between scrapes and the default rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string

@@ -5,7 +5,7 @@ import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
 
-/** `kafka`, `postgresql`, a service or its sidecar. */
+/** The name `kafka` or `postgresql`, or the name of a service or of its sidecar. */
 export type ProcessName = string
 
 /** The process that receives traces. It is not part of the stack. */
@@ -31,7 +31,7 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/** Creates missing secrets. The default store is that of the last start. */
+/** Returns a plan, and creates missing secrets. The default store is that of the last start. */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -89,7 +89,7 @@ export function stackTokens(folder: string): StackTokens {
   return tokens
 }
 
-/** Returns the password for a purpose, which is created once. */
+/** Returns the password for a purpose. The first call creates it. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)

@@ -33,7 +33,7 @@ const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
-  // Lets the server's user read the checkout, even if it is in a folder that only root can enter.
+  // Lets the server's user read the checkout, even if the checkout is in a folder that only root can enter.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
@@ -54,10 +54,10 @@ export async function preparePostgresql(folder: string): Promise<void> {
   else await makeDatabases(folder, data)
 }
 
-/** The longest time until pid 1 reaps a dead process. */
+/** The longest time until pid 1 reaps a dead process, in milliseconds. */
 const dyingTimeoutMs = 30_000
 
-/** Returns true if the last server is dead but its pid is still listed. The next server would treat it as alive. */
+/** Returns true if the last server is dead, but the system still lists its pid. The next server would treat the last one as alive. */
 function isDying(data: string): boolean {
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return false
@@ -65,7 +65,7 @@ function isDying(data: string): boolean {
   return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
-/** Creates the database files in a temporary folder, so an interrupted run leaves nothing. */
+/** Creates the database files in a temporary folder, so an interrupted run leaves no incomplete files. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
   rmSync(temporary, { recursive: true, force: true })
@@ -84,8 +84,8 @@ async function initialize(data: string, secret: string): Promise<void> {
   try {
     // The server's user may enter this folder.
     const running = promisify(execFile)(command, args, { cwd: '/' })
-    // Passes the secret through a pipe, because a file would stay if this process is killed. Ignores errors of the pipe, because initdb
-    // prints its own.
+    // Passes the secret through a pipe, because a file would stay if this process is killed. Ignores errors of the pipe, because initdb prints its
+    // own errors.
     running.child.stdin?.on('error', () => {}).end(secret)
     await running
   } catch (cause) {
@@ -97,7 +97,7 @@ async function initialize(data: string, secret: string): Promise<void> {
   }
 }
 
-/** Gives a path to the server's user, who may pass through the parent folders, but not list them. */
+/** Makes the server's user the owner of a path. This user may pass through the parent folders, but not list them. */
 function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
   chownSync(path, id('-u'), id('-g'))
@@ -115,7 +115,7 @@ const startTimeoutMs = 60_000
 const stopGraceMs = 20_000
 
 /**
- * Creates missing databases, and waits until the server answers.
+ * Starts a server, and waits until it answers and has the databases.
  * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
  */
 export async function startPostgresql(

@@ -56,7 +56,7 @@ export function processState(folder: string, name: string, table = readProcessTa
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
   const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
-  // The launcher first creates an empty file.
+  // The file may be empty, because the launcher creates it before it writes the status.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
@@ -92,7 +92,7 @@ function readText(file: string): string | undefined {
 
 const launcher = join(repository, 'packages/cli/launch')
 
-/** Starts a process in its own group, which continues after this process. Returns the group's id. */
+/** Starts a process in a new group, which continues after this process has ended. Returns the group's id. */
 export function startProcess(folder: string, spec: ProcessSpec): number {
   for (const name of ['logs', 'run']) mkdirSync(join(folder, name), { recursive: true })
   rmSync(exitFile(folder, spec.name), { force: true })
@@ -116,7 +116,7 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   return child.pid
 }
 
-/** Replacements of SIGTERM. At SIGTERM, PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
+/** Signals that replace SIGTERM. At SIGTERM, PostgreSQL would wait for its last client. Jaeger would need 18 seconds, and has nothing to save. */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
@@ -179,7 +179,7 @@ export function withStackLock<Result>(
   return withLock(join(folder, 'run/lock'), { timeoutMs: 180_000, onWait }, work)
 }
 
-/** Stops the recorded processes: first services and sidecars, then servers. Returns their names. */
+/** Stops the recorded processes: first services and sidecars, then servers. Returns the names of the stopped processes. */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
   if (!existsSync(join(folder, 'run'))) return []
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))

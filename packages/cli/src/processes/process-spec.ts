@@ -41,7 +41,10 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-/** The heap limits of a monitor, in MiB. Its data is mostly in threads with their own limits (packages/event-monitor/src/index/monitor-index.ts). */
+/**
+ * The heap limits of a monitor, in MiB. Most of the monitor's data is in threads, which have their own limits
+ * (packages/event-monitor/src/index/monitor-index.ts).
+ */
 export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
 /** The size in bytes from which freed buffers return to the system. The default of glibc is 32 MiB (docs/performance.md). */
@@ -56,7 +59,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
     env: {
       // By default glibc has an arena for each thread, which wastes 15 MB in each service.
       MALLOC_ARENA_MAX: '2',
-      // Stripping types takes 20 MB and a third of the start's time.
+      // Caches compiled code, because stripping types takes 20 MB and a third of the start time.
       NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
@@ -78,7 +81,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Returns the variable with the monitor's address for links, unless the environment has one. */
+/** Returns the variable with the monitor's address, to which services link. Returns nothing if the environment sets this variable. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
@@ -98,7 +101,7 @@ function watchVariables({ folder, ports, tokens }: Plan): Record<string, string>
   }
 }
 
-/** Returns the settings for the callers of services. With authentication, the keys of `./orderflow api-key` are valid, too. */
+/** Returns the settings for the authentication of callers. If it is on, the keys of `./orderflow api-key` are valid, too. */
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,
@@ -132,7 +135,7 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
   return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
 }
 
-/** Returns the settings of Kafka for a service's readiness check. Only the sidecar gets the settings of the store. */
+/** Returns the settings of Kafka, which a service needs for its readiness check. Only the sidecar gets the settings of the store. */
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
   const settings = componentSettings(join(repository, folder), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
@@ -153,13 +156,13 @@ export function daprdArguments(
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }
 
-/** The folders and the file that daprd reads. It does not read subfolders. */
+/** The folders and the file that daprd reads. daprd does not read subfolders. */
 interface Resources {
   folders: string[]
   configuration: string
 }
 
-/** Returns a sidecar's resources: a `components` folder, and the folder of its store (docs/stores.md). */
+/** Returns a sidecar's resources: the folder `components`, and the folder in it for the store (docs/stores.md). */
 export function resourcesOf(
   components: string,
   { hasStore }: Pick<Service, 'hasStore'>,
@@ -173,7 +176,7 @@ export function resourcesOf(
 
 /**
  * Returns the flags of a sidecar. Without listen addresses daprd would open metrics and internal gRPC on every interface.
- * @param addresses `api` may have several addresses, separated by commas; `metrics` is for Prometheus
+ * @param addresses `api` contains one or more addresses, separated by commas; `metrics` is the address for Prometheus
  */
 export function daprdFlags(
   appId: string,

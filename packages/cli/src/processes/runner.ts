@@ -76,7 +76,7 @@ export const processRunner: Runner = {
 
 function reach(): Reached {
   const ports = localPorts()
-  // Kafka as a process does not authenticate its clients.
+  // When Kafka runs as a process, it does not authenticate its clients.
   const kafka = localKafka(ports.kafka)
   return {
     services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
@@ -86,7 +86,7 @@ function reach(): Reached {
   }
 }
 
-/** Stops services and sidecars that run without traces, so that they start again with traces. */
+/** Starts the observers. Stops services and sidecars that run without traces, so that the caller starts them again with traces. */
 async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()
@@ -100,7 +100,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
   onProgress('Grafana has no package for processes: import packages/cli/observe/dashboard.json into your own Grafana')
 }
 
-/** Restarts the only replica of a service. Events wait meanwhile. */
+/** Restarts the only replica of a service. Events wait in Kafka during the restart. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
   requireUp(localFolder, ['kafka'])
   const own = [service.name, sidecarOf(service)]

@@ -29,7 +29,7 @@ import {
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
-  /** The default is the folder of `make up`. A stack of a test empties its folder before it starts. */
+  /** The default is the folder of `make up`. A test's stack empties the folder before it starts. */
   folder?: string
   /** The default is the ports of `make up`. Use `await freePorts()` for a second stack. */
   ports?: StackPorts
@@ -65,7 +65,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
         onStarted: (name) => started.push(name),
       })
     } catch (error) {
-      // Dead processes stay recorded for make status.
+      // Keeps the records of dead processes, which `make status` shows.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
       await stopProcesses(folder, alive, onProgress)
       throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
@@ -83,7 +83,7 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
   }
 }
 
-/** The private listeners of a service: its channel for the sidecar, and the sidecar's API. */
+/** The private listeners of a service: the channel, which the sidecar calls, and the sidecar's API. */
 type InnerListener = 'channel' | 'sidecar'
 
 /** The default method is GET. */
@@ -105,7 +105,7 @@ export interface RunningStack extends Addresses {
     path: string,
     request?: InnerRequest,
   ) => Promise<{ status: number; body: string }>
-  /** Ends a part with SIGKILL or another signal, and waits for its end. */
+  /** Sends SIGKILL or another signal to a part. After SIGKILL and SIGTERM, waits until the part has ended. */
   kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
   restart: (name: string) => Promise<void>
   stop: () => Promise<void>

@@ -5,14 +5,14 @@ import { isAlive, self, withLock } from '../lib/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
-/** The longest wait for the end of an earlier run. */
+/** The longest wait for another run that claims a folder, in milliseconds. */
 const claimTimeoutMs = 60_000
 const owned = new Set<string>()
 let hooked = false
 
 /**
- * Claims a folder for a stack that ends with this process. Stops the stacks of killed runs in this folder and its siblings, and empties the
- * folder.
+ * Claims a folder for a stack that ends with this process. Stops the stacks of killed runs in this folder and in the folders next to it. Then empties
+ * the folder.
  * @throws {CliError} `busy` if another live process owns the folder
  */
 export async function claimFolder(folder: string): Promise<void> {
@@ -35,7 +35,7 @@ async function claim(folder: string): Promise<void> {
   owned.add(folder)
 }
 
-/** Stops the folder's stack. Its logs stay until the next claim. */
+/** Stops the folder's stack. The logs stay until the next claim of the folder. */
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })

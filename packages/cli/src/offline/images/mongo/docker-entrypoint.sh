@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the command, as in the official image. mongod runs as user mongodb, who owns its data.
+# Runs the command, as in the official image. mongod runs as the user mongodb, who owns the data.
 set -euo pipefail
 if [ "${1:0:1}" = - ]; then set -- mongod "$@"; fi
 if [ "$1" = mongod ]; then

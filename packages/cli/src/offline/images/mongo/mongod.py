@@ -1,4 +1,4 @@
-"""The mongod of the local mongo image: SecantusDB with options, variables and start of the official image."""
+"""The program mongod of our mongo image: SecantusDB with the options, variables and start of the official image."""
 
 import argparse
 import logging
@@ -18,7 +18,10 @@ LIFETIME = "transactionLifetimeLimitSeconds"
 
 
 class Server(SecantusDBServer):
-    """SecantusDB that reports its address in the replica set to drivers. By default it reports the address on which it listens."""
+    """A SecantusDB that reports to drivers the address from the configuration of the replica set.
+
+    Otherwise SecantusDB reports the address on which it listens.
+    """
 
     replica_set: ReplicaSet | None = None
 
@@ -30,7 +33,7 @@ class Server(SecantusDBServer):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Returns the supported options of mongod. Refuses all others by name."""
+    """Returns the supported options of mongod. Refuses all other options and names them."""
     parser = argparse.ArgumentParser("mongod", description=NAME, allow_abbrev=False)
     parser.add_argument("--replSet", metavar="NAME")
     parser.add_argument("--keyFile", metavar="FILE", help="checked like in mongod; switches on authentication")
@@ -75,7 +78,10 @@ def check_key_file(file: str) -> None:
 
 
 def root_user() -> tuple[str, str] | None:
-    """Removes MONGO_INITDB_ROOT_USERNAME and _PASSWORD from the environment, and returns both. Variables with _FILE name files with the values."""
+    """Removes MONGO_INITDB_ROOT_USERNAME and _PASSWORD from the environment, and returns both.
+
+    The same variables with the ending _FILE name files that contain the values.
+    """
     name, password = (secret(f"MONGO_INITDB_ROOT_{part}") for part in ("USERNAME", "PASSWORD"))
     if bool(name) != bool(password):
         fail("MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD must both be set, or neither")

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs the command, as in the official image. postgres runs as user postgres, who owns its data. Its first start creates a superuser and
-# a database.
+# Runs the command, as in the official image. postgres runs as user postgres, who owns its data. The first start creates a superuser and a database.
 set -euo pipefail
 if [ "${1:0:1}" = - ]; then set -- postgres "$@"; fi
 if [ "$1" != postgres ]; then exec "$@"; fi

@@ -42,7 +42,7 @@ process.on('SIGTERM', () => {
   if (clients.size === 0) reap()
 })
 
-/** Repeats passes until one finds nothing, because networks end after their containers, and the engine may still create resources. */
+/** Removes resources in passes until a pass finds nothing, because networks end after their containers, and the engine may still create resources. */
 async function reap(): Promise<void> {
   server.close()
   let removed = 0
@@ -86,7 +86,7 @@ async function resources(filter: Filter): Promise<string[]> {
   ]
 }
 
-/** Calls the engine's API over its socket. @throws {Error} the engine's answer, except for success and missing resources */
+/** Calls the engine's API over its socket. @throws {Error} with the engine's answer, unless it reports success or a missing resource */
 function docker<Body>(method: string, path: string): Promise<Body> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath: '/var/run/docker.sock', method, path, timeout: requestMs }, async (response) => {

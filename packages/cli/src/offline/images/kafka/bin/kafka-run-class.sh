@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# kafka-run-class.sh CLASS ARGUMENTS... runs a class. Under the name of a tool it runs the class of that tool. The variables are those of
-# Kafka's script. Their defaults are for short tests, in which a better compiler and garbage collector save no time.
+# kafka-run-class.sh CLASS ARGUMENTS... runs a class. A link with the name of a tool runs the class of that tool. This script reads the same variables
+# as Kafka's own script. Their defaults are for short tests, in which a better compiler and garbage collector save no time.
 set -eu
 home=/opt/kafka
 log4j=tools-log4j2.yaml
 heap=-Xmx256M
 performance='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.awt.headless=true'
-# The archive exists after docker/archive has run.
+# The archive of classes exists only after docker/archive has run.
 classes=
 [ ! -e $home/kafka.jsa ] || classes=-XX:SharedArchiveFile=$home/kafka.jsa
 
