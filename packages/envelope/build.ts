@@ -8,8 +8,9 @@ import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
 import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
- * Builds the package for outside publishers: the application's contract together with this engine. It contains JavaScript instead of
- * TypeScript, because Node does not strip types below node_modules. Its package.json is also written here, with `exports` for JavaScript.
+ * Builds the package for outside publishers: the application's contract together with this engine. The package contains JavaScript instead of
+ * TypeScript, because Node does not strip types below node_modules. This program also writes the package's package.json, with `exports` for
+ * JavaScript.
  */
 
 const engine = fileURLToPath(new URL('.', import.meta.url))
@@ -36,13 +37,13 @@ export function buildPackage(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 
-/** Returns a document with links only to files of the package. A link to the engine's README leads to ENVELOPE.md instead. */
+/** Returns a document whose links lead only to files of the package. A link to the engine's README leads to ENVELOPE.md instead. */
 function withoutOuterLinks(file: string): string {
   const text = readFileSync(file, 'utf8').replaceAll('../packages/envelope/README.md', 'ENVELOPE.md')
   return text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 }
 
-/** Returns the contract's modules. They become JavaScript when their types are removed. */
+/** Returns the contract's modules. Without their types, these modules are JavaScript. */
 function contractModules(): [name: string, text: string][] {
   const read = (name: string) =>
     readFileSync(join(contract, name), 'utf8')
@@ -73,7 +74,7 @@ function emit(folder: string): void {
   }
 }
 
-/** Returns src/validation/validators.ts with compiled validators. They load Ajv's CommonJS modules with `require`. */
+/** Returns src/validation/validators.ts with compiled validators. The validators load Ajv's CommonJS modules with `require`. */
 function compiledValidators(): string {
   const ajv = sharedAjv()
   // Skips schemas that src/validation/validators.ts has already added.

@@ -19,8 +19,8 @@ function read(path: string): Schema {
 const shared = read('common.json').$defs ?? {}
 
 /**
- * Fills in the references to common.json. Otherwise the generator would write a type for each definition with a title, and add a number to
- * its name if two schemas use it.
+ * Fills in the references to common.json. Otherwise the generator would write a type for each definition with a title. If two schemas use the
+ * definition, the name of the type would get a number.
  */
 function withoutRefs(schema: Schema): Schema {
   const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
@@ -41,7 +41,7 @@ function compileType(schema: Schema, name: string): Promise<string> {
   })
 }
 
-/** Returns an object type instead of an interface, so a payload fits any JSON object. */
+/** Returns an object type instead of an interface, so that a payload can be assigned to any JSON object. */
 async function compilePayload(schema: Schema, name: string): Promise<string> {
   return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
 }

@@ -7,7 +7,7 @@ export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
 export interface Reached extends Addresses {
   publisher: KafkaConnection
-  /** The ports of the pages. `grafana` is undefined if it does not run. */
+  /** The ports of the observers' pages. `grafana` is undefined if Grafana does not run. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
 }
 
@@ -47,7 +47,7 @@ export interface ServiceProbe {
 export interface Runner {
   /** The value of STACK that selects this runner. */
   name: string
-  /** The runner in messages, such as `in containers`. */
+  /** The words for the runner in messages, such as `in containers`. */
   title: string
   /** The supported stores. The first one is the default. */
   stores: readonly Store[]
@@ -76,7 +76,7 @@ export interface Runner {
   status: () => Promise<StackStatus>
   runningServices: () => Promise<ServiceProbe[]>
   logNames: () => Promise<readonly string[]>
-  /** Shows the end of logs. `follow` also shows new lines, until Ctrl-C or its output is closed. */
+  /** Shows the end of logs. With `follow`, it also shows new lines until Ctrl-C, or until its output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>
 
   /** Returns the addresses of the stack, even if it does not run. */

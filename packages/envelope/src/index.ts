@@ -57,7 +57,7 @@ export {
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export { eventSchemas, guidPattern, newestType, notBlankPattern, typeOf } from './schemas/schemas.ts'
-// The contract extends EventPayloads by declaration merging, which works only through `*`.
+// The contract extends EventPayloads by declaration merging, which works only if this file exports `*`.
 export type * from './schemas/types.ts'
 export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'
 export { hiddenByParsing, scanJson } from './validation/json-text.ts'

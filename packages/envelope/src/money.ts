@@ -14,8 +14,8 @@ export function currencyOf(code: string): Currency {
 }
 
 /**
- * Returns the reason why a number is not an amount of a currency, or undefined for an amount. An amount has at most as many decimals as its
- * currency. Nothing is rounded, so inexact sums of doubles are rejected.
+ * Returns the reason why a number is not an amount of a currency, or undefined for an amount. An amount has at most as many decimals as its currency.
+ * The function rounds nothing, so it rejects inexact sums of doubles.
  */
 export function amountFlaw(amount: number, { code, decimals }: Currency): string | undefined {
   if (decimalPlaces(amount) <= decimals) return undefined

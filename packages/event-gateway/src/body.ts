@@ -2,7 +2,7 @@ import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/env
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
-/** A body has space for 1,000 envelopes of 4 KiB. `maxHeldBytes` limits the memory of all large bodies together (docs/security.md). */
+/** A body may contain 1,000 envelopes of 4 KiB. `maxHeldBytes` limits the memory of all large bodies together (docs/security.md). */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
 /** Returns an example: a reduced envelope with the newest Version of an event. Returns undefined for an unknown event. */
@@ -91,7 +91,7 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// The code below splits a list without parsing it, so the gateway publishes the original bytes.
+// The code below splits a list without parsing its elements, so the gateway publishes the original bytes.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -113,7 +113,7 @@ export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 
 /**
  * Returns the trimmed elements of a list, or undefined if the text is not a list.
- * @param text trimmed, beginning with a bracket
+ * @param text a trimmed text that begins with a bracket
  * @param most the maximum number of elements; the scan stops after `most` + 1, because a body may have four million commas
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {

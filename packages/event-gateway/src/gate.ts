@@ -56,7 +56,7 @@ export function createGate(
   application: Pick<Application, 'topics' | 'services'>,
 ): Gate {
   const keyFields = new Map(application.topics.map(({ name, key }) => [name, key]))
-  /** Returns the record key that `./orderflow publish` would use, so all events of an order are in one partition. */
+  /** Returns the record key that `./orderflow publish` would also use, so that all events of an order are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
   function admit(topic: string, item: Item, sender: Sender, repeats: Map<string, number>): Admitted | Outcome {
@@ -83,7 +83,7 @@ export function createGate(
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
-    // Only an Idempotency-Key adds a derived TraceId. Otherwise the trace of the request continues.
+    // With an Idempotency-Key, the event gets the derived TraceId. Otherwise it continues the trace of the request.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
     return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }
@@ -128,7 +128,7 @@ const ownName = "use the application's own AppId and AppName, and publish only w
 
 const sameEvent = 'Send it again: the Id makes it the same event, so it is handled once.'
 
-/** Adds a hint for a text that is not JSON: it may be several envelopes, or a part of one. */
+/** Adds a hint for a text that is not JSON: the text may be several envelopes, or a part of an envelope. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
   if (judgement.code !== 'not-json') return judgement
   const hint =
@@ -139,7 +139,7 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
 }
 
 /**
- * Returns an envelope's ids. Receivers derive the same missing ids from the bytes, so a repeated request creates no new event.
+ * Returns an envelope's ids. Missing ids derive from the bytes, as receivers derive them. A repeated request therefore creates no new event.
  */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
@@ -150,7 +150,7 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and the key.
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and this key.
  * @param repeats counts equal envelopes in this body, because each repetition is a new event
  */
 function keyedIds(

@@ -18,13 +18,13 @@ export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-
 /**
  * Validates the bytes that the log would contain.
  *
- * Rejects a duplicate key, because some programs use its first value, and only the last value was checked. Rejects a number that would lose
+ * Rejects a duplicate key, because only the last value of the key was checked, and some programs use the first. Rejects a number that would lose
  * digits, because services would reject the event.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  // Avoids the scan below, which could take long for a hostile envelope.
+  // Returns before the scan below, which could take long for a hostile envelope.
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))

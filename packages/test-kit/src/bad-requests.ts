@@ -20,7 +20,7 @@ interface Body {
 const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** Declares the specs of bad requests, from the service's routes and its subject. */
+/** Declares the specs of bad requests. The requests come from the routes of the service and from its subject. */
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
@@ -124,7 +124,7 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  // Only the service knows the forms of a body that it reads as bytes.
+  // Leaves out a body that the service reads as bytes, because only the service knows the forms of such a body.
   if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
   const title = titleOf(operation)

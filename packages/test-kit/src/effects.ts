@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Returns an event as its publisher writes it, signed if services sign. */
+/** Returns the record that the publisher of an event would write. It is signed if services sign events. */
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
@@ -22,7 +22,7 @@ export async function publish(stack: RunningStack, ...events: SubjectEvent[]): P
   await producer.close()
 }
 
-/** Publishes copies of an event under each key; undefined means no key. */
+/** Publishes a copy of an event with each of the keys. Undefined means a record without a key. */
 export async function publishUnder(
   stack: RunningStack,
   event: SubjectEvent,

@@ -23,7 +23,7 @@ export interface OutsideRecord {
 
 /**
  * Creates a Kafka client without Dapr.
- * @param kafka `retries` replaces the client's default of three
+ * @param kafka `retries` replaces the client's default of three retries
  */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
@@ -65,7 +65,7 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     const value = message.value ?? Buffer.alloc(0)
     records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
-  /** Waits until everything published before this call has been read, also the final marker of a transaction. */
+  /** Waits until all records from before this call have been read, also the marker at the end of a transaction. */
   async function caughtUp(): Promise<void> {
     const ends = [...(await consumer.listOffsets({ topics }))].flatMap(([topic, offsets]) =>
       offsets.map((end, partition) => ({ partition: `${topic}:${partition}`, end })),

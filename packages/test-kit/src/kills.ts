@@ -5,7 +5,7 @@ import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts
 import { createProducer } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Declares the specs of kill -9: all services, or all sidecars, are killed at once during a stream of events. */
+/** Declares the specs of `kill -9`. All services, or all sidecars, are killed at once while events are published. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }

@@ -8,8 +8,8 @@ const mark = '?own-contract'
 export const contractFolder: URL = new URL('../../envelope/test/contract/', import.meta.url)
 
 /**
- * Gives the tests of packages/envelope another instance of the engine, which reads the contract in their folder. So they pass with any
- * contract of the application.
+ * Gives the tests of packages/envelope another instance of the engine. This instance reads the contract in the folder of these tests, so they pass
+ * with any contract of the application.
  */
 registerHooks({
   resolve(specifier, context, next) {

@@ -55,7 +55,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
 
 interface Poison {
   value: string | Buffer | null
-  /** The reason of the dead letter. `tells` is a part of its detail. */
+  /** The reason in the dead letter. `tells` is a part of the dead letter's detail. */
   reason: string
   tells: string
 }
@@ -63,7 +63,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns invalid records, each under the name of its problem. Most have the Name of this event type. */
+/** Returns invalid records. The keys are the problems of the records. Most records have the Name of this event type. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
@@ -118,7 +118,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Returns a valid reduced event of another application. */
+/** Returns a reduced event of another application. Without changes it is valid. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

@@ -3,8 +3,8 @@ import { notRun } from './not-run.ts'
 import { slowest } from './slowest.ts'
 
 /**
- * Extends Mocha's spec reporter. It ends with `N passed, N failed`, which any CI can read. Before that, it lists the slowest tests, and the
- * skipped tests with reasons.
+ * Extends Mocha's spec reporter. It lists the slowest tests, and the skipped tests with reasons. The last line is `N passed, N failed`, which any CI
+ * can read.
  */
 export default class Reporter extends mocha.reporters.Spec {
   constructor(runner, options) {

@@ -29,11 +29,11 @@ export interface Operator {
   documents: (role: string) => Documents | Promise<Documents>
   /** Restarts the services with these roles, or all services, with empty stores. */
   loseStores: (...roles: string[]) => Promise<void>
-  /** Runs `make rebuild` for a service and returns its output. */
+  /** Runs `make rebuild` for a service and returns the output. */
   rebuild: (role: string, ...args: string[]) => Promise<string>
 }
 
-/** Returns the services that have a subject for tests. A service from a package may lack it; a service of the application must have it. */
+/** Returns the services that have a subject for tests. A service in `packages/` may lack a subject; a service of the application must have one. */
 export function withSubject(all: readonly Service[], root: string): Service[] {
   return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))
 }

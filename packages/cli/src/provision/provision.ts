@@ -7,7 +7,7 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** The longest wait for another process that builds, for example daprd. */
+/** The longest wait, in milliseconds, for another process that builds a tool, for example daprd. */
 const lockTimeoutMs = 45 * 60 * 1000
 
 /** Returns the tools for a stack of processes. Leaves out the tools that build daprd and Kafka if the cache already has both. */
@@ -17,7 +17,7 @@ export function toolsOfProcesses(): Tool[] {
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** Tools of tests, by their names for `provision`. */
+/** The tools of tests. The keys are the names that `provision` accepts. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
@@ -70,7 +70,7 @@ export async function requireTools(tools: Tool[]): Promise<void> {
   throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
-/** Installs tools in parallel. A failure stops the other installations, so that the user sees it at once. */
+/** Installs tools in parallel. A failure stops the other installations, so that the user sees the error at once. */
 async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])
@@ -102,7 +102,7 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
   })
 }
 
-/** Returns TLC's command without options. */
+/** Makes sure that TLC is installed. Returns the command that runs TLC, without options. */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
   const tool = tlcTool()
   await requireTools([java])

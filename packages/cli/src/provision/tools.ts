@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand, runTool } from '../lib/run-tool.ts'
 
-/** Debian and Homebrew have a folder with programs for each version, which is not on PATH. */
+/** Debian and Homebrew install the programs of each version into a separate folder, which is not in PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
 
-/** Returns the folder of PostgreSQL's programs: from PATH, or of the newest version. */
+/** Returns the folder of PostgreSQL's programs: a folder in PATH, otherwise the folder of the newest version. */
 export function findPostgresql(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const ofPath = (env.PATH ?? '').split(delimiter).filter(Boolean)
   return [...ofPath, ...ofVersions()].find((folder) => existsSync(join(folder, 'initdb')))
@@ -22,7 +22,7 @@ function ofVersions(): string[] {
   )
 }
 
-/** The first one is Debian's Chromium without windows, which takes less than half the processor time. */
+/** The first program is Debian's Chromium without windows, which takes less than half the processor time of the others. */
 const browserNames = [
   'chromium-headless-shell',
   'chromium',
@@ -46,7 +46,7 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
   return candidates.find((candidate) => existsSync(candidate))
 }
 
-/** Debian's program has the name `testssl`. */
+/** On Debian, testssl.sh has the name `testssl`. */
 export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
@@ -57,13 +57,13 @@ export interface Tool {
   label: string
   command: string
   args: string[]
-  /** Matches major and minor version. */
+  /** Matches the major and the minor version in the output of the tool. */
   version: RegExp
   minimum: [major: number, minor: number]
   /** The packages of apt, if they are new enough. */
   apt?: string
   brew?: string
-  /** The instructions for machines that have no such package. */
+  /** The instructions for machines that lack these packages. */
   otherwise: string
 }
 
@@ -94,7 +94,7 @@ export const java: Tool = {
   label: 'Java',
   command: javaCommand(),
   args: ['-version'],
-  // Examples: 17.0.15, 1.8.0 for Java 8, "25" for an early access build.
+  // Examples of versions: 17.0.15, 1.8.0 for Java 8, "25" for an early access build.
   version: /version "(\d+)(?:\.(\d+))?/,
   minimum: [17, 0],
   apt: 'default-jre-headless',
@@ -186,7 +186,7 @@ export const engine: Tool = {
   ...bringDocker,
 }
 
-/** From this version on, Docker Compose has `!reset`, which docker-compose.postgresql.yml needs. */
+/** From this version on, Docker Compose supports `!reset`, which docker-compose.postgresql.yml needs. */
 export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',
@@ -260,7 +260,7 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   })
 }
 
-/** Returns true for root with apt-get. */
+/** Returns true if this process is root and the machine has apt-get. */
 export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }

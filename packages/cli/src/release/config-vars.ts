@@ -7,7 +7,7 @@ import type { Service } from '../lib/services.ts'
 
 export type ConfigVars = Record<string, string>
 
-/** Returns the secret values of config vars, including foreign ones such as an add-on's URL. */
+/** Returns the secret values of config vars, including those that others have set, such as the URL of an add-on. */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
@@ -15,7 +15,7 @@ export function secretsOf(vars: Record<string, string | null>): string[] {
   return [...new Set(secrets)]
 }
 
-/** Returns the secrets in a list: keys, `header=secret` pairs or `service=url token` pairs. */
+/** Returns the secrets in a list. The list has keys, `header=secret` pairs or `service=url token` pairs. */
 function listedSecrets(value: string): string[] {
   // A URI or JSON is not a list.
   if (/^([\w+.-]+:\/\/|[[{])/.test(value)) return []
@@ -29,12 +29,11 @@ function hasCredentials(value: string): boolean {
   return /:\/\/[^/@\s]*@/.test(value)
 }
 
-/** The listeners inside the container, which the image sets. The platform sets only PORT. */
+/** The sections for listeners inside the container. The image sets them; the platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
- * The defaults of a hosted service, which is public. Its broker is remote, requires authentication, and usually refuses sessions shorter
- * than 6 s.
+ * The defaults of a hosted service, which is public. The hosted broker requires authentication, and usually refuses sessions shorter than 6 s.
  */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
@@ -57,8 +56,8 @@ export interface Resolved {
 }
 
 /**
- * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, otherwise from
- * `earlier` (the config-vars.json of an export) or from the file.
+ * Returns a service's config vars: every key of `appsettings.json` as `Section__Key`. The value comes from the environment, otherwise from `earlier`
+ * (the config-vars.json of an export), otherwise from appsettings.json.
  */
 export async function resolveConfigVars(
   service: Service,
@@ -78,7 +77,7 @@ export async function resolveConfigVars(
   }
 }
 
-/** Checks a config-vars.json that was edited by hand. */
+/** Checks a config-vars.json, because users may have edited it. */
 function earlierProblems(earlier: Record<string, unknown>): string[] {
   return Object.entries(earlier).flatMap(([name, value]) => {
     if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
@@ -102,9 +101,9 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/** Applies the rules of the service and of a hosted stream and store. */
+/** Returns the problems of config vars, by the rules of the service and by those of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
-  // Loads the service only now, which takes a while.
+  // Loads the service only here, because loading it takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
   // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
@@ -116,7 +115,7 @@ function localProblems({ Stream__Brokers: brokers = '' }: ConfigVars): string[] 
   return isLocal ? ['Stream__Brokers: names this machine, which the platform cannot reach'] : []
 }
 
-/** Undefined means that the config var does not exist. */
+/** A value is undefined if the config var does not exist. */
 export interface Change {
   name: string
   before: string | undefined

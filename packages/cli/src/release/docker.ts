@@ -9,7 +9,7 @@ interface DockerOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Matches the names of secrets that docker's processes must not see. */
+/** Matches the names of variables whose secrets the processes of docker must not see. */
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
@@ -42,10 +42,10 @@ function failure(error: unknown): CliError {
   return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
-/** The label of containers and networks that end with a process. Its value is the pid. */
+/** The label of containers and networks that belong to one process. The value is the pid of this process. */
 const ownerLabel = 'orderflow.owner'
 
-/** Options that make this process the owner. */
+/** Options of docker that make this process the owner of a container or network. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]
 
 /** Removes the containers and networks of killed processes. */

@@ -31,7 +31,7 @@ interface InstructionsOptions {
   configVarsFile: string
 }
 
-/** Returns the steps with `curl` and `docker`. Commands read the token from standard input, because process lists would show it. */
+/** Returns the steps of a release with `curl` and `docker`. The commands read the token from standard input, because process lists show arguments. */
 function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
   const { apiUrl, platform, registry } = target
   const vars = relative(repository, configVarsFile)

@@ -12,7 +12,10 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
   return join(releaseFolder(env), service.name, 'config-vars.json')
 }
 
-/** Returns the config vars of `resolveConfigVars`. On a terminal it prompts for missing values. From then on, `out` masks the secrets. */
+/**
+ * Returns the config vars of `resolveConfigVars`. On a terminal, it first prompts for missing values. Afterwards, `out` masks the secrets in all
+ * output.
+ */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
   let resolved = await resolveConfigVars(service, env, earlier)
@@ -38,17 +41,17 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-/** Prompts once for each missing or invalid value, and adds it to `answers`. */
+/** Prompts once for each missing or invalid value, and adds the answer to `answers`. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }
 
-/** Prompts for a value. A secret stays invisible. */
+/** Prompts for a value. The terminal does not show the characters of a secret. */
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  // Creates the terminal before the question appears, because this switches off the terminal's echo.
+  // Creates the interface before it prints the question, because creating it switches off the terminal's echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
   if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))

@@ -8,7 +8,7 @@ export interface HttpRequest {
   body?: unknown
   /** True if a request can be repeated when its result is unknown. */
   idempotent: boolean
-  /** The name of the setting with the address, for messages. */
+  /** The name of the setting with the address. Error messages contain it. */
   setting: string
 }
 
@@ -31,7 +31,7 @@ const attempts = 4
 const firstDelayMs = 500
 /** The longest wait before a retry, in milliseconds. A request fails if the platform asks for a longer wait. */
 const longestWaitMs = 120_000
-/** The value of RateLimit-Remaining below which only one request per second is sent. */
+/** If RateLimit-Remaining is below this value, only one request per second is sent. */
 const fewLeft = 20
 
 /**

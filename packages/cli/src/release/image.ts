@@ -30,7 +30,7 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
       nextStep: 'start the Docker engine, and check that you may use it',
     })
   })
-  // Checks the stored credentials.
+  // Without a password, `docker login` checks the stored credentials.
   await docker(['login', registry], { signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
     throw new CliError('docker', `docker is not logged in to ${registry}`, {
@@ -93,7 +93,7 @@ export async function pushImage(id: string, image: string, { onLine, signal }: W
   })
 }
 
-/** The time after its start at which the platform stops a container that does not listen on $PORT. */
+/** The platform stops a container that does not listen on $PORT within this time after its start. */
 const bootTimeoutMs = 60_000
 /** The platform's time between SIGTERM and SIGKILL. */
 const stopTimeoutSeconds = 30
@@ -110,7 +110,7 @@ const bootSettings = {
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }
-/** Checks that the service runs and reports at most the stream as missing. */
+/** Checks that the service runs, and that `readyz` reports nothing except the stream as missing. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${bootPort}/' + path)).json()
 Promise.all(['healthz', 'readyz'].map(ask)).then(([{ status }, { missing = {} }]) => {
   process.exit(status === 'up' && Object.keys(missing).every((part) => part === 'stream') ? 0 : 1)
@@ -124,7 +124,7 @@ interface Boot {
 /**
  * Starts an image as the platform does: as an arbitrary user and with `$PORT`. The container has no network, so components in memory
  * replace stream and store.
- * @throws {CliError} `image` with its last log lines if it does not start or stop in time
+ * @throws {CliError} `image` with the container's last log lines if it does not start or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {
   await removeOrphans()

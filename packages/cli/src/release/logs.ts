@@ -34,7 +34,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
   }
 }
 
-/** Remembers the time of the last line, and all lines with this time. */
+/** Remembers the time of the last line, and all lines with this time, to recognize repeated lines. */
 function createMemory() {
   let time = ''
   let lines = new Set<string>()
@@ -60,7 +60,7 @@ async function* openLog(
   options: { lines: number; tail: boolean },
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  // The URL needs no token.
+  // The URL is enough: the request needs no token.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
   if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)

@@ -25,14 +25,14 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
 const out = createOutput()
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
-// A reader may end early (./orderflow app-logs NAME | head).
+// The reader of the output may end early, as in `./orderflow app-logs NAME | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 // Ends at once, because an error message could not be written either.
 process.stderr.on('error', () => process.exit(1))
-// Masks secrets. Node would print errors unmasked, with all their fields.
+// Masks secrets in errors. Node would print all fields of an error unmasked.
 process.on('uncaughtException', fail)
 
-/** Runs a command such as `release my-service --app NAME`. An option replaces its variable. */
+/** Runs a command such as `release my-service --app NAME`. An option such as `--app` replaces a variable such as `APP`. */
 async function run(args: string[]): Promise<void> {
   const { positionals, values } = readArguments(args)
   const [command = '(none)', name, surplus] = positionals
@@ -55,7 +55,7 @@ async function run(args: string[]): Promise<void> {
   await commands[command]?.(createContext(options, command))
 }
 
-/** Returns options as variables. */
+/** Returns options as environment variables. */
 function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
   const text = { type: 'string' } as const
   const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const

@@ -14,7 +14,7 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   else out.print('restarting: run this again in a moment')
 }
 
-/** Runs `./orderflow stop NAME`. Sets the number of processes to 0, because the platform restarts stopped processes. */
+/** Runs `./orderflow stop NAME`. Sets the number of processes to 0, because the platform restarts processes that have ended. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -25,7 +25,7 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** Runs `./orderflow start NAME`, with the app's last number of processes or that of services.json. */
+/** Runs `./orderflow start NAME`, with the number of processes that the app had last, otherwise with that of services.json. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
@@ -56,7 +56,7 @@ export async function openApp({ platform, out, operator }: Context): Promise<voi
   opener.unref()
 }
 
-/** Returns undefined without a desktop. */
+/** Returns the program that opens a browser. Returns undefined without a desktop. */
 export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
   if (platform === 'darwin') return 'open'
   return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined

@@ -29,7 +29,7 @@ const variables = {
 } as const
 
 /**
- * Reads the platform's variables. The defaults are those of Heroku.
+ * Reads the variables that describe the platform. The defaults describe Heroku.
  * @throws {CliError} `usage` with the name of an invalid variable
  */
 export function readTarget(env: NodeJS.ProcessEnv): Target {

@@ -29,7 +29,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   }
 }
 
-/** Shorter secrets are not masked, because they could be part of ordinary words. */
+/** The length of the shortest secret that is masked. Shorter secrets could be part of ordinary words. */
 const shortest = 5
 
 /**

@@ -9,9 +9,9 @@ import { repository } from '../lib/paths.ts'
 export interface Before {
   /** The newest release. Undefined for an app without a release. */
   release?: { id: string; version: number }
-  /** Undefined before the first image. */
+  /** The number of processes. Undefined before the first image. */
   quantity?: number
-  /** The previous values of the release's config vars. Null for a new one. */
+  /** The previous values of the config vars that the release sets. Null for a new config var. */
   configVars: Record<string, string | null>
 }
 
@@ -27,7 +27,7 @@ interface Journal {
 export interface JournalFile {
   read: () => Journal | undefined
   /**
-   * Records a release before its first change. After an interrupted release it keeps the state from before that release, because the app is
+   * Records a release before its first change. If the last release was interrupted, keeps the state from before that release, because the app is
    * partly changed.
    * @returns the state of the app before this release, or before the interrupted release
    */
@@ -47,7 +47,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
     begin: (before, at) => {
       const last = read()
       if (last && !last.finished) {
-        // The interrupted release has not changed the config vars that only this release sets, so their current values are added.
+        // The interrupted release has not changed config vars that only this release sets, so the current values of these are added.
         const configVars = { ...before.configVars, ...last.before.configVars }
         const merged = { ...last.before, configVars }
         write({ ...last, before: merged })
@@ -88,7 +88,7 @@ export function writePrivate(file: string, content: string): void {
 }
 
 /**
- * Returns the content, or undefined without a file.
+ * Returns the content of a file, or undefined if the file is missing.
  * @throws {CliError} `usage` if the file is not a JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
@@ -100,7 +100,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  // The parser's message could contain secrets.
+  // Leaves out the parser's message, because it could contain secrets.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 

@@ -4,7 +4,7 @@ import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-/** Types of manifests that newer builders push and the platform refuses. They are requested only to report them. */
+/** Types of manifests that newer builders push and the platform refuses. Requests accept them only to report them. */
 const others = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.index.v1+json',
@@ -47,7 +47,7 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
       const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
-      // The engine's id of an image is the digest of its configuration, or of its manifest with the containerd image store.
+      // The engine's id of an image is the digest of its configuration. With the containerd image store, it is the digest of its manifest.
       const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
       if (id === digest || id === manifestDigest) return digest
       throw new CliError('image', `${registry}/${app}/web is ${digest}, but the checked image is ${id}`, {

@@ -38,7 +38,7 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
 
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
-  // The platform automatically starts one process of a first image.
+  // The platform automatically starts one process for an app's first image.
   if (!before.quantity) await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
   const newest = await platform.newestRelease()
   out.progress(
@@ -160,7 +160,7 @@ function startNote({ quantity }: Before, replicas: number): string {
   return quantity === 0 ? ', and start it, because it is stopped' : ''
 }
 
-/** Matches steps of the classic builder and BuildKit. */
+/** Matches lines in which Docker's classic builder or BuildKit reports a step. */
 const isBuildStep = (line: string) => /^(Step \d+\/|#\d+ \[)/.test(line)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

@@ -53,7 +53,7 @@ async function removeRelease({ platform, out }: Context): Promise<void> {
   out.progress('release: the image is removed')
 }
 
-/** Restores config vars, most of which already have their earlier values. */
+/** Restores the config vars that still differ from their earlier values. */
 async function restoreConfigVars(context: Context, before: Before): Promise<void> {
   const changes = await changesToUndo(context, before)
   if (changes.length === 0) return

@@ -8,7 +8,7 @@ import type { Output } from './output.ts'
 
 /**
  * Runs `./orderflow release-topics`: creates missing topics of all services on the hosted stream. The stream's address is in the config vars of
- * `SERVICE`, by default the first service.
+ * `SERVICE`, by default in those of the first service.
  * @throws {CliError} `usage` with a missing or invalid setting, `unreachable` if the brokers do not answer or refuse access
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {

@@ -105,7 +105,7 @@ function showList(traces) {
   const rows = traces
     .map((trace) => ({ trace, times: timesOf(trace), first: inOrder(trace.spans)[0].span }))
     .toSorted((one, other) => other.times.begin - one.times.begin)
-    // Leaves out deliveries, because the traces of their events link to them.
+    // Leaves out traces of deliveries, because the traces of the delivered events link to them.
     .filter(({ first }) => !first.operationName.startsWith('receive '))
     .map(({ trace, times, first }) => {
       const services = [...new Set(trace.spans.map((span) => serviceOf(trace, span)))].toSorted()
@@ -135,7 +135,7 @@ function showList(traces) {
   )
 }
 
-/** Returns the traces in which a span has the tag, or all traces. */
+/** Returns the traces in which a span has the tag. Without a tag, returns all traces. */
 async function find(tag) {
   const services = await ask('/api/services')
   const query = new URLSearchParams({ limit: 40, lookback: '24h', ...(tag && { tags: JSON.stringify(tag) }) })

@@ -107,7 +107,7 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
   return [
     ...traffic.applications.flatMap(({ name, produces, consumes }) => [
       ...Object.entries(produces)
-        // A service that declares no events forwards the events of outside publishers.
+        // Leaves out a service that declares no events, because it forwards the events of outside publishers.
         .filter(([, names]) => names.length > 0)
         .map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
       ...consumes.map((topic) => operation(name, 'receive', topic, ['received'])),

@@ -8,7 +8,7 @@ import {
   nameIn,
 } from './types.ts'
 
-/** Content security policy that allows only the inline style and script, by hash. */
+/** The content security policy of the page. It allows only the page's own style and script, by their hashes. */
 export const asyncApiPageSources = {
   styleSrc: [`'${hashOf(style)}'`],
   scriptSrc: [`'${hashOf(script)}'`],
@@ -17,7 +17,7 @@ export const asyncApiPageSources = {
 
 /**
  * Returns the document as an HTML page that loads no other files.
- * @param documentUrl address of the AsyncAPI document, for a link
+ * @param documentUrl the address of the AsyncAPI document, to which the page links
  */
 export function asyncApiPage(document: AsyncApiDocument, documentUrl = 'asyncapi.json'): string {
   const { info, channels, servers } = document
@@ -159,14 +159,14 @@ function rowsIn(
   })
 }
 
-/** Fills in references. The schema's own keywords override the referenced ones. */
+/** Fills in references. The schema's own keywords override those of the referenced schema. */
 function filledIn({ $ref, allOf = [], ...own }: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const parts = $ref ? [schemas[nameIn({ $ref })] ?? {}] : allOf
   const filled = parts.reduce<JsonSchema>((merged, part) => Object.assign(merged, filledIn(part, schemas)), {})
   return { ...filled, ...own }
 }
 
-/** Describes a type in words: `text, 1 to 200 characters`. */
+/** Describes a type in words, such as `text, 1 to 200 characters`. */
 function typeOf(schema: JsonSchema): string {
   const { type, enum: words, const: only, pattern, minLength, maxLength, minimum, maximum } = schema
   if (only !== undefined) return JSON.stringify(only)

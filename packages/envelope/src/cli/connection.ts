@@ -28,7 +28,7 @@ const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
 type Values = { [Name in keyof typeof kafkaOptions]?: string | boolean | undefined }
 
 /**
- * Returns the address and topic from options, or else from the environment.
+ * Returns address and topic: from the options, otherwise from the environment.
  * @throws {UsageError} naming the missing or wrong option
  */
 export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address: KafkaAddress; topic: string } {

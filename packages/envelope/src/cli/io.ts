@@ -12,7 +12,7 @@ export interface Io {
   signal: AbortSignal
 }
 
-/** A file cannot be read. The command continues with the other files. */
+/** Reports that a file cannot be read. The command continues with the other files. */
 export class UnreadableError extends Error {
   override name = 'UnreadableError'
 }
@@ -32,7 +32,7 @@ export function requireFiles(files: string[]): string[] {
 
 /**
  * Reads the documents of a file, or of standard input for `-`. Reports empty input as a flaw.
- * @param onChunk called after each chunk; the next read waits for its end
+ * @param onChunk called after each chunk; the next chunk is read after this call has ended
  * @throws {UnreadableError}
  */
 export async function readDocuments(
@@ -43,7 +43,7 @@ export async function readDocuments(
 ): Promise<void> {
   let count = 0
   const splitter = new Splitter({
-    // `onLines` is not counted, because `onDocument` always receives a document before the first call of `onLines`.
+    // Calls of `onLines` are not counted, because `onDocument` is always called before `onLines`.
     ...findings,
     onDocument(bytes, line) {
       count++

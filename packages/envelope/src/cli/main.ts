@@ -5,7 +5,7 @@ import { didYouMean, UsageError } from './usage.ts'
 
 interface Command {
   summary: string
-  /** Loads only the modules of this command. */
+  /** Loads this command. Modules of other commands are not loaded. */
   load: () => Promise<{ help: string; run: (args: string[], io: Io) => Promise<number> }>
 }
 
@@ -67,9 +67,9 @@ const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader closed the pipe early, as in envelope validate … | head.
+    // The reader closed the pipe early, as in `envelope validate … | head`.
     if (error.code === 'EPIPE') process.exit()
-    // For example, the disk is full.
+    // Another error means, for example, that the disk is full.
     if (stream === stdout) stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
     process.exit(3)
   })
@@ -77,7 +77,7 @@ for (const stream of [stdout, stderr]) {
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {
-  // Compares the errors by name, because only some commands load the modules of these errors.
+  // Compares the names of errors, because only some commands load the modules with their classes.
   const isKnown = error instanceof UsageError || ['ClientMissingError', 'ContractError'].includes((error as Error).name)
   if (!isKnown) throw error
   stderr.write(`envelope: ${(error as Error).message}\n`)

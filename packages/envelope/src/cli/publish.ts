@@ -24,7 +24,7 @@ ${kafkaHelp}
 Exit codes: 0 if all envelopes are published, 1 if some are not, 2 for wrong arguments or an unreadable file.
 `
 
-/** Topics accept batches of 256 KiB, including their overhead. */
+/** Topics accept batches of 256 KiB, including the overhead of the batch. */
 const [batchRecords, batchBytes] = [500, 200 * 1024]
 
 interface Waiting {

@@ -1,13 +1,13 @@
 import type { Problem } from '../validation/problems.ts'
 
-/** The maximum size of a document: Kafka's default limit of a record (`message.max.bytes`). */
+/** The maximum size of a document in bytes. It equals Kafka's default limit for a record (`message.max.bytes`). */
 export const maxDocumentBytes = 2 ** 20
 
-/** Callbacks with the line where a document or flaw begins. Lines are numbered from 1. */
+/** Callbacks. `line` is the number of the line in which the document or flaw begins, counted from 1. */
 export interface Findings {
   onDocument(bytes: Uint8Array, line: number): void
   /**
-   * Receives many whole lines at once, which is faster than one line at a time. Each line is a document or blank.
+   * Receives many whole lines in one call, which is faster than one call for each line. Each line is a document or blank.
    * @returns the number of handled lines, or 0 to receive each line in `onDocument`
    */
   onLines?(bytes: Uint8Array, line: number): number
@@ -25,8 +25,8 @@ const none = new Uint8Array()
 const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
- * Finds the documents in chunks of bytes: JSON texts that may span lines, JSON lines, or the items of a list. If the first document is one
- * line, every later line is one document. A broken line then affects no other line.
+ * Finds the documents in chunks of bytes. Documents are JSON texts that may span lines, JSON lines, or the items of a list. If the first document is
+ * one line, every later line is treated as one document. A broken line then affects no other line.
  */
 export class Splitter {
   readonly #findings: Findings
@@ -37,7 +37,7 @@ export class Splitter {
   #marked = 0
   #line = 1
   #startLine = 1
-  /** True if exactly one document begins and ends on this line. */
+  /** True if one document begins and ends on the current line. */
   #isOneLine = false
   #isItem = false
   #hasItems = false
@@ -214,7 +214,7 @@ export class Splitter {
   }
 }
 
-/** Holds the bytes of a document from earlier chunks, up to a limit. */
+/** Holds those bytes of a document that came in earlier chunks, up to a limit. */
 class Held {
   readonly #most: number
   #parts: Uint8Array[] = []
@@ -230,7 +230,7 @@ class Held {
     else if (part.length > 0) this.#parts.push(part)
   }
 
-  /** Returns the whole document, or undefined if it is too long. Releases its bytes. */
+  /** Returns the whole document, or undefined if it is too long. Releases the held bytes. */
   take(last: Uint8Array): Uint8Array | undefined {
     const [length, parts] = [this.#length + last.length, this.#parts]
     this.#length = 0

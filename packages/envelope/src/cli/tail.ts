@@ -95,7 +95,7 @@ export function shown(
     topic,
     partition,
     offset: `${offset}`,
-    // A key that looks like an id is not personal.
+    // A key may be shown if it looks like an id, because ids are not personal.
     key: text === undefined || values || mayShow('Id', text) ? (text ?? null) : '***',
     ...(problems ? { problems } : { envelope: values ? document : maskedEvent(document) }),
   }

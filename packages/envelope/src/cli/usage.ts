@@ -20,7 +20,7 @@ export function readOptions<T extends ParseArgsOptionsConfig>(args: string[], op
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    // Leaves out the rest of Node's message, which is advice on file names.
+    // Leaves out the rest of Node's message, which explains only how to write file names.
     const [, given = ''] = /'(-[^' ]*)/.exec(message) ?? []
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(message.split(/[.\n]/, 1)[0])
     if (given === '--password')

@@ -59,7 +59,7 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
     text += describe(file, line, verdict)
   }
   const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
-  /** Validates a line as text if it is an object in UTF-8, and any other line as bytes. */
+  /** Validates whole lines. A line with an object in UTF-8 is validated as text, any other line as bytes. */
   function onLines(bytes: Uint8Array, firstLine: number): number {
     const read = textOf(bytes)
     if (read === undefined) return 0

@@ -29,9 +29,9 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * Returns the differences between the rules of two schemas. As in the registry, a first rule for a field breaks backward compatibility
- * (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458), but an empty rule does not (#1802). A change of an unknown keyword breaks backward and
- * forward compatibility.
+ * Returns the differences between the rules of two schemas. As in the registry, the first rule for a field breaks backward compatibility
+ * (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458). An empty rule breaks nothing (#1802). A change of an unknown keyword breaks backward and forward
+ * compatibility.
  */
 export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -49,7 +49,7 @@ type Fields = Record<string, Rules>
 
 const newRule = 'has a rule now, and could have any value before'
 
-/** Returns true if Payloads of an older Version need an upcaster. A new field needs none. */
+/** Returns true if these changes require an upcaster for Payloads of the older Version. A new field requires none. */
 export function needsUpcaster(changes: readonly Change[]): boolean {
   return changes.some(({ breaksBackward, message }) => breaksBackward && message !== newRule)
 }
@@ -78,7 +78,7 @@ function requiredChanges(before: string[], after: string[], pointer: string): Ch
   ]
 }
 
-/** Keywords for which a greater value accepts more documents (`upper`), or fewer documents (`lower`). */
+/** Keywords with limits. A greater value of an `upper` keyword accepts more documents, a greater value of a `lower` keyword accepts fewer. */
 const [upper, lower] = [
   ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
   ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],
@@ -122,8 +122,8 @@ export type Schemas = ReadonlyMap<string, Rules>
 const words = new Set([...describingKeywords, 'default', '$defs'])
 
 /**
- * Returns the rules of a schema with all references filled in, because a rule may change in another file. If the schema and the referenced
- * schema have the same keyword, both values are kept.
+ * Returns the rules of a schema with all references filled in, because a rule may change in another file. If a schema and the schema to which it
+ * refers have the same keyword, both values are kept.
  * @throws {Error} for a reference without a target
  */
 export function rulesOf(schemas: Schemas, path: string): Rules {

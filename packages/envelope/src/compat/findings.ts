@@ -10,7 +10,7 @@ export interface Finding {
 const eventPath = /^events\/(.+)\.(\d+)\.json$/
 
 /**
- * Compares schemas with their earlier state. The rules of an event's Version never change. A new Version is compared with the previous one.
+ * Compares schemas with their earlier state. The rules for a Version of an event must never change. A new Version is compared with the previous one.
  * The rules of the envelope may only become more permissive.
  */
 export function findingsBetween(before: Schemas, after: Schemas): Finding[] {

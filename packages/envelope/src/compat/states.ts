@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Rules, Schemas } from './changes.ts'
 
-/** An earlier state is missing or unreadable. */
+/** Reports that an earlier state is missing or unreadable. */
 export class StateError extends Error {
   override name = 'StateError'
 }

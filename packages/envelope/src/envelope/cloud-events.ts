@@ -54,10 +54,10 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
 }
 
 /**
- * Returns the envelope of a CloudEvent, without validating it. A CloudEvent from `toCloudEvent` contains the envelope as `data`.
+ * Returns the envelope of a CloudEvent, but does not validate the envelope. A CloudEvent from `toCloudEvent` contains the envelope as `data`.
  *
- * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; default Version 1). Id and AppId come
- * from `id` and `source`, as UUID v5 unless they are GUIDs. TraceId comes from `traceparent`. `Headers.CloudEvent` has all other
+ * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; default Version 1). Id and AppId come from `id` and
+ * `source`. A value that is not a GUID is converted to a UUID v5. TraceId comes from `traceparent`. `Headers.CloudEvent` contains all other
  * attributes.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
@@ -84,7 +84,7 @@ function refuseCloudEvent(message: string, hint: string): never {
   throw new EnvelopeError({ code: 'not-an-envelope', problems: [{ pointer: '', message, hint }] })
 }
 
-/** A Kafka record or an HTTP request: headers, and the value or body. */
+/** A Kafka record or an HTTP request. The body is the record's value or the request's body. */
 export interface CloudEventMessage {
   headers: Record<string, string>
   body: string
@@ -97,7 +97,7 @@ interface Binding {
 }
 
 /**
- * Rules for attributes as headers in binary mode. HTTP percent-encodes all characters except visible ASCII, and also `"` and `%` (HTTP
+ * Rules for writing attributes as headers in binary mode. HTTP percent-encodes all characters except visible ASCII, and also `"` and `%` (HTTP
  * binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
  */
 const bindings = {
@@ -143,7 +143,7 @@ const attributeName = /^[a-z\d]+$/
 
 /**
  * Returns the CloudEvent of a message in either mode. `data` must be JSON.
- * @param headers by name, in lower case; headers without a value are ignored
+ * @param headers headers by name, in lower case; headers without a value are ignored
  * @throws {EnvelopeError} `not-utf8`, `not-json`, or `not-an-envelope` for a message that is not a CloudEvent
  */
 export function cloudEventOf(

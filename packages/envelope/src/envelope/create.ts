@@ -8,12 +8,12 @@ import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
 /** The input for a new event. All ids are GUIDs. */
 export interface NewEvent<T extends EventType | EventName> {
-  /** AppId, which never changes, and AppName. */
+  /** The AppId, which never changes, and the AppName. */
   app: { id: string; name: string }
   /** `Name@1`, or only a name, which means its newest version. The payload must match the schema of this version. */
   type: T
   payload: PayloadOf<T>
-  /** Written as ISO 8601 in UTC with milliseconds. */
+  /** The envelope contains this time as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
   /** Default: a new UUID v4. Derive the id from the cause, so that a retry publishes the same event. */
   id?: string | undefined
@@ -27,7 +27,7 @@ export interface NewEvent<T extends EventType | EventName> {
 }
 
 /**
- * Returns a full envelope, with fields in a fixed order and GUIDs in lower case. So the same event has the same bytes.
+ * Returns a full envelope. Its fields have a fixed order and GUIDs are in lower case, so that the same event always has the same bytes.
  * @throws {EnvelopeError} if it breaks the rules for publishers (schemas/envelope.full.json, schemas/events/, check.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
@@ -51,7 +51,7 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }
 
-/** The tenant and user of an action. Both are empty for an action without a tenant. */
+/** The tenant and user of an action. Both ids are empty for an action without a tenant. */
 export interface Tenant {
   /** TenantID: an organisation. */
   id: string
@@ -68,7 +68,7 @@ export function tenantOf({
   return { id, userId }
 }
 
-/** Namespace of every derived id (RFC 9562, section 6.6). Changing it changes all derived ids. */
+/** Namespace of every derived id (RFC 9562, section 6.6). A change of the namespace would change all derived ids. */
 const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
 
 /**
@@ -93,14 +93,14 @@ export interface RecordContent {
   key?: Uint8Array | undefined
 }
 
-/** The position of a record. `offset` is a 64-bit number; as a text it keeps all digits. */
+/** The position of a record. `offset` is a 64-bit number, so it may be a text, which keeps all digits. */
 export interface Origin {
   topic: string
   partition: number | string
   offset: number | string
 }
 
-/** The source of missing ids: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
+/** The source of missing ids: the content of the record. For records that version 0.1.0 handled, it is the position of the record (ADR 32). */
 export type IdSource = RecordContent | Origin
 
 const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')
@@ -116,8 +116,8 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 }
 
 /**
- * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver and
- * redelivery. A missing CorrelationId or TraceId is a copy of the other. If both are missing, they derive from the source, too.
+ * Returns the full variant of a received envelope. A missing Id derives from the source, so every receiver and every redelivery gets the same Id. A
+ * missing CorrelationId or TraceId is a copy of the other. If both are missing, they derive from the source, too.
  */
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
@@ -132,7 +132,7 @@ export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source
 }
 
 /**
- * Returns an id for any Kafka record, even if its value is not an envelope. Copies with the same timestamp have the same id.
+ * Returns an id for any Kafka record, even if its value is not an envelope. Copies of a record with the same timestamp have the same id.
  * @param timestamp the record's time in milliseconds since 1970
  */
 export function recordId(record: RecordContent & { timestamp: number }): string {

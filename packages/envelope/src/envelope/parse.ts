@@ -83,7 +83,7 @@ interface Selection {
   nearMiss: (name: string) => string | undefined
 }
 
-/** A cache. An entry is freed together with its list of types. */
+/** A cache. When a list of types is freed, its entry is freed, too. */
 const selections = new WeakMap<readonly EventType[], Selection>()
 
 function selectionOf(types: readonly EventType[]): Selection {
@@ -118,7 +118,7 @@ export function selectEvent<T extends EventType>(
 }
 
 /**
- * Returns an event in the newest version of its name, or the event itself if it already has the newest or a later version.
+ * Converts an event to the newest version of its name. Returns the event unchanged if it has the newest or a later version.
  * @throws {Error} if the contract does not define how to convert the Payload
  */
 export function upcast<N extends EventName>(event: Envelope & { Name: N }): FullEvent<N>
@@ -140,8 +140,8 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Converts a Payload from the first of these schemas to the last one, step by step. Each step keeps a declared field only if both schemas
- * declare it. Then the newer schema's `x-upcast` adds fields.
+ * Converts a Payload from the first of these schemas to the last one, step by step. Each step removes a field that only one of the two schemas
+ * declares. Then the newer schema's `x-upcast` adds fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -171,8 +171,7 @@ function commonPart(value: unknown, before: AnySchemaObject, after: AnySchemaObj
 const itemsOf = ({ items = {} }: AnySchemaObject): AnySchemaObject => inline(items, commonSchema.$defs)
 
 /**
- * Replaces each `{ "x-from": POINTER }` in a template by the value at this pointer of the Payload. Leaves the field out if there is no
- * value.
+ * Replaces each `{ "x-from": POINTER }` in a template by the value to which POINTER points in the Payload. Leaves out a field without a value.
  */
 function fill(template: unknown, payload: unknown): unknown {
   if (!isObject(template)) return template
@@ -223,7 +222,7 @@ export function decode(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The error has no cause, because V8's message quotes the text around the mistake.
+    // The error has no `cause`, because V8's message quotes the text around the mistake.
     throw notJson(syntaxProblem((error as Error).message))
   }
 }
@@ -240,7 +239,7 @@ function decodeText(bytes: Uint8Array): string {
 /** Reads the position at the end of V8's message. Some messages quote the text instead of a position. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
-  // A text of one line may be any line of a file, so the line number 1 would be misleading.
+  // A text of one line may be from any line of a file, so the line number 1 would be misleading.
   const place = line === '1' ? '' : ` (line ${line}, column ${column})`
   if (position) return { message: `is not JSON: see position ${position}${place}` }
   if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
@@ -251,12 +250,12 @@ function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
 
-/** Returns true if the text has no escapes, so `limitProblems` can skip the check of its strings. */
+/** Returns true if the text has no escapes. `limitProblems` can then skip the check of strings. */
 export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** Matches the characters of a number that may lose digits. A double keeps at least 15 digits. */
+/** Matches 16 characters of a number, because a double always keeps 15 digits. */
 const manyDigits = /[\d.]{16}/
 
 /**

@@ -36,8 +36,8 @@ export const personalNames: readonly string[] = [...new Set(everyField.filter(is
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * Returns a function that tests whether a name means one of `names`. The name may differ in case, separators and a typing mistake
- * (near-miss.ts), or contain one of `names`. Names of other fields in the contract never match.
+ * Returns a function that tests whether a name means one of `names`. The name may differ from it in case, separators and one typing mistake
+ * (near-miss.ts), or contain it. Names of other fields in the contract never match.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -74,8 +74,8 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 }
 
 /**
- * Returns true if a value may be shown under this name. The contract must name the field and not mark it as personal. The value must be an
- * id, a number, a date, one of a few words, or the name of a thing.
+ * Returns true if the value of a field with this name may be shown. The contract must declare the field without marking it as personal. The value
+ * must be an id, a number, a date, one of a few words, or the name of a thing.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)

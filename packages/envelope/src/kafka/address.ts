@@ -1,6 +1,6 @@
 // This file is separate from client.ts, so that publishers can compile without the types of the Kafka client.
 
-/** The Kafka client is missing, or needs a newer Node. */
+/** Reports that the Kafka client is missing, or that it needs a newer Node. */
 export class ClientMissingError extends Error {
   override name = 'ClientMissingError'
 }

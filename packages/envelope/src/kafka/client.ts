@@ -4,7 +4,7 @@ import './resets.ts'
 export type KafkaClient = typeof import('@platformatic/kafka')
 
 /**
- * Loads the client when it is first needed.
+ * Loads the Kafka client when it is first needed.
  * @throws {ClientMissingError} naming the missing package or Node version
  */
 export async function loadClient(): Promise<KafkaClient> {

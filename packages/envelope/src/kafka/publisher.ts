@@ -2,7 +2,7 @@ import type { KafkaAddress } from './address.ts'
 import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
-/** The position of a published record, or of the last record if several were written to a partition. */
+/** The position of a published record. If several records were written to a partition, it is the position of the last one. */
 export interface PublishedPosition {
   partition: number
   offset: bigint

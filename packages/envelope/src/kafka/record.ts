@@ -21,7 +21,7 @@ export function keyOf(document: unknown, fields: string | readonly string[] = ke
   return isWhole && values.length > 0 ? values.join('/') : undefined
 }
 
-/** Returns the key fields of `topic`, or of the event's own topic if services.json does not declare `topic`. */
+/** Returns the key fields of `topic`. If services.json does not declare `topic`, returns those of the event's own topic. */
 export function keyFields(document: unknown, topic?: string): readonly string[] {
   const declared = declaredTopics()
   const name = topic !== undefined && Object.hasOwn(declared, topic) ? topic : topicOf(document)
@@ -29,8 +29,7 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
 }
 
 /**
- * Returns the topic to which an event belongs, if `topic` is a different topic. Returns undefined if both are equal, or if the contract
- * lacks the event or `topic`.
+ * Returns the topic of an event if it differs from `topic`. Returns undefined if both are equal, or if the contract lacks the event or `topic`.
  */
 export function otherTopicOf(document: unknown, topic: string): string | undefined {
   const own = topicOf(document)
@@ -48,7 +47,7 @@ interface Topic {
   events: readonly string[]
 }
 
-/** The content of topics.json, which is read at the first use because `make generate` writes it. */
+/** The content of topics.json. The file is read at the first use, because `make generate` may still have to write it. */
 let topics: Record<string, Topic> | undefined
 
 function declaredTopics(): Record<string, Topic> {

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 const name = 'envelope-schema/'
 
 /**
- * The contract's folder: the nearest `envelope-schema` next to this package or above it. In the package for outside publishers, build.ts
- * writes another address into this file.
+ * The contract's folder: the nearest `envelope-schema` next to this package or above it. For the package for outside publishers, build.ts writes
+ * another address into this file.
  */
 export const contractFolder: URL = find(new URL('../../', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 
-/** Event schemas are unusable. `problems` has a line for each problem: file, path, problem and fix. */
+/** Reports unusable event schemas. `problems` contains a line for each problem: file, path, problem and fix. */
 export class ContractError extends Error {
   readonly code = 'contract'
   readonly problems: readonly string[]
@@ -39,7 +39,7 @@ function readSchema(file: URL): { schema?: unknown; problem?: string } {
 
 export const supportedFormats = ['date', 'date-time'] as const
 
-/** Keywords that types, documents and the comparison of versions support. */
+/** Keywords that the generated types and documents and the comparison of versions support. */
 const rules = [
   ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'not'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],

@@ -36,7 +36,7 @@ export function isRequiredField(type: EventType | EventName, field: string): boo
   return schemaOf(type).required.has(field)
 }
 
-/** Compares all fields that the schema names. */
+/** Returns true if two payloads have the same values in all fields that the schema names. */
 export function isSamePayload<T extends EventType | EventName>(
   type: T,
   one: PayloadOf<T>,
@@ -49,7 +49,7 @@ export function isSamePayload<T extends EventType | EventName>(
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
-/** Returns a valid payload of an event type, from the `examples` of its schema, or else from the types of the fields. */
+/** Returns a valid payload of an event type, from the `examples` in the schema. A field without an example gets a value of its type. */
 export function examplePayload<T extends EventType | EventName>(type: T): PayloadOf<T> {
   return exampleOfAll(schemaOf(type).fields) as PayloadOf<T>
 }
@@ -57,7 +57,7 @@ export function examplePayload<T extends EventType | EventName>(type: T): Payloa
 const exampleOfAll = (fields: Iterable<readonly [string, AnySchemaObject]>) =>
   Object.fromEntries(Array.from(fields, ([field, schema]) => [field, exampleOf(schema)]))
 
-/** Returns the first example that any event's schema has for a field of this name, or undefined. */
+/** Returns the first example for a field of this name in the schemas of all events, or undefined. */
 export function exampleOfField(field: string): unknown {
   const schemas = [...payloadSchemas.values()].flatMap(({ fields }) => fields.get(field) ?? [])
   return schemas.flatMap(({ examples = [] }) => examples as unknown[])[0]

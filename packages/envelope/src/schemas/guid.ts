@@ -20,7 +20,7 @@ const spellings = /^\s*(?:(?:urn:uuid:)?([\da-f-]{32,36})|\{([\da-f-]{32,36})\}|
 const mostLength = 64
 
 /**
- * Returns the GUID in a text in lower case, from any usual spelling. Use it only to search, because events need the spelling of `isGuid`.
+ * Returns the GUID in a text, in lower case. Accepts every usual spelling. Use it only to search, because events need the spelling of `isGuid`.
  */
 export function parseGuid(value: unknown): string | undefined {
   if (isGuid(value)) return value.toLowerCase()

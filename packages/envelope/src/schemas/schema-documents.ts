@@ -1,7 +1,7 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, envelopeSchemas, eventSchemas, partsOf, type Variant, variants } from './schemas.ts'
 
-/** Prefix of the ids of all schemas. It is not a web address. */
+/** The prefix of all schema ids. No web page has this address. */
 export const schemaBase = 'https://orderflow.example/schemas/'
 
 const fileOf = (type: string): string => `${type.replace('@', '.')}.json`

@@ -7,7 +7,7 @@ import type { ReceivedEnvelope } from './types.ts'
 type Typed = Pick<ReceivedEnvelope, 'Name' | 'Version'>
 type TypeOf<E extends Typed> = E extends unknown ? `${E['Name']}@${E['Version']}` : never
 
-/** Returns `Name@Version` of an envelope. The type may have no schema. */
+/** Returns `Name@Version` of an envelope, even if no schema exists for this type. */
 export function typeOf<E extends Typed>({ Name, Version }: E): TypeOf<E> {
   return `${Name}@${Version}` as TypeOf<E>
 }
@@ -17,7 +17,7 @@ export function partsOf(type: string): Pick<ReceivedEnvelope, 'Name' | 'Version'
   return { Name, Version: Number(version) }
 }
 
-/** Returns the versions of event types by name, in ascending order. It is a Map, because a Name may be `__proto__`. */
+/** Returns the versions of event types by name, in ascending order. The result is a Map, because a Name may be `__proto__`. */
 export function versionsByName(types: Iterable<string>): Map<string, number[]> {
   const byName = new Map<string, number[]>()
   for (const { Name, Version } of Array.from(types, partsOf)) {
@@ -29,7 +29,7 @@ export function versionsByName(types: Iterable<string>): Map<string, number[]> {
   return byName
 }
 
-/** The folder of these schemas. The contract has copies, for validators in other languages. */
+/** The folder of the envelope schemas. The contract has copies of them for validators in other languages. */
 const ownFolder = new URL('../../schemas/', import.meta.url)
 
 function read(name: string): AnySchemaObject {
@@ -52,7 +52,7 @@ export const sharedRules = commonSchema.$defs as Record<
 
 export const guidPattern: string = sharedRules.guid.pattern
 
-/** Matches a text with at least one visible character. It needs the flag `u`. */
+/** Matches a text with at least one visible character. The pattern needs the flag `u`. */
 export const notBlankPattern: string = sharedRules.notBlank.pattern
 
 export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
@@ -111,7 +111,7 @@ export function fieldOf(type: string, field: string): AnySchemaObject {
 }
 
 /**
- * Fills in all references to common.json. A keyword next to a reference overrides the referenced one.
+ * Fills in all references to common.json. A keyword next to a reference overrides the same keyword of the referenced schema.
  * @param shared the `$defs` of common.json
  */
 export function inline<S extends object>(schema: S, shared: Record<string, S>): S {

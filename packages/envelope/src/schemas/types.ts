@@ -2,10 +2,10 @@ import type { FullEnvelope, ReceivedEnvelope } from './types.gen.ts'
 
 export type { ReceivedEnvelope } from './types.gen.ts'
 
-/** Payloads by event type. The contract's generated types extend it by declaration merging. */
+/** Payloads by event type. The contract's generated types extend this interface by declaration merging. */
 export interface EventPayloads extends Record<never, object> {}
 
-/** `Name@Version` of the newest version, by name. The contract's generated types extend it, too. */
+/** `Name@Version` of the newest version, by name. The contract's generated types extend this interface, too. */
 export interface NewestTypes extends Record<never, string> {}
 
 export type Envelope = FullEnvelope

@@ -4,11 +4,11 @@ import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
 /**
- * Returns the Ajv instance with the shared schemas. It is created at its first use.
+ * Returns the Ajv instance with the shared schemas. The first call creates it.
  *
  * `allErrors` stays fast for hostile input: the schemas have a fixed number of fields, only anchored patterns, and neither loops nor
- * backtracking. `verbose` passes the value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema,
- * because it is slow to compile.
+ * backtracking. `verbose` passes the value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema, because
+ * compiling the meta-schema is slow.
  */
 export function sharedAjv(): Ajv2020 {
   shared ??= createAjv()
@@ -37,7 +37,7 @@ function createAjv(): Ajv2020 {
 }
 
 /**
- * Removes `not` from `guid`, `date` and `dateTime`. Only other languages need it: there, `$` also matches before a line break, and a format
+ * Removes `not` from `guid`, `date` and `dateTime`. Only other languages need `not`: there, `$` also matches before a line break, and a format
  * accepts the year 0.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {

@@ -46,7 +46,7 @@ function connectRecord({ payload }: { payload: unknown }): Problem {
   return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
 }
 
-/** Returns why a document is not an envelope of the variant. The Payload is checked elsewhere. */
+/** Returns the reason why a document is not an envelope of the variant. Does not check the Payload. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -60,7 +60,7 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
-/** Two lookups are faster than joining Name and Version to a type. */
+/** Looking up Name and Version one after the other is faster than joining them to a type. */
 const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
   Array.from(knownVersions, ([Name, versions]) => [
     Name,
@@ -78,7 +78,7 @@ export function isForeignName(name: unknown): boolean {
   return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
 }
 
-/** Returns why a Payload is invalid for its Name and Version. */
+/** Returns the reason why a Payload is invalid for the Name and the Version of its envelope. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = knownVersions.get(Name)
@@ -97,7 +97,7 @@ export function unknownEvent(hint: string): Fault {
 }
 
 /**
- * @param kind `known`: the version has no schema. `handled`: the receiver handles other versions
+ * @param kind `known` if the version has no schema, `handled` if the receiver handles other versions
  * @param versions the versions that the hint lists
  */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
@@ -105,7 +105,7 @@ export function unknownVersion(kind: 'known' | 'handled', name: string, versions
   return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
-/** Returns the problems of an envelope of the variant and of its Payload. */
+/** Returns the problems of an envelope by the rules of the variant, and the problems of its Payload. */
 export function eventFault(document: unknown, variant: Variant): Fault | undefined {
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
@@ -160,7 +160,7 @@ function flawOf(value: unknown): Flaw | undefined {
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
 
-/** Goes level by level, because recursion could exceed the call stack. */
+/** Checks one level after the other, because recursion could exceed the call stack. */
 export function nestsTooDeep(document: unknown): boolean {
   let branches = [document].filter(isObject)
   for (let level = 0; level < maxLevels; level += 1) {
@@ -169,7 +169,7 @@ export function nestsTooDeep(document: unknown): boolean {
   return branches.length > 0
 }
 
-/** Returns true if limitProblems would find no problem. It is fast, because it runs for every event. */
+/** Returns true if `limitProblems` would find no problem. This check must be fast, because it runs for every event. */
 function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
@@ -234,8 +234,8 @@ export function pointerOf(keys: string[]): string {
 type PayloadField = readonly [type: EventType | EventName, field: string]
 
 /**
- * Returns a validator for another JSON document with fields of an event, such as a request's body. Each field has the rules of its payload
- * field, and the limits of `limitProblems`.
+ * Returns a validator for another JSON document that contains fields of an event, such as a request's body. Each field must keep the rules of the
+ * payload field, and the limits of `limitProblems`.
  * @returns a function that lists every problem of a document
  */
 export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {

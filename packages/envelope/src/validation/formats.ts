@@ -16,7 +16,7 @@ export const formats: Record<(typeof supportedFormats)[number], (text: string) =
   'date-time': (text) => anyMonth.test(text) || (validate(text) && !text.startsWith('0000')),
 }
 
-/** Creates Ajv's regular expressions. The validators that build.ts compiles import it as `code`. */
+/** Creates Ajv's regular expressions. `code` is the name by which compiled validators (build.ts) import this function. */
 export const regExp = Object.assign(
   (pattern: string, flags: string): RegExp => {
     const expression = new RegExp(pattern, flags)

@@ -1,8 +1,8 @@
 import { fold } from './near-miss.ts'
 
-/** Hints for frequent mistakes. They never repeat the value. */
+/** Hints for frequent mistakes. A hint never repeats the wrong value. */
 
-/** Maps a wrong name to the right one, if they differ in more than case and separators. */
+/** Maps wrong names to the right ones, for names that differ in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
 /** The maximum number of keys to compare, because a hostile object may have many keys. */

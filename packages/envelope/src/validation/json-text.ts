@@ -39,11 +39,11 @@ interface Path {
 const mostKeys = 3
 const mostFound = 20
 
-/** Problems that `JSON.parse` hides. Each is given as the keys that lead to the value, or to the list that contains the value. */
+/** Problems that `JSON.parse` hides. The keys of each problem lead to the value, or to the list that contains the value. */
 interface HiddenByParsing {
-  /** Keys that an object has more than once. Parsers differ in the value that they use (RFC 8259, section 4). */
+  /** Keys that an object has more than once. Some parsers use the first value of such a key, others the last one (RFC 8259, section 4). */
   duplicateKeys: string[][]
-  /** Numbers that change when read as a 64-bit double (RFC 8259, section 6). */
+  /** Numbers that a 64-bit double cannot represent exactly (RFC 8259, section 6). */
   inexactNumbers: string[][]
 }
 
@@ -94,7 +94,7 @@ function below({ keys, isWhole }: Path, key: string): Path {
   return { keys: [...keys, key], isWhole }
 }
 
-/** Returns the position of a number in a part of a text that contains one value. Returns undefined for another value. */
+/** Returns the position of a number in a part of a text that contains one value. Returns undefined if this value is not a number. */
 function numberAt(text: Uint8Array, begin: number, end: number): { from: number; to: number } | undefined {
   let [from, to] = [begin, end]
   while (from < to && (text[from] as number) <= 0x20) from += 1

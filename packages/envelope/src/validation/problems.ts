@@ -3,7 +3,7 @@ import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import { dateHint, dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
 export interface Problem {
-  /** JSON pointer (RFC 6901) in the whole document, such as `/Payload/Field`. A missing field has the pointer it should have. */
+  /** JSON pointer (RFC 6901) in the whole document, such as `/Payload/Field`. For a missing field, it is the pointer at which the field should be. */
   pointer: string
   /** Plain English without the value, which may be personal data. */
   message: string
@@ -35,7 +35,7 @@ export interface Fault {
   problems: Problem[]
 }
 
-/** A document was rejected. `message` has every problem in one line. */
+/** Reports that a document was rejected. `message` lists every problem in one line. */
 export class EnvelopeError extends Error {
   readonly code: EnvelopeErrorCode
   readonly problems: Problem[]
@@ -97,7 +97,7 @@ function problem(pointer: string, message: string, hint?: string): Problem {
   return hint ? { pointer, message, hint } : { pointer, message }
 }
 
-/** The numbers and words in these messages come from the schema, never from the document. */
+/** Returns a message whose numbers and words come from the schema, never from the document. */
 function limitMessage({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`
