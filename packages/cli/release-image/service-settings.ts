@@ -18,7 +18,6 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
   }
 }
 
-/** Reads settings and trusted publishers as the service does at its start. */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
     service: ServiceDefinition

@@ -25,7 +25,6 @@ const isChange = ({ message }: Error, address: string) =>
     message.includes(sign),
   )
 
-/** Collects the uncaught errors of a page and the errors in its console. */
 export function watchErrors(page: Page): string[] {
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))

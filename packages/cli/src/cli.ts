@@ -12,10 +12,7 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/**
- * Maps the error code for an invalid file to the next step. It uses codes, because importing the error's class would load the schemas, which may be
- * invalid.
- */
+/** Maps error codes of invalid files to the next step. Importing the classes of these errors would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
   'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
   contract: 'correct the schemas (docs/own-domain.md shows one)',

@@ -24,7 +24,6 @@ export interface Command {
   /** The arguments, for example `SERVICE [N]`. An argument that ends with `...` may be repeated. */
   parameters?: string
   options?: Record<string, Option>
-  /** Lines of help that follow the list of options. */
   more?: string
   /** True if the program parses its own arguments and prints its own help. */
   hasOwnHelp?: true
@@ -32,7 +31,7 @@ export interface Command {
   run: (given: Given) => Promise<number | undefined> | Promise<void>
 }
 
-/** Groups of commands: a group's key is its title, a command's key is its name. */
+/** Groups by title, each with its commands by name. */
 export type CommandGroups = Record<string, Record<string, Command>>
 
 /**

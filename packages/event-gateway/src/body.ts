@@ -40,7 +40,6 @@ export const bodyTypes = { json: 'application/json', lines: 'application/x-ndjso
 export const maxItems = 1_000
 
 export interface Item {
-  /** Index in the body, from 0. */
   index: number
   /** Line number from 1, for a body with one envelope per line. */
   line?: number
@@ -100,7 +99,6 @@ const list = { begin: 0x5b, end: 0x5d }
 const whiteSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** Removes surrounding white space and a byte order mark. */
 export function trimmed(text: Uint8Array): Uint8Array {
   let from = byteOrderMark.every((byte, index) => text[index] === byte) ? byteOrderMark.length : 0
   let to = text.length

@@ -8,7 +8,7 @@ import {
 } from '@orderflow/envelope'
 import type { StaticFile } from '@orderflow/service-kit'
 
-/** Returns the files of the contract: JSON Schemas, whose paths are those of their `$id`s, and the AsyncAPI document with its page. */
+/** Returns the JSON Schemas, each under the path of its `$id`, and the AsyncAPI document with its page. */
 export function contractFiles(): StaticFile[] {
   const document = readFileSync(new URL('asyncapi.json', contractFolder), 'utf8')
   const page = asyncApiPage(JSON.parse(document) as AsyncApiDocument)

@@ -20,7 +20,7 @@ interface Body {
 const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** Declares the specs of bad requests. The requests come from the routes of the service and from its subject. */
+/** Declares the specs of bad requests, which come from the service's routes and from its subject. */
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {

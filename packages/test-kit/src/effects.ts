@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
-/** Returns the record that the publisher of an event would write. It is signed if services sign events. */
+/** Returns the record that an event's publisher would write. It is signed if services sign events. */
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)

@@ -21,10 +21,7 @@ export interface OutsideRecord {
   headers?: Record<string, string>
 }
 
-/**
- * Creates a Kafka client without Dapr.
- * @param kafka `retries` replaces the client's default of three retries
- */
+/** @param kafka `retries` replaces the client's default of three retries */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'older-application',

@@ -118,7 +118,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Returns a reduced event of another application. Without changes it is valid. */
+/** Returns a reduced event of another application. It is valid without changes. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

@@ -9,7 +9,6 @@ import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
 
 interface ApiKeyRequest {
-  /** The default is `list`. */
   action: string | undefined
   /** A new key's name, or the prefix of a key to revoke. */
   subject: string | undefined

@@ -126,7 +126,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
 }
 
-/** The fields of an event that the demo shows. The fields of `envelope` may be missing, because an envelope may be invalid. */
+/** The fields of an event that the demo shows. An invalid envelope may lack fields. */
 interface DemoEvent {
   topic: string
   partition: number
@@ -177,7 +177,7 @@ function parseEnvelope(value: string): DemoEvent['envelope'] {
 
 const isPersonal = meansOneOf(personalNames)
 
-/** Masks the fields that the contract marks as personal. The case of field names is ignored. */
+/** Masks fields that the contract marks as personal, and ignores the case of their names. */
 export function stringifyMasked(value: unknown): string {
   return JSON.stringify(value, (key, inner) => (isPersonal(key) ? '***' : inner))
 }

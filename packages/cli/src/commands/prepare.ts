@@ -96,7 +96,6 @@ const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), 
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
-/** Returns a line with the tools that this use lacks, and lines with the commands that install them. */
 export function describeUse(use: Use, missing: Set<Tool>): string[] {
   const lacks = lacking(use, missing)
   if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
@@ -104,7 +103,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Returns a line for each port that the stack needs, but another program uses. Returns no lines if the stack is running. */
+/** Returns a line for each port of the stopped stack that another program uses. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()
@@ -124,7 +123,7 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Shows the free disk space and the memory, because the error of a failed build may hide that one of them was too small. */
+/** Shows the free disk space and the memory, because the error of a failed build may not mention them. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))

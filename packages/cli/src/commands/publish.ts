@@ -66,10 +66,7 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/**
- * Returns the id of the demo's thing, for example an order, in the event. The id is the topic's key, if the key is a single GUID field with the
- * thing's name.
- */
+/** Returns the id of the demo's thing, such as an order. It is the topic's key, if the key is a single GUID field with the thing's name. */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []
@@ -113,7 +110,7 @@ interface EventRecord {
 
 type Json = Record<string, unknown>
 
-/** Returns the record for a file that contains an envelope or a fixture (envelope-schema/fixtures). */
+/** Returns the record for a file with an envelope or a fixture (envelope-schema/fixtures). */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes

@@ -86,10 +86,7 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
   print('next: see docs/publishing.md for the format of events')
 }
 
-/**
- * Runs `./orderflow acls`: prints the commands that create the rights of all services or of one outside publisher.
- * @throws {CliError} `usage` for an invalid name of a publisher
- */
+/** Runs `./orderflow acls`: prints the rights of all services or of one outside publisher. */
 export function acls(name: string | undefined): void {
   const problem = name === undefined ? undefined : nameProblem(name)
   if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })

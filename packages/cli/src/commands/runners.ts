@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The runners, the preferred one last. The runner of processes is asked first, because it needs no Docker engine to answer. */
+/** The runners, the preferred one last. The runner of processes is asked first, because it needs no Docker engine. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
@@ -27,7 +27,7 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
 }
 
 /**
- * Removes the data of all stacks. Returns the names of the removed folders and volumes.
+ * Removes all data. Returns the names of the removed folders and volumes.
  * @throws {CliError} `still-running` if parts of the stack remain
  */
 export async function cleanAll(): Promise<string[]> {

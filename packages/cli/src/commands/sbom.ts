@@ -98,10 +98,10 @@ const accepted = [
   'Zlib',
 ]
 
-/** The licenses of packages that only tests use. The conditions of these licenses apply only to changed or distributed packages. */
+/** Packages that only tests use. Their licenses have conditions only for changed or distributed packages. */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
-/** The licenses of packages for which package-lock.json has no license. */
+/** Licenses that package-lock.json does not contain. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
 /** Returns the package's license as an SPDX expression. Accepted licenses get the spelling of SPDX. */
@@ -133,7 +133,7 @@ interface LockEntry {
 }
 
 export interface LockedPackage {
-  /** The path of the package's folder, relative to the repository. */
+  /** The path of the folder, relative to the repository. */
   path: string
   name: string
   version: string

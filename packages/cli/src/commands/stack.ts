@@ -122,7 +122,6 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
 /**
  * Runs `make logs`. On a terminal it follows the logs of a running stack.
  * @param shouldFollow true to follow even without a terminal, false to show only the end
- * @throws {CliError} `usage` for an unknown name
  */
 export async function logs(
   name: string | undefined,

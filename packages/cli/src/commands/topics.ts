@@ -28,12 +28,10 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   await untilAllConsume(kafka, tell)
 }
 
-/** A larger number of days is probably a mistake. */
 const maxDays = 36_500
 
 /**
- * Runs `./orderflow retention` for the same Kafka as `./orderflow partitions`. If `days` is set, it first changes the retention. Then it shows the
- * retention of each topic.
+ * Runs `./orderflow retention` for the same Kafka as `./orderflow partitions`. If `days` is set, it first changes the retention.
  * @throws {CliError} `usage` unless `days` is a number or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
@@ -78,7 +76,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(isSet, 'the brokers to report the new retention')
 }
 
-/** Returns the retention of each topic in milliseconds. -1 means for ever. */
+/** Returns milliseconds by topic. -1 means for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,

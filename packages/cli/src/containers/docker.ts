@@ -15,7 +15,6 @@ export interface Container {
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }
 
-/** Returns the project's containers, including stopped ones. */
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []

@@ -33,8 +33,7 @@ export async function engineMissing(): Promise<string | undefined> {
 }
 
 /**
- * Makes sure that a Docker engine answers. As root on Debian or Ubuntu, this function installs and starts an engine, which runs until the machine
- * stops.
+ * Makes sure that a Docker engine answers. As root on Debian or Ubuntu, it installs and starts an engine, which keeps running.
  * @throws {CliError} `no-engine` if it may not install an engine, or the engine fails to start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
@@ -106,7 +105,6 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-/** Returns the reason why `docker compose` cannot be used. */
 export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
     () => undefined,
@@ -146,7 +144,7 @@ function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
 }
 
-/** Creates a link to the plugin. Replaces an existing link only if the target of that link is missing. */
+/** Links the plugin. Replaces an existing link only if its target is missing. */
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {

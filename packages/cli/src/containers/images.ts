@@ -81,7 +81,6 @@ export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   })
 }
 
-/** Returns missing and outdated images, each after its base images. */
 async function missingOf(names: string[]): Promise<string[]> {
   const present = await inspect(names)
   return names.filter((name) => !present.get(name)?.isCurrent)
@@ -185,10 +184,7 @@ export const imageDigests = JSON.parse(
   readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
 ) as Record<string, string>
 
-/**
- * Builds the images of the services. Takes a lock, because all checkouts share the image names.
- * @throws {CliError} `provision-failed` with the last lines of output
- */
+/** Builds the images of the services. Takes a lock, because all checkouts share the image names. */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
   onProgress('services: building their images')
   const onWait = (pid: number) => onProgress(`services: waiting for process ${pid}, which builds images`)

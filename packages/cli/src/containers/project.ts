@@ -66,7 +66,6 @@ function withSecrets(text: string): string {
   })
 }
 
-/** Adds a certificate for Kafka if it is missing or about to expire. */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -74,7 +73,6 @@ async function withCertificate(text: string): Promise<string> {
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-/** Adds or replaces variables. */
 function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
@@ -87,7 +85,7 @@ function withVariables(text: string, variables: Record<string, string>): string 
 
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
-/** Writes the names of the store's Compose files to `.env`, so that `docker compose` without options reads these files. */
+/** Writes the store's Compose files to `.env`, so that `docker compose` without options reads them. */
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
   const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
@@ -97,8 +95,8 @@ export function recordStore(store: ComposeStore, folder = repository): void {
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes the observers' profiles to `.env`, so that `docker compose` without options starts the observers. Adds the address for traces, unless `.env`
- * names another collector.
+ * Writes the observers' profiles to `.env`, so that `docker compose` without options starts them. Adds the address for traces, unless `.env` names
+ * another collector.
  * @param profiles an empty list switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {
@@ -157,7 +155,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The names of the variables with passwords, by user of Kafka. */
+/** The variables with passwords, by user of Kafka. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

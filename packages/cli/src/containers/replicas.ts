@@ -63,7 +63,7 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Writes `additionsFile`. The file refers to the variables of `.env`, so it contains no secrets. */
+/** Writes `additionsFile`, with references to the variables of `.env` instead of secrets. */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)
@@ -78,7 +78,6 @@ async function readModel(files: string[]): Promise<ComposeModel> {
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 
-/** Returns the containers of `make up`, including replicas and observers. */
 export async function expectedContainers(): Promise<string[]> {
   const model = await readModel(composeFiles())
   const active = readProject()?.profiles ?? []

@@ -77,13 +77,12 @@ function requireProject(): Project {
   throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
-/** Returns the checkout's containers, including stopped ones. The list is empty without a Docker engine. */
+/** Returns an empty list without a Docker engine. */
 async function containersOfCheckout(): Promise<Container[]> {
   const project = readProject()
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-/** Removes all containers. Volumes stay, with all data. */
 async function down(): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
   // The `.env` of an earlier version may lack variables that Compose requires.
@@ -93,7 +92,7 @@ async function down(): Promise<boolean> {
   return true
 }
 
-/** Removes the volumes, and resets the store and the numbers of replicas. Returns the names of the volumes. */
+/** Also resets the store and the numbers of replicas. */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
@@ -120,7 +119,6 @@ function hasReader(): boolean {
   }
 }
 
-/** Runs a service `count` times, and reports the number of members of its consumer group. */
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
@@ -132,7 +130,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 }
 
 /**
- * Restarts the replicas one after the other. Each replica must be ready and consume before the next one restarts.
+ * Each replica must be ready and consume before the next one restarts.
  * @throws {CliError} `not-running` with the name of a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
@@ -189,7 +187,6 @@ async function operate(service: Service, args: string[]): Promise<number> {
   return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])
 }
 
-/** Returns the signing keys of services in containers. */
 async function trustVariables(): Promise<Record<string, string>> {
   // All services with a store have the same keys.
   const { Config } = requireRunningContainer(await containersOfCheckout(), storedServices[0]?.name ?? '')

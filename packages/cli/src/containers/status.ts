@@ -33,10 +33,7 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
   }
 }
 
-/**
- * Checks that containers are healthy, by default those of all services.
- * @throws {CliError} `not-running` with the names of containers that are not healthy
- */
+/** @throws {CliError} `not-running` with the names of containers that are not healthy */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
   const names = unwell((await readRows(project)).filter(({ name }) => services?.includes(name) ?? true))
   if (names.length === 0) return
@@ -47,7 +44,6 @@ async function readRows({ name }: Project): Promise<Row[]> {
   return rowsOf(await expectedContainers(), await containersOf(name))
 }
 
-/** Returns a row for each container, also for missing containers that `expected` names. */
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
@@ -55,12 +51,11 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
   return [...rows, ...absent].sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Returns true if nothing runs. A failed container is treated as running, because Docker restarts it. */
+/** A failed container is treated as running, because Docker restarts it. */
 export function isStopped(rows: Row[]): boolean {
   return !rows.some(({ runs }) => runs)
 }
 
-/** Returns a text such as `a-sidecar (missing)` for each container that is missing or not healthy. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }

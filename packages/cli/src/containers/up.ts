@@ -17,10 +17,7 @@ interface DockerUpOptions extends ProgressOptions {
   observed: boolean
 }
 
-/**
- * Starts the stack and waits until all services consume.
- * @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them
- */
+/** @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
@@ -41,7 +38,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // Checks the topics again, because the container `setup` prints its warnings only to its log.
+  // Checks the topics again, because only the log of `setup` has its warnings.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)

@@ -160,7 +160,7 @@ ${targets.join('')}`
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
-/** Returns components/subscriptions.<service>.yaml, which names the consumed topics and the component for each of them. */
+/** Returns components/subscriptions.<service>.yaml: the component for each consumed topic. */
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'

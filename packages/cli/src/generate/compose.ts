@@ -9,7 +9,6 @@ import { podsOf } from '../observe/config.ts'
 import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated, replacePart } from './text.ts'
 
-/** Returns docker-compose.yml with new generated parts. Each part is between `# from NAME` and `# to here`. */
 export function composeFile(text: string): string {
   const parts = {
     'packages/cli/src/kafka/broker.ts': brokerPart(),
@@ -31,7 +30,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // These two variables are not required again, because other containers in the file already require them.
+    // Other containers in the file already require these two variables.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
@@ -57,7 +56,6 @@ function passwordsPart(): string {
     .join('')
 }
 
-/** Returns a reference to a required variable of `.env`. */
 const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
@@ -119,14 +117,12 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Returns a reference to the monitor's address in `.env`. The default is the address on this machine. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
   return `\${Telemetry__MonitorPage-${usual}}`
 }
 
-/** Returns a monitor's settings, among them the addresses of services, the tokens for dry runs, and the volumes. */
 function watchPart(): string {
   const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
   const dryRuns = storedServices.map((one) => {
@@ -142,12 +138,12 @@ function watchPart(): string {
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
 }
 
-/** Returns true if the service signs or verifies events. Only such services get keys. */
+/** Returns true if the service signs or verifies events. */
 function isKnownBySignature(service: Service): boolean {
   return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
-/** Returns the command of a sidecar. The Prometheus container can reach the metrics port, but the port is not published. */
+/** The Prometheus container can reach the metrics port, but the port is not published. */
 function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)

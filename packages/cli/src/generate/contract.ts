@@ -57,7 +57,7 @@ function examples(): { description: string; envelope: ReceivedEnvelope }[] {
     .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
 }
 
-/** Returns the publisher in an example: an outside publisher if it may publish the event, otherwise the service that publishes the event. */
+/** Returns the publisher of an example: an outside publisher if it may publish the event, otherwise the service that does. */
 function publisherOf(event: string): { AppId: string; AppName: string } {
   const service = services.find(({ publishes }) => Object.values(publishes).flat().includes(event))
   return service && !topicOfEvent(application, event)?.outside.includes(event)

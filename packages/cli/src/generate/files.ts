@@ -13,7 +13,6 @@ import { composeFile, composePostgresqlFile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
-/** Runs `make generate` and prints the changed files. */
 export function generate(): void {
   const types = generateTypes()
   if (types !== '') print(types)
@@ -26,7 +25,6 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/** Generates the types of events, and returns the generator's output. */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
@@ -71,7 +69,6 @@ export function generatedFiles(): Map<string, string | undefined> {
   ])
 }
 
-/** Returns the copy of services.json that services in packages/ use. */
 function applicationCopy(): string {
   const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
   const $comment =

@@ -1,12 +1,10 @@
 import type { Objective } from '@orderflow/service-kit/application'
 import { replacePart } from './text.ts'
 
-/** Returns alerts.yml with new rules for the objective. */
 export function alertsFile(text: string, objective: Objective | undefined): string {
   return replacePart(text, 'services.json', objective ? rules(objective) : '', 'packages/cli/observe/alerts.yml')
 }
 
-/** Prometheus records the share of late events in these windows. */
 const windows = ['5m', '30m', '1h', '6h', '3d']
 
 interface Panel {
@@ -17,7 +15,6 @@ interface Panel {
   fieldConfig?: { defaults: { thresholds?: { steps: { color: string; value: number | null }[] } } }
 }
 
-/** Returns dashboard.json with new panels for the objective. */
 export function dashboardFile(text: string, objective: Objective | undefined): string {
   const { share, panels } = objective ? panelsOf(objective) : panelsOfAll
   const dashboard = JSON.parse(text) as { panels: Panel[] }
@@ -82,7 +79,7 @@ function queriesOf(labels: string) {
   }
 }
 
-/** The panels if there is no objective. They show the reactions of all services. */
+/** The panels without an objective. They show the reactions of all services. */
 const panelsOfAll: OwnPanels = {
   share: 0,
   panels: {

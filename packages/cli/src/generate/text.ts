@@ -1,4 +1,3 @@
-/** Returns the first lines of a generated file. */
 export function generated(comment: string): string {
   const lines = ['Generated from services.json by make generate.', '', ...comment.split('\n')]
   return lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')

@@ -156,7 +156,6 @@ export async function transactionDenial(): Promise<Acl> {
   }
 }
 
-/** The rule that denies transactions, as options of kafka-acls.sh. */
 const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
 
 export async function denyTransactions(kafka: KafkaConnection): Promise<void> {

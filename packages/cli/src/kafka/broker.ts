@@ -29,7 +29,7 @@ export const brokerRules = {
   'allow.everyone.if.no.acl.found': true,
 } as const
 
-/** The size of the broker's heap. A measurement has shown that it is large enough. Kafka's default is 1 GB. */
+/** The broker's heap, measured to be large enough. Kafka's default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
 /** Options that switch off Java's second compiler and parallel garbage collector. Both would slow the other processes in the first minutes. */

@@ -57,10 +57,7 @@ export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection)
   }
 }
 
-/**
- * Reads the settings of section `Stream` (components/README.md).
- * @throws {CliError} `usage` with the name of a missing or invalid variable
- */
+/** Reads the settings of section `Stream` (components/README.md). */
 export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {
   const connection = connectionOf({ Brokers: env.Stream__Brokers ?? '', ...authentication(env) })
   return connection ?? missing('Stream__Brokers')

@@ -27,7 +27,6 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   }
 }
 
-/** Checks that GET /readyz returns 200. */
 export function serviceMissing(name: string, port: number): Promise<Missing> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {

@@ -48,8 +48,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights of a service. It writes the topics that it produces, and the dead letters of the topics that it consumes. A consumer also reads
- * all these topics, because a rebuild needs the service's own events, and leaves out events that are dead letters.
+ * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also reads all these
+ * topics, because a rebuild needs the service's own events, and leaves out events that are dead letters.
  */
 export function serviceRights({
   name: user,
@@ -67,7 +67,6 @@ export function serviceRights({
   ]
 }
 
-/** Returns the rights to write the topics that are open to outside publishers. */
 export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }

@@ -8,7 +8,6 @@ export interface CertificateFiles {
   key: string
 }
 
-/** A certificate and its key, as PEM texts. */
 interface Certificate {
   certificate: string
   key: string

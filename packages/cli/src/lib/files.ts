@@ -13,8 +13,7 @@ import { dirname, join } from 'node:path'
 import { CliError } from './error.ts'
 
 /**
- * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine. Removes temporary files of killed
- * processes.
+ * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine.
  * @param mode the permissions; 0o600 makes the file private
  * @throws {CliError} `disk-full`
  */
@@ -75,7 +74,7 @@ export function diskFullError(path: string, cause: unknown): CliError {
   })
 }
 
-/** A disk with less free space, in bytes, is treated as full, because Kafka and SQLite write more than this at a time. */
+/** The free space in bytes below which a disk is treated as full. Kafka and SQLite write more than this at a time. */
 const leastBytes = 256 * 1024
 
 /** Returns true if the disk of a path is full, false for a missing path. */

@@ -47,7 +47,6 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Reserves a block of ports by listening on the first port of the block. */
 async function reserveBlock(): Promise<number[]> {
   const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
   const server = await listen(first)
@@ -56,9 +55,7 @@ async function reserveBlock(): Promise<number[]> {
   return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
-/**
- * Checks that this process can listen on each loopback address. For macOS, it also checks that no program answers there.
- */
+/** Checks that this process can listen on each loopback address. For macOS, it also checks that no program answers there. */
 export async function isPortFree(port: number): Promise<boolean> {
   for (const host of loopbacks()) {
     const server = await listen(port, host)
@@ -69,7 +66,6 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Returns undefined if this process cannot listen on the port. */
 function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -100,9 +96,7 @@ interface PortUse {
 export const portUses = ({ name, ports }: { name: string; ports: Record<string, number> }): PortUse[] =>
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
-/**
- * @throws {CliError} `port-in-use` with the lines of `takenPorts`
- */
+/** @throws {CliError} `port-in-use` with the lines of `takenPorts` */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
   if (taken.length === 0) return
@@ -111,7 +105,7 @@ export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   })
 }
 
-/** Returns a line for each used port, with the process that uses it, if the system shows this process. */
+/** Returns a line for each used port, with its process if the system shows it. */
 export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
   const taken = uses.filter((_, index) => !free[index])
@@ -121,10 +115,9 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   })
 }
 
-/** Returns for example `port 5000 (a-service http) is in use by pid 7 (node main.ts)`. */
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
-  // An outgoing connection may use a port of the stack, because the ephemeral range of some machines includes such ports.
+  // Outgoing connections may use ports of the stack, which are in the ephemeral range of some machines.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
   // AirPlay of macOS uses port 5000.
   const isAirPlay = owner?.command.startsWith('ControlCenter')
@@ -138,7 +131,6 @@ interface PortOwner {
   listens: boolean
 }
 
-/** Returns the process that uses a port, or undefined if the system does not show it. */
 function portOwner(port: number): PortOwner | undefined {
   for (const listens of [true, false]) {
     const pid = process.platform === 'linux' ? fromProc(port, listens) : fromLsof(port, listens)

@@ -24,7 +24,6 @@ export type ComposeStore = keyof typeof storeImages
 
 const commonImages = [baseImage, nodeImage, kafkaImage, daprdImage]
 
-/** Returns the images of a stack, each after its base images. */
 export function stackImages(store: ComposeStore = 'mongodb'): string[] {
   return [...commonImages, storeImages[store]]
 }

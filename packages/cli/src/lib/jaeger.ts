@@ -1,7 +1,6 @@
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import type { StackPorts } from './ports.ts'
 
-/** The address of the page and the API (`/api/traces`). */
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 
 /**

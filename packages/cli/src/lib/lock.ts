@@ -71,7 +71,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // Even a full disk has space for a symbolic link, and `make down` and `./orderflow clean` need a lock on a full disk, too.
+      // Even a full disk has space for a symbolic link. `make down` and `./orderflow clean` need a lock even then.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })

@@ -54,7 +54,7 @@ export function kafkaJarsFolder(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
 }
 
-/** Returns the path of an archive with the broker's classes, already loaded and verified by Java. */
+/** Returns the path of the archive of broker classes that Java has loaded and verified. */
 export function classArchiveFile(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
 }

@@ -62,7 +62,7 @@ export async function eventually<Answer>(
 }
 
 /**
- * Repeats a request to a server that is starting.
+ * Repeats requests to a server that is starting.
  * @throws {CliError} `not-ready` with the last error after a minute; any CliError of `work` immediately
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {

@@ -26,7 +26,7 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
-/** Returns the ports of a sidecar, and the port of its service's metrics. `index` is the service's index in services.json. */
+/** Returns the ports of a sidecar and of its service's metrics. `index` is the service's index in services.json. */
 export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
     daprHttp: 3500 + index,
@@ -52,10 +52,7 @@ export const defaultPorts: StackPorts = {
 /** Keeps all ports below 65536. */
 const largestOffset = 50_000
 
-/**
- * Returns the default ports plus `PORT_OFFSET`.
- * @throws {CliError} `usage` for an invalid offset
- */
+/** Returns the default ports plus `PORT_OFFSET`. */
 export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
   const offset = Number(PORT_OFFSET)
   if (!Number.isInteger(offset) || offset < 0 || offset > largestOffset) {
@@ -66,7 +63,6 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env
   return moved(defaultPorts, offset)
 }
 
-/** Adds an offset to all ports, also in nested records. */
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   const pairs = Object.entries(ports).map(([name, port]) => [
     name,

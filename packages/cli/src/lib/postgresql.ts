@@ -5,7 +5,7 @@ import { storedServices } from './services.ts'
 export const postgresqlUser = 'orderflow'
 
 /**
- * Returns a URI without TLS, for loopback or a network of containers. The URI names no database, because each sidecar adds the name of its own
+ * Returns a URI without TLS, for loopback or a network of containers. The URI names no database, because each sidecar adds a name
  * (components/postgresql).
  */
 export function postgresqlUri(host: string, port: number, password: string): string {

@@ -17,7 +17,6 @@ export function readProcessTable(): Map<number, ProcessEntry> {
   return new Map(entries.map((entry) => [entry.pid, entry]))
 }
 
-/** Returns the memory of a process in bytes, or 0 after its end. */
 export function residentBytes(pid: number): number {
   try {
     const kilobytes =
@@ -30,7 +29,6 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** Returns a shortened command line for messages. */
 export function commandOf(pid: number): string {
   try {
     const words =

@@ -48,7 +48,7 @@ export async function runTool(command: string, args: string[], options: RunToolO
 
 const everyMs = 10_000
 
-/** Prints a line such as `NAME: 20 s, DETAIL` every ten seconds until `work` ends. */
+/** Prints `NAME: 20 s, DETAIL` every ten seconds until `work` ends. */
 export async function withHeartbeat<Result>(
   name: string,
   { onProgress, detail }: { onProgress: (line: string) => void; detail: () => string },
@@ -71,9 +71,8 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }
 
-/** Runs a program and returns its exit code. */
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
-  // A program without an exit code was ended by a signal, usually by Ctrl-C.
+  // Without an exit code, a signal ended the program, usually Ctrl-C.
   return status ?? 130
 }

@@ -8,9 +8,9 @@ export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 /** A service of `services.json`. Its name is also its App.Name, its Dapr app-id and its consumer group. */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
-  /** The path of the service's folder in the repository: the service's name, or the package that services.json names. */
+  /** The folder in the repository: the service's name, or the package that services.json names. */
   folder: string
-  /** The service's name without `-service`. The names of its sidecar, pod, variables and database file begin with it. */
+  /** The name without `-service`. Names of sidecar, pod, variables and database file begin with it. */
   role: string
   produces: string[]
   /** Names of the service's own events, by topic. Empty for a service that only forwards events. */
@@ -48,7 +48,6 @@ export const outsideTopics: readonly string[] = application.topics
   .filter(({ outside }) => outside.length > 0)
   .map(({ name }) => name)
 
-/** The events that outside publishers may write, by topic. */
 export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
@@ -89,7 +88,7 @@ export const consumerComponents: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** Returns the number of members of a replica in the consumer group: one for each component with a subscription. */
+/** Returns the number of a replica's members in the consumer group: one for each component with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? consumerComponents.length : 0) + (urgencies.includes('background') ? 1 : 0)

@@ -23,7 +23,7 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Returns true if a variable means yes, and false if it means no or is missing.
+ * Returns false if the variable is missing or means no.
  * @throws {CliError} `usage` for any other value
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {

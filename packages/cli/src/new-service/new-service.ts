@@ -88,7 +88,7 @@ async function link(name: string, undo: string | undefined): Promise<void> {
       },
     )
   }
-  // `packages/cli/node` compares this copy with the lock file to find out whether packages are missing.
+  // `packages/cli/node` compares this copy with the lock file to find missing packages.
   copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
 }
 

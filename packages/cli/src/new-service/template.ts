@@ -19,7 +19,6 @@ const folder = fileURLToPath(new URL('template', import.meta.url))
 /**
  * Returns a new service's files by path. The files must be formatted afterwards, because the length of the name changes line breaks and the order of
  * imports.
- * @throws {CliError} `usage` for an invalid name
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -98,7 +97,6 @@ interface HeardEvent {
   name: string
   /** The name of the topic's constant in generated code. */
   constant: string
-  /** The field of the Payload whose GUID identifies a document. */
   key: string
 }
 

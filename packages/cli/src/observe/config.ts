@@ -7,8 +7,7 @@ import { entryOf, type Service, services } from '../lib/services.ts'
 const maxTraces = 20_000
 
 /**
- * Returns the configuration of Jaeger 2, which is an OpenTelemetry Collector with a store and a query service
- * (https://www.jaegertracing.io/docs/latest/configuration/).
+ * Configures Jaeger 2, an OpenTelemetry Collector with a store and a query service (https://www.jaegertracing.io/docs/latest/configuration/).
  * @param page the path of packages/cli/traces; empty for the page in Jaeger's image
  */
 function jaegerConfig(host: string, { otlp, jaeger }: Pick<StackPorts, 'otlp' | 'jaeger'>, page: string): string {
@@ -43,10 +42,7 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/**
- * Jaeger listens on every interface, but Docker publishes only the port of the page. An image that was built here sets TRACE_PAGE to the folder of
- * our page.
- */
+/** Docker publishes only the port of the page. An image that was built here sets TRACE_PAGE to the folder of our page. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -100,7 +96,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
 
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
-/** Returns the configuration for containers. The targets are pods, because each replica of a service has its own pod. */
+/** The targets are pods, because each replica of a service has its own pod. */
 export function containersConfig(): string {
   const names = ofEach((service) => {
     return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`

@@ -56,7 +56,7 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Returns the recipe of an image that contains one tool. The build context gets the tool as `name`. */
+/** Returns the recipe of an image with one tool, which the build context contains as `name`. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }

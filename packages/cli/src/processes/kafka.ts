@@ -39,8 +39,7 @@ function propertiesFile(folder: string): string {
 }
 
 /**
- * Writes the properties, and formats the broker's log folder once. Formats a temporary folder and renames it, so an interrupted run leaves no
- * incomplete folder.
+ * Writes the properties, and formats the broker's log folder once. Formats a temporary folder first, so an interrupted run leaves no incomplete one.
  */
 export async function prepareKafka(plan: Plan): Promise<void> {
   const logs = join(dataFolder(plan.folder), 'kafka')
@@ -77,7 +76,7 @@ async function archiveClasses(plan: Plan): Promise<void> {
 
 async function format(properties: string): Promise<void> {
   const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  // The option and the id are one argument, because an id may begin with a dash.
+  // An id may begin with a dash, so option and id are one argument.
   const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
   try {
     await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])

@@ -6,7 +6,6 @@ import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { dataFolder, logFile } from './plan.ts'
 
-/** The number of bytes that are read from the end of a log. */
 const tailBytes = 64 * 1024
 
 /** Returns the end of a log, or a note if the log is missing. */

@@ -30,7 +30,6 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** The options replace the default seconds between scrapes and the default rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string

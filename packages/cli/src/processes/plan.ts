@@ -5,7 +5,7 @@ import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
 
-/** The name `kafka` or `postgresql`, or the name of a service or of its sidecar. */
+/** The name `kafka`, `postgresql`, or that of a service or sidecar. */
 export type ProcessName = string
 
 /** The process that receives traces. It is not part of the stack. */
@@ -31,7 +31,7 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/** Returns a plan, and creates missing secrets. The default store is that of the last start. */
+/** Also creates missing secrets. The default store is that of the last start. */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -45,7 +45,6 @@ export function dataFolder(folder: string): string {
   return join(folder, 'data')
 }
 
-/** Returns the store of the last start, or SQLite. */
 export function storeOf(folder: string): LocalStore {
   return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
 }

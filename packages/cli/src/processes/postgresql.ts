@@ -135,7 +135,6 @@ export async function startPostgresql(
   }
 }
 
-/** Waits until the server answers and has these databases. */
 export async function postgresqlAnswers(
   folder: string,
   port: number,

@@ -134,7 +134,6 @@ export async function stopProcess(folder: string, name: string, graceMs: number)
   return state.state === 'running'
 }
 
-/** Sends a signal to a process group, unless the group has ended. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal)
@@ -143,7 +142,6 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until the group has ended. Returns false after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }

@@ -38,7 +38,6 @@ interface StartOptions {
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
-  /** The signal whose abort stops the started processes. */
   signal?: AbortSignal
 }
 
@@ -86,7 +85,6 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
 /** The private listeners of a service: the channel, which the sidecar calls, and the sidecar's API. */
 type InnerListener = 'channel' | 'sidecar'
 
-/** The default method is GET. */
 export interface InnerRequest {
   method?: string
   headers?: Record<string, string>
@@ -153,10 +151,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
   if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${name} survives ${signal}`)
 }
 
-/**
- * Bundles pages whose sources are newer than the bundle.
- * @throws {CliError} with the output of the bundler
- */
+/** Bundles pages whose sources are newer than the bundle. */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {
   const folders = services
     .map(({ folder }) => join(repository, folder))

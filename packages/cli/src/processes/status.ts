@@ -11,7 +11,6 @@ import { processState } from './process-control.ts'
 interface StatusRow {
   name: ProcessName
   state: 'running' | 'stopped' | 'crashed'
-  /** The reason why the process crashed. */
   detail: string
   /** The main port. Undefined for an observer. */
   port: number | undefined

@@ -14,7 +14,6 @@ interface WaitOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The milliseconds between two checks of the processes. */
 const lookEveryMs = 200
 
 /**

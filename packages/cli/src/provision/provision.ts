@@ -7,7 +7,7 @@ import type { Provisioned, ProvisionOptions } from './build.ts'
 import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
-/** The longest wait, in milliseconds, for another process that builds a tool, for example daprd. */
+/** The longest wait for another process that builds a tool, in milliseconds. */
 const lockTimeoutMs = 45 * 60 * 1000
 
 /** Returns the tools for a stack of processes. Leaves out the tools that build daprd and Kafka if the cache already has both. */
@@ -17,7 +17,7 @@ export function toolsOfProcesses(): Tool[] {
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** The tools of tests. The keys are the names that `provision` accepts. */
+/** Tools of tests, by the names that `provision` accepts. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
@@ -44,7 +44,6 @@ export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   })
 }
 
-/** @throws {CliError} `usage` for an unknown name */
 export function testToolsOf(names: readonly string[]): TestTool[] {
   const unknown = names.find((name) => !Object.hasOwn(ofTests, name))
   if (unknown === undefined) return names as TestTool[]
@@ -102,7 +101,7 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
   })
 }
 
-/** Makes sure that TLC is installed. Returns the command that runs TLC, without options. */
+/** Returns the command that runs TLC, without options. */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
   const tool = tlcTool()
   await requireTools([java])

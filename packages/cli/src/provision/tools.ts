@@ -57,13 +57,12 @@ export interface Tool {
   label: string
   command: string
   args: string[]
-  /** Matches the major and the minor version in the output of the tool. */
+  /** Matches the major and minor version in the tool's output. */
   version: RegExp
   minimum: [major: number, minor: number]
   /** The packages of apt, if they are new enough. */
   apt?: string
   brew?: string
-  /** The instructions for machines that lack these packages. */
   otherwise: string
 }
 
@@ -260,12 +259,10 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   })
 }
 
-/** Returns true if this process is root and the machine has apt-get. */
 export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }
 
-/** Installs packages without questions, and leaves out recommended packages. */
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
   await runTool('apt-get', ['update', '-q'], options)

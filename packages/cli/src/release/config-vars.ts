@@ -7,7 +7,7 @@ import type { Service } from '../lib/services.ts'
 
 export type ConfigVars = Record<string, string>
 
-/** Returns the secret values of config vars, including those that others have set, such as the URL of an add-on. */
+/** Returns the secret values of config vars, including those that others set, such as an add-on's URL. */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
@@ -32,9 +32,7 @@ function hasCredentials(value: string): boolean {
 /** The sections for listeners inside the container. The image sets them; the platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
-/**
- * The defaults of a hosted service, which is public. The hosted broker requires authentication, and usually refuses sessions shorter than 6 s.
- */
+/** The defaults of a hosted service, which is public. The hosted broker requires authentication, and usually refuses sessions shorter than 6 s. */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
   Stream__AuthType: 'password',
@@ -77,7 +75,7 @@ export async function resolveConfigVars(
   }
 }
 
-/** Checks a config-vars.json, because users may have edited it. */
+/** Users may have edited the config-vars.json. */
 function earlierProblems(earlier: Record<string, unknown>): string[] {
   return Object.entries(earlier).flatMap(([name, value]) => {
     if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
@@ -101,7 +99,6 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/** Returns the problems of config vars, by the rules of the service and by those of a hosted stream and store. */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
   // Loads the service only here, because loading it takes a while.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')

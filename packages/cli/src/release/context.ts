@@ -24,7 +24,6 @@ export interface ContextOptions {
   signal: AbortSignal
 }
 
-/** @throws {CliError} `usage` with the name of a missing or invalid variable */
 export function createContext({ service, env, out, signal }: ContextOptions, command: string): Context {
   if (env.ACCESS_TOKEN) out.hide([env.ACCESS_TOKEN])
   const operator = readOperator(env, `${command} ${service.role}`)

@@ -4,7 +4,6 @@ import { runTool } from '../lib/run-tool.ts'
 
 interface DockerOptions {
   env?: Record<string, string>
-  /** Called with each line of standard output and standard error. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
@@ -45,10 +44,9 @@ function failure(error: unknown): CliError {
 /** The label of containers and networks that belong to one process. The value is the pid of this process. */
 const ownerLabel = 'orderflow.owner'
 
-/** Options of docker that make this process the owner of a container or network. */
+/** Options that make this process the owner of a container or network. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]
 
-/** Removes the containers and networks of killed processes. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Label "${ownerLabel}"}}`
   const containers = await docker(['ps', '--all', '--filter', `label=${ownerLabel}`, '--format', format])

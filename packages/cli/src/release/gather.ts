@@ -47,7 +47,6 @@ async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promis
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }
 
-/** Prompts for a value. The terminal does not show the characters of a secret. */
 async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr

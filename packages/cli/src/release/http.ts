@@ -6,7 +6,6 @@ export interface HttpRequest {
   url: string
   headers: Record<string, string>
   body?: unknown
-  /** True if a request can be repeated when its result is unknown. */
   idempotent: boolean
   /** The name of the setting with the address. Error messages contain it. */
   setting: string

@@ -25,7 +25,7 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
 const out = createOutput()
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
-// The reader of the output may end early, as in `./orderflow app-logs NAME | head`.
+// A reader may end early, as in `./orderflow app-logs NAME | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 // Ends at once, because an error message could not be written either.
 process.stderr.on('error', () => process.exit(1))
@@ -55,7 +55,6 @@ async function run(args: string[]): Promise<void> {
   await commands[command]?.(createContext(options, command))
 }
 
-/** Returns options as environment variables. */
 function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
   const text = { type: 'string' } as const
   const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const

@@ -56,7 +56,7 @@ export async function openApp({ platform, out, operator }: Context): Promise<voi
   opener.unref()
 }
 
-/** Returns the program that opens a browser. Returns undefined without a desktop. */
+/** Returns the program that opens a browser, or undefined without a desktop. */
 export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
   if (platform === 'darwin') return 'open'
   return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined

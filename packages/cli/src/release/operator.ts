@@ -6,7 +6,7 @@ export interface Target {
   apiUrl: string
   /** The name in the media type application/vnd.<platform>+json. */
   platform: string
-  /** The host of the container registry, with its port if needed. */
+  /** The host of the container registry, with a port if needed. */
   registry: string
 }
 
@@ -28,10 +28,7 @@ const variables = {
   },
 } as const
 
-/**
- * Reads the variables that describe the platform. The defaults describe Heroku.
- * @throws {CliError} `usage` with the name of an invalid variable
- */
+/** Reads the variables that describe the platform. The defaults describe Heroku. */
 export function readTarget(env: NodeJS.ProcessEnv): Target {
   return {
     apiUrl: secureUrl('PLATFORM_API_URL', env.PLATFORM_API_URL || 'https://api.heroku.com'),
@@ -40,7 +37,6 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
   }
 }
 
-/** @throws {CliError} `usage` with the name of a missing or invalid variable */
 export function readOperator(env: NodeJS.ProcessEnv, command: string): Operator {
   const target = readTarget(env)
   if (!env.APP) {
@@ -64,10 +60,7 @@ function accept(name: keyof typeof variables, value: string): string {
   throw new CliError('usage', `${name}${shown} is not usable: it ${rule}`, { nextStep: `set ${name} again` })
 }
 
-/**
- * Returns a URL without a trailing slash. Requests contain tokens, so http is allowed only for this machine.
- * @throws {CliError} `usage` with the name of the variable
- */
+/** Returns a URL without a trailing slash. Requests contain tokens, so http is allowed only for this machine. */
 export function secureUrl(name: string, value: string): string {
   const url = URL.parse(value)
   const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)

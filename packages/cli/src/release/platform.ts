@@ -3,7 +3,6 @@ import type { ConfigVars } from './config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
-/** An app, with only the fields that we use. */
 export interface App {
   name: string
   web_url: string | null

@@ -87,10 +87,7 @@ export function writePrivate(file: string, content: string): void {
   replaceFile(file, content, 0o600)
 }
 
-/**
- * Returns the content of a file, or undefined if the file is missing.
- * @throws {CliError} `usage` if the file is not a JSON object
- */
+/** @throws {CliError} `usage` if the file is not a JSON object */
 export function readPrivate<Content>(file: string): Content | undefined {
   removeUnfinished(dirname(file))
   if (!existsSync(file)) return undefined
@@ -107,7 +104,6 @@ export function readPrivate<Content>(file: string): Content | undefined {
 interface LockOptions {
   app: string
   env: NodeJS.ProcessEnv
-  /** Called with the pid of the process that holds the lock. */
   onWait: (pid: number) => void
 }
 

@@ -18,7 +18,6 @@ interface Manifest {
 }
 
 export interface Registry {
-  /** @throws {CliError} if the registry is unreachable or refuses the token */
   requireAccess: () => Promise<void>
   /**
    * Returns the digest of the pushed image's configuration, which a release needs.

@@ -83,10 +83,7 @@ interface Plan {
   before: Before
 }
 
-/**
- * Checks all conditions of a release, the fastest first.
- * @throws {CliError} for the first condition that is not met
- */
+/** Checks all conditions of a release, the fastest first. */
 async function check(context: Context): Promise<Plan> {
   const { service, operator, out, signal } = context
   const vars = await requireConfigVars(service, context.env, out)
@@ -141,7 +138,6 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   return { app, plan: { changes, before } }
 }
 
-/** Shows the plan with masked secrets. */
 function showPlan({ operator, out, service }: Context, { changes, image, before, app }: Plan): void {
   out.print()
   out.print(
@@ -160,7 +156,7 @@ function startNote({ quantity }: Before, replicas: number): string {
   return quantity === 0 ? ', and start it, because it is stopped' : ''
 }
 
-/** Matches lines in which Docker's classic builder or BuildKit reports a step. */
+/** Matches the lines of steps in the output of Docker's classic builder and BuildKit. */
 const isBuildStep = (line: string) => /^(Step \d+\/|#\d+ \[)/.test(line)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

@@ -5,10 +5,7 @@ import { requireLive } from './live.ts'
 import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/**
- * Runs `./orderflow rollback NAME`: restores the state before the last release that was made from this folder. Can be repeated.
- * @throws {CliError} `usage` without a recorded release
- */
+/** Runs `./orderflow rollback NAME`: restores the state before the last release that was made from this folder. Can be repeated. */
 export async function rollback(context: Context, options: { dryRun: boolean }): Promise<void> {
   const { operator, journal, platform, out } = context
   const entry = journal.read()

@@ -3,11 +3,8 @@ import { partsOf, payloadSchemas, typeOf, type Variant, variants } from '../sche
 import type { ReceivedEnvelope } from '../schemas/types.ts'
 import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperation, JsonSchema } from './types.ts'
 
-/** The applications that write and read each topic. */
 export interface Traffic {
-  /** Name of the application. */
   title: string
-  /** Version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
   /** Names of the events that outside publishers may write, by topic. Only services write other topics. */

@@ -8,7 +8,7 @@ import {
   nameIn,
 } from './types.ts'
 
-/** The content security policy of the page. It allows only the page's own style and script, by their hashes. */
+/** The content security policy, which allows only the page's own style and script, by hash. */
 export const asyncApiPageSources = {
   styleSrc: [`'${hashOf(style)}'`],
   scriptSrc: [`'${hashOf(script)}'`],
@@ -102,7 +102,6 @@ ${shown.join('\n')}
 </details>`
 }
 
-/** Returns a table whose cells are HTML. */
 function table(caption: string, heads: string[], rows: string[][]): string {
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('')
   const body = rows

@@ -69,7 +69,7 @@ for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // The reader closed the pipe early, as in `envelope validate … | head`.
     if (error.code === 'EPIPE') process.exit()
-    // Another error means, for example, that the disk is full.
+    // Other errors: for example, the disk is full.
     if (stream === stdout) stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
     process.exit(3)
   })

@@ -1,6 +1,6 @@
 import type { Problem } from '../validation/problems.ts'
 
-/** The maximum size of a document in bytes. It equals Kafka's default limit for a record (`message.max.bytes`). */
+/** The maximum size of a document in bytes: Kafka's default limit for a record (`message.max.bytes`). */
 export const maxDocumentBytes = 2 ** 20
 
 /** Callbacks. `line` is the number of the line in which the document or flaw begins, counted from 1. */

@@ -82,7 +82,6 @@ export function correlationOf(given: string | undefined): string | undefined {
   throw new UsageError('--correlation is not a GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
 }
 
-/** Returns the line of a record, or an empty text if the record is not selected. */
 export function shown(
   { topic, partition, offset, key, value }: TailedRecord,
   { correlation, pretty, values }: Shown,

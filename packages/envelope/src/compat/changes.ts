@@ -78,7 +78,7 @@ function requiredChanges(before: string[], after: string[], pointer: string): Ch
   ]
 }
 
-/** Keywords with limits. A greater value of an `upper` keyword accepts more documents, a greater value of a `lower` keyword accepts fewer. */
+/** Keywords with limits. A greater value accepts more documents (`upper`) or fewer documents (`lower`). */
 const [upper, lower] = [
   ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
   ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],

@@ -56,10 +56,7 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
   return withLowerCasePayload(envelope) as KnownEvent
 }
 
-/**
- * Parses an envelope and validates its Payload.
- * @throws {EnvelopeError} with the problems of the envelope and its Payload, and the code of the first failed check
- */
+/** @throws {EnvelopeError} with the problems of the envelope and its Payload, and the code of the first failed check */
 export function parseEvent(bytes: Uint8Array): KnownEvent {
   return parseWhole(bytes, 'received') as KnownEvent
 }
@@ -170,9 +167,7 @@ function commonPart(value: unknown, before: AnySchemaObject, after: AnySchemaObj
 
 const itemsOf = ({ items = {} }: AnySchemaObject): AnySchemaObject => inline(items, commonSchema.$defs)
 
-/**
- * Replaces each `{ "x-from": POINTER }` in a template by the value to which POINTER points in the Payload. Leaves out a field without a value.
- */
+/** Replaces each `{ "x-from": POINTER }` in a template by the value to which POINTER points in the Payload. Leaves out a field without a value. */
 function fill(template: unknown, payload: unknown): unknown {
   if (!isObject(template)) return template
   if (Array.isArray(template)) return template.map((item) => fill(item, payload))

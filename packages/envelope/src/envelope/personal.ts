@@ -5,7 +5,6 @@ import type { EventName, EventType } from '../schemas/types.ts'
 import { isPlainKey } from '../validation/check.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
-/** A field in a schema, at any depth. */
 interface Field {
   pointer: string
   name: string
@@ -63,7 +62,6 @@ const maxNameLength = 256
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const date = /^[\dT:.,Z+ -]+$/i
 
-/** Returns true if a text looks like a value of a field with this schema. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)

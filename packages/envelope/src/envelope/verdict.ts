@@ -13,7 +13,6 @@ export interface Verdict {
   valid: boolean
   /** Null if the document is not an envelope. */
   variant: 'full' | 'reduced' | null
-  /** Code of the first failed check. */
   code?: EnvelopeErrorCode
   /** All problems, at most one for each pointer. */
   errors: Problem[]

@@ -28,9 +28,7 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
   return name === undefined ? [] : (declared[name]?.key ?? [])
 }
 
-/**
- * Returns the topic of an event if it differs from `topic`. Returns undefined if both are equal, or if the contract lacks the event or `topic`.
- */
+/** Returns the topic of an event if it differs from `topic`. Returns undefined if both are equal, or if the contract lacks the event or `topic`. */
 export function otherTopicOf(document: unknown, topic: string): string | undefined {
   const own = topicOf(document)
   return own !== topic && Object.hasOwn(declaredTopics(), topic) ? own : undefined
@@ -47,7 +45,7 @@ interface Topic {
   events: readonly string[]
 }
 
-/** The content of topics.json. The file is read at the first use, because `make generate` may still have to write it. */
+/** The content of topics.json, which is read at the first use, because `make generate` writes the file. */
 let topics: Record<string, Topic> | undefined
 
 function declaredTopics(): Record<string, Topic> {

@@ -27,7 +27,6 @@ export const eventTypes = [...payloadSchemas.keys()] as unknown as readonly Even
 
 export const eventNames = [...knownVersions.keys()] as unknown as readonly EventName[]
 
-/** Returns the fields of a payload in the order of its schema. */
 export function payloadFields(type: EventType | EventName): readonly string[] {
   return [...schemaOf(type).fields.keys()]
 }
@@ -36,7 +35,7 @@ export function isRequiredField(type: EventType | EventName, field: string): boo
   return schemaOf(type).required.has(field)
 }
 
-/** Returns true if two payloads have the same values in all fields that the schema names. */
+/** Returns true if all fields that the schema names are equal. */
 export function isSamePayload<T extends EventType | EventName>(
   type: T,
   one: PayloadOf<T>,

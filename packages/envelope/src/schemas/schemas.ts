@@ -42,7 +42,6 @@ export const envelopeSchemas = {
   received: read('envelope.received.json'),
 } as const
 
-/** Schemas of the Payloads, by event type. */
 export const eventSchemas = readEventSchemas(new URL('schemas/events/', contractFolder), commonSchema)
 
 export const sharedRules = commonSchema.$defs as Record<

@@ -60,7 +60,7 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
-/** Looking up Name and Version one after the other is faster than joining them to a type. */
+/** Two lookups, of Name and of Version, are faster than joining both to a type. */
 const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
   Array.from(knownVersions, ([Name, versions]) => [
     Name,
@@ -78,7 +78,7 @@ export function isForeignName(name: unknown): boolean {
   return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
 }
 
-/** Returns the reason why a Payload is invalid for the Name and the Version of its envelope. */
+/** Returns the reason why a Payload is invalid for its Name and Version. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = knownVersions.get(Name)
@@ -105,12 +105,11 @@ export function unknownVersion(kind: 'known' | 'handled', name: string, versions
   return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
-/** Returns the problems of an envelope by the rules of the variant, and the problems of its Payload. */
+/** Returns the problems of an envelope and of its Payload. */
 export function eventFault(document: unknown, variant: Variant): Fault | undefined {
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Returns a fault with the problems that `limitProblems` finds, or undefined. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
