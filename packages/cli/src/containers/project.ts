@@ -95,8 +95,8 @@ export function recordStore(store: ComposeStore, folder = repository): void {
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
- * Writes the observers' profiles to `.env`, so that `docker compose` without options starts them. Adds the address for traces, unless `.env` names
- * another collector.
+ * Writes the observers' profiles to `.env`, so that `docker compose` without options starts the observers. Adds the address for traces, unless `.env`
+ * names another collector.
  * @param profiles an empty list switches the observers off
  */
 export function recordObservers(profiles: readonly string[], folder = repository): void {
@@ -155,7 +155,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** The variables with passwords, by user of Kafka. */
+/** The names of the variables with Kafka's passwords, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

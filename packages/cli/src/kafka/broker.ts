@@ -1,7 +1,7 @@
 import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
-/** The settings of every broker: as a process, in docker-compose.yml, and in tests of releases. */
+/** The settings of every broker: of the process, the container, and the broker in tests of releases. */
 export const brokerSettings = {
   // Brokers create no topics, because the stack creates them with partitions and limits.
   'auto.create.topics.enable': false,

@@ -18,7 +18,7 @@ export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
-  /** The port that receives traces of `make observe`. */
+  /** The port at which `make observe` receives traces. */
   otlp: number
   jaeger: number
   prometheus: number

@@ -73,6 +73,6 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
 
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
   const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
-  // Without an exit code, a signal ended the program, usually Ctrl-C.
+  // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
   return status ?? 130
 }

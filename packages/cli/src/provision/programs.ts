@@ -76,7 +76,7 @@ export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
 /** The module of Prometheus and promtool. Its version 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** The package manager that builds Prometheus' pages. The lock file of the pages is in the module. */
+/** The package manager that builds Prometheus' pages. The lock file of the pages is in Prometheus' module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)

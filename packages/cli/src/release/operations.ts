@@ -25,7 +25,7 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** Runs `./orderflow start NAME`, with the number of processes that the app had last, otherwise with that of services.json. */
+/** Runs `./orderflow start NAME`. If the app is stopped, starts the number of processes that services.json declares. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)

@@ -118,7 +118,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
       await request('POST', `/dynos/${name}/actions/stop`, { idempotent: true })
     },
     logUrl: async (body) => {
-      // Can be repeated, because additional sessions do no harm.
+      // This request can be repeated, because additional sessions do no harm.
       const { logplex_url: url } = await json<{ logplex_url: string }>('POST', '/log-sessions', {
         body,
         idempotent: true,

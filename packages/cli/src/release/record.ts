@@ -107,7 +107,6 @@ interface LockOptions {
   onWait: (pid: number) => void
 }
 
-/** Allows only one release of an app at a time. */
 export function withAppLock<Result>({ app, env, onWait }: LockOptions, work: () => Promise<Result>): Promise<Result> {
   const folder = join(releaseFolder(env), 'apps')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

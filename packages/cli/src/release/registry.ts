@@ -4,7 +4,7 @@ import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-/** Types of manifests that newer builders push and the platform refuses. Requests accept them only to report them. */
+/** Types of manifests that newer builders push and the platform refuses. Requests accept these types only so that an error can name them. */
 const others = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.index.v1+json',

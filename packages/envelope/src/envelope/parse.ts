@@ -250,7 +250,7 @@ export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }
 
-/** Matches 16 characters of a number, because a double always keeps 15 digits. */
+/** Matches a number of at least 16 characters. A double keeps every number of up to 15 digits. */
 const manyDigits = /[\d.]{16}/
 
 /**
