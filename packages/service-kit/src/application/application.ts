@@ -1,5 +1,6 @@
 /**
- * The urgency of a topic's events. `prompt`: someone waits for the result. `background`: events may wait longer, for larger batches (docs/adr/0018).
+ * The urgency of a topic's events. `prompt`: someone waits for the result. `background`: events are collected in larger batches, because their
+ * results are not urgent (docs/adr/0018).
  */
 export type Urgency = 'prompt' | 'background'
 
@@ -9,13 +10,13 @@ export type Surroundings = 'processes' | 'containers'
 export interface Topic {
   name: string
   constant: string
-  /** The fields of the Payload whose values are the partition key. An event has a key only if it has all of these fields. */
+  /** The fields of the Payload whose values are the partition key. An event has a key only if its Payload has all of these fields. */
   key: readonly string[]
   /** The events that outside applications may write, if trust.json allows it. */
   outside: readonly string[]
 }
 
-/** A rule: after the event `after`, the service `by` publishes one of `answers` within a number of seconds. */
+/** A rule: the service `by` publishes one of the events `answers` at most `within` seconds after the event `after`. */
 export interface Reaction {
   after: string
   answers: readonly string[]
@@ -24,9 +25,7 @@ export interface Reaction {
   about: string
 }
 
-/**
- * The share of things (such as orders) that must reach a status within a time. The time begins when the cause of `event` reaches the log.
- */
+/** The share of things (such as orders) that must reach `status` within `seconds`. The time begins when the cause of `event` reaches the log. */
 export interface Objective {
   thing: string
   things: string
@@ -56,7 +55,7 @@ export interface ServiceEntry {
   http: number
   https: number
   channel: number
-  /** The number of replicas in containers. `make scale` overrides it. */
+  /** The number of replicas of the service in containers. `make scale` overrides it. */
   replicas: number
   consumes: Record<string, Urgency>
   /** The events that the service publishes under its own name, by topic. Empty if it only forwards events. */
@@ -103,8 +102,8 @@ export function topicOfEvent<T extends OpenTopic>(
 }
 
 /**
- * Returns the reason why an outside application may not write an event to a topic, as in “is an event of …”. Returns undefined if the application
- * may write it, or if no topic has this event.
+ * Returns the reason why an outside application may not write an event to a topic, for example “is an event of …”. Returns undefined if the
+ * application may write it, or if no topic has this event.
  */
 export function outsideRefusal(
   application: Publishing & { topics: readonly OpenTopic[] },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Application, type ApplicationJson, topicOfEvent } from './application.ts'
 import { problemsOf, shapeProblems } from './check.ts'
 
-/** Thrown if the file is unreadable or invalid. Each line of `problems` has a pointer, the problem and its fix. */
+/** Thrown if services.json is unreadable or invalid. Each text of `problems` states the place in the file, the problem and its fix. */
 export class ApplicationError extends Error {
   readonly code = 'application-file'
   readonly problems: readonly string[]
@@ -24,7 +24,7 @@ export function readApplication(file: URL | string): Application {
   }
 }
 
-/** Returns the application from the text of services.json. @param file the file's name in messages @throws {ApplicationError} */
+/** Returns the application from the text of services.json. @param file the name of the file, for messages @throws {ApplicationError} */
 export function parseApplication(text: string, file: string): Application {
   let content: unknown
   try {

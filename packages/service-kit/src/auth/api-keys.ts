@@ -9,12 +9,12 @@ export interface ApiKeyRecord {
   name: string
   /** The public part of the key, for lists and logs. */
   prefix: string
-  /** SHA-256 of the whole key, in hex. A fast hash is safe for 256 random bits. */
+  /** SHA-256 of the whole key, in hex. A fast hash is safe, because a key has 256 random bits. */
   hash: string
   scopes: string[]
   /** The client's TenantID; empty for a client without a tenant. */
   tenant: string
-  /** The time of creation in ISO 8601. */
+  /** The time when the key was created, in ISO 8601. */
   created: string
 }
 
@@ -93,20 +93,20 @@ function parsed(text: string): unknown {
 }
 
 export interface ApiKeys {
-  /** Returns the caller of a key. Keys are found by their hash, so the response time reveals nothing about them. */
+  /** Returns the caller of a key. Keys are found by their hash, so the response time reveals nothing about valid keys. */
   find(key: string): Caller | undefined
   close(): void
 }
 
-/** The interval at which the file is checked. A revoked key stays valid for up to this time. */
+/** The interval at which the file is checked for changes. A revoked key stays valid for at most this time. */
 const watchMs = 1_000
 
 /**
- * Opens the API keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. While the file is missing or unreadable,
- * all keys are refused. While the file does not contain a valid list, the previous keys stay valid, because the file may be half-written.
+ * Opens the API keys of a file or a text. A changed file is read again, so new and revoked keys need no restart. While the file is missing or
+ * unreadable, all keys are refused. While the file does not contain a valid list, the previous keys stay valid, because the file may be half-written.
  * @param source the file's path, or the list itself in JSON
- * @param onProblem receives each new problem of the file, with its effect and the next step
- * @throws {ApiKeysError} if the keys are unreadable at the start
+ * @param onProblem receives each new problem of the file, with the effect of the problem and the next step
+ * @throws {ApiKeysError} if this call cannot read the keys
  */
 export function openApiKeys(source: string, onProblem: (problem: string) => void): ApiKeys {
   if (source.trimStart().startsWith('[')) {
@@ -145,7 +145,9 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
   return { find, close: () => clearInterval(watch) }
 }
 
-/** Returns a text that changes whenever the file or its permissions change. `fs.watch` does not report files that another machine replaced. */
+/**
+ * Returns a text that changes whenever the file or its permissions change. It replaces `fs.watch`, which does not report changes by other machines.
+ */
 function versionOf(file: string): string | undefined {
   try {
     const { ino, mtimeNs, ctimeNs, size } = statSync(file, { bigint: true })

@@ -9,9 +9,9 @@ export interface AuthSettings {
     /** The audience of valid tokens (`aud`). */
     Audience: string
     TenantClaim: string
-    /** The client id of the service's web page at the issuer, as a public client. Empty if the page has no sign-in. */
+    /** The client id of the service's web page. The page is a public client of the issuer. Empty if the page has no sign-in. */
     ClientId: string
-    /** The API keys: the path of a file that ./orderflow api-key writes, or its text. Empty if only tokens are valid. */
+    /** The API keys: the path of a file that `./orderflow api-key` writes, or the text of this file. Empty if only tokens are valid. */
     ApiKeys: string
   }
 }
@@ -27,7 +27,7 @@ export const authProperties = {
   ApiKeys: text,
 }
 
-/** Returns a line for each wrong setting. The line begins with the variable that fixes it. */
+/** Returns a line for each wrong setting. The line begins with the name of a variable that must change. */
 export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string } }): string[] {
   const { Mode, Issuer, Audience, ApiKeys } = Auth
   if (Mode === 'closed') {

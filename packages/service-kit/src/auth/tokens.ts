@@ -2,7 +2,7 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JW
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
 
-/** Thrown for a rejected token. `message` explains the reason to the token's owner. */
+/** Thrown for a rejected token. `message` states the reason for the token's owner. */
 export class TokenError extends Error {
   readonly code = 'token'
 }
@@ -16,7 +16,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const clockTolerance = 30
 /** The time for which a verified token is cached. It stays valid for this time, even if the issuer revokes the signing key. */
 const knownForMs = 60_000
-/** The number of tokens in each of the cache's two maps. A token has 1 to 2 KB. */
+/** The largest number of tokens in each of the cache's two maps. A token has 1 to 2 KB. */
 const maxCached = 2_000
 
 /** Creates the check of access tokens: signature, issuer, audience and time. */
@@ -108,8 +108,8 @@ export interface Issuer {
 const issuerTimeoutMs = 3_000
 
 /**
- * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. For a token with an unknown
- * key, it reads them at most every 30 s. The previous keys stay valid while the issuer does not answer.
+ * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. If a token has an unknown key,
+ * it reads them earlier, but at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
   let discovery: Promise<Discovery> | undefined

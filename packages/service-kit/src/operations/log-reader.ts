@@ -20,7 +20,7 @@ export interface LogReader {
   topics(): Promise<string[]>
   has(position: RecordPosition): Promise<boolean>
   spans(topic: string, range?: TimeRange): Promise<Span[]>
-  /** Reads the records of the spans in chunks, merged across partitions by timestamp. */
+  /** Reads the records of the spans in chunks. Records of different partitions are merged by timestamp. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
   at(position: RecordPosition): Promise<LogRecord | undefined>
   close(): Promise<void>
@@ -85,7 +85,7 @@ interface Cursor {
 
 /**
  * Merges partitions by the timestamps of their records, and keeps the order within each partition.
- * @param fetch returns the next records of each cursor and moves its `start`; at least one cursor must move
+ * @param fetch returns the next records of each cursor and moves the cursor's `start`; at least one cursor must move
  */
 export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(
   cursors: C[],

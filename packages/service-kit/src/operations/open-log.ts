@@ -6,7 +6,9 @@ import { OperationError } from './terminal.ts'
 
 const fetchBytes = 1024 * 1024
 
-/** The same isolation level as in the sidecar (the default of its Kafka client). It also delivers the records of aborted transactions. */
+/**
+ * The isolation level of the sidecar (the default of its Kafka client). At this level, the broker also delivers the records of aborted transactions.
+ */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
 /** The broker's errors if the id of a topic is outdated: the topic was created again, or deleted. */
@@ -64,7 +66,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     })
   }
 
-  /** Returns the next records of each span, and moves its `start`. */
+  /** Returns the next records of each span, and moves the span's `start`. */
   async function fetch(topic: string, spans: Span[], bytes = fetchBytes): Promise<LogRecord[][]> {
     consumer.topics.track(topic)
     const leadersOf = async (forceUpdate = false) =>

@@ -131,7 +131,7 @@ function moment(name: string, text: string | undefined): Date | undefined {
   return text === undefined ? undefined : parseMoment(text)
 }
 
-/** Returns a function that prints a line, at most once every `everyMs`. */
+/** Returns a function that prints at most one line in `everyMs` milliseconds, and drops all other lines. */
 function occasionally(everyMs: number): (line: string) => void {
   let next = 0
   return (line) => {

@@ -33,7 +33,7 @@ export interface RebuildCounts {
 
 interface RebuildOptions {
   app: string
-  /** A rebuild checks only the rules that trust.json cannot change. The service applied trust.json when the event arrived. */
+  /** A rebuild checks only the rules that trust.json cannot change. The service already applied trust.json when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>
@@ -120,10 +120,11 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that looks up the dead letter of a record, and returns its reason. A replay of the event is another record.
+ * Returns a function that looks up the dead letter of a record, and returns the dead letter's reason. The record of a replay is another record, with
+ * its own result.
  *
- * After a topic was created again, another record may have the same position. For a dead letter without a record id (version 0.1.0, last resort),
- * the record must therefore be older. If the dead letter has bytes, the record must also have the same bytes.
+ * After a topic was created again, another record may have the same position. For a dead letter without a record id, the record must therefore be
+ * older than the dead letter. If the dead letter has bytes, the record must also have the same bytes.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

@@ -32,8 +32,8 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Returns true if a word means yes, and false if it means no, as in DRY_RUN=word. Returns undefined for an unknown word. The caller must
- * refuse an unknown word, because a guess could publish events or show personal data.
+ * Returns true if a word means yes, and false if it means no, as in DRY_RUN=word. Returns undefined for an unknown word. The caller must refuse an
+ * unknown word, because a guess could publish events or show personal data.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())

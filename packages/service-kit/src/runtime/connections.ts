@@ -12,7 +12,7 @@ interface Connection {
 }
 
 /**
- * Limits a server's connections, so that idle connections never keep new clients out. Above the limit, the server closes the connection that has been
+ * Limits a server's connections, so that idle connections never block new clients. Above the limit, the server closes the connection that has been
  * idle, or sending a request, for the longest time. If all other connections wait for an answer, it closes the new connection.
  */
 export function limitConnections(server: Server, max: number): void {
@@ -31,7 +31,7 @@ export function limitConnections(server: Server, max: number): void {
     connections.delete(longest)
   })
 
-  // A request refers to the TLS socket, not to the accepted socket. Both have the same address.
+  // A request refers to the TLS socket, not to the TCP socket below. Both sockets have the same address.
   if (server instanceof SecureServer) {
     server.on('secureConnection', (secured: Socket) => {
       const connection = connections.get(addressOf(secured))
@@ -55,14 +55,14 @@ function longestWaiting(connections: Map<string, Connection>): [address: string,
 }
 
 /**
- * The time for which idle connections stay open during a stop. The server answers requests in this time, and resets connections with later requests.
- * Busy clients send their next request within milliseconds.
+ * The time for which idle connections stay open during a stop. The server answers requests that arrive in this time. If a request arrives later, its
+ * connection is reset. Busy clients send their next request within milliseconds.
  */
 const graceMs = 250
 
 /**
- * Returns a function that stops a server and resolves after its last answer. Meanwhile the server refuses new connections, and its answers carry
- * `Connection: close` (RFC 9112, section 9.6).
+ * Returns a function that stops a server and resolves after the server's last answer. Meanwhile the server refuses new connections, and its answers
+ * carry `Connection: close` (RFC 9112, section 9.6).
  *
  * `server.close()` would close idle connections at once, although a client may just have sent a request (ADR 38).
  * @param sockets the sockets that accept connections; the list is read when the stop begins

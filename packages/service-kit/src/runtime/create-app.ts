@@ -20,7 +20,6 @@ import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
-  /** The recorder of traces; undefined if traces are off. */
   tracing?: Tracing | undefined
 }
 
@@ -133,7 +132,7 @@ export function createReadiness(
   return async () => {
     const [missing, store, streamMissing] = await Promise.all([
       sidecar.missing(),
-      // The call of `missing` already reports a sidecar that does not answer.
+      // `missing` already reports a sidecar that does not answer.
       sidecar.storeType().then(unsuitable, () => undefined),
       stream(),
     ])

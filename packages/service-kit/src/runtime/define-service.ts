@@ -23,7 +23,7 @@ export interface ServiceContext<S extends object = object> {
 }
 
 export interface Background {
-  /** Begins the work. It is called when the service listens. The caller does not wait for the result. */
+  /** Begins the work. It is called when the service's listeners are open. The caller does not wait for the result. */
   start(): void | Promise<void>
   /** Ends the work, and the HTTP responses that depend on it. The shutdown waits for the result. */
   stop(): Promise<void>

@@ -36,8 +36,8 @@ export type Verdict =
 type Published = { topic: string; type: string }
 
 /**
- * Runs the service's own reactions for a record (`DryRunRecord`). The reactions read the store. The dry run collects their
- * writes and events, and stores and publishes nothing.
+ * Runs the service's own reactions for a record (`DryRunRecord`). The reactions read the store. The dry run collects the writes and events of the
+ * reactions. It stores and publishes nothing.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>

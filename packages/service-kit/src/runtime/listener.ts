@@ -63,7 +63,7 @@ export const tlsOptions = {
   ].join(':'),
   honorCipherOrder: true,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  // A TLS handshake may take as long as the headers. Node's default is two minutes.
+  // A TLS handshake may take as long as the headers of a request. Node's default is two minutes.
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 

@@ -76,7 +76,7 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   })
 }
 
-/** The time for which the shutdown waits for requests. Platforms send SIGKILL 10 s or more after SIGTERM. */
+/** The time for which the shutdown waits for the answers to open requests. Platforms send SIGKILL 10 s or more after SIGTERM. */
 const drainMs = 9_000
 
 const lastWordsMs = 1_000
@@ -123,8 +123,8 @@ type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
 /**
- * Opens the public http listener, the sidecar's channel, metrics and, with a certificate, public https. If one listener fails, it closes the open
- * listeners.
+ * Opens the public http listener, the listeners of the sidecar's channel and of metrics, and, if there is a certificate, the public https listener.
+ * If one of them fails, it closes the others.
  */
 export async function openListeners(
   app: App,

@@ -12,8 +12,8 @@ import type { Limits } from '../web/rate-limits.ts'
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * `Hosts`: further host names that are accepted without authentication, separated by commas. `Proxies`: the number of trusted proxies before the
-   * service. Their `X-Forwarded-*` headers are used.
+   * `Hosts`: further accepted host names, separated by commas; they are checked only if authentication is off. `Proxies`: the number of trusted
+   * proxies before the service, whose `X-Forwarded-*` headers are used.
    */
   Web: {
     Host: string
@@ -41,7 +41,7 @@ export interface BaseSettings {
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 
-/** Thrown if settings are missing or invalid. Each line of `problems` names the variable that fixes it. */
+/** Thrown if settings are missing or invalid. Each text of `problems` names the variable to change. */
 export class SettingsError extends Error {
   readonly code = 'settings'
   readonly problems: string[]
@@ -119,7 +119,6 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // A random token of 32 characters has at least 192 bits.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
@@ -130,8 +129,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings with a second name: the tokens have Dapr's names, and the port has the name that hosting platforms use. Our own name has priority, because
- * a shell may have an old PORT.
+ * Settings that a second variable can set: Dapr's variables for the tokens, and the variable of hosting platforms for the port. Our own variable has
+ * priority, because the environment of a shell may contain an old PORT.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',

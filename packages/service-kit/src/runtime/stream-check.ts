@@ -14,7 +14,10 @@ import {
 export type StreamCheck = () => Promise<string | undefined>
 
 export interface StreamUse {
-  /** The consumer group of the sidecar: its app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes nothing. */
+  /**
+   * The sidecar's consumer group, whose name is the sidecar's app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes
+   * nothing.
+   */
   group: string | undefined
   reads: readonly string[]
   writes: readonly string[]
@@ -45,7 +48,7 @@ const deadlineMs = 2_500
 const readyForMs = 2_000
 const missingForMs = 500
 
-/** The retries while the coordinator of a consumer group moves to another broker, or loads its log. */
+/** The retries of a request while the coordinator of a consumer group moves to another broker, or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
 // `requestTimeout` is longer than `deadlineMs`, so the deadline ends a check of a hanging broker.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
@@ -138,7 +141,7 @@ function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin)
   }
 }
 
-/** Returns a check whose concurrent callers share one request. Its result is reused for a while. */
+/** Returns a check whose concurrent callers share one request. The result is reused for a short time. */
 function shared(ask: StreamCheck): StreamCheck {
   let current: Promise<string | undefined> | undefined
   let until = 0
@@ -164,7 +167,7 @@ function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['desc
   return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
-/** Returns the reason for an error. Protocol errors occur only in answers of the broker. */
+/** Returns the reason for an error. Only answers of the broker contain protocol errors. So any other error means that the broker did not answer. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
   if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `this user may not describe ${asked}`
@@ -184,7 +187,7 @@ interface Metadata {
 
 /** The positions of the operations in Kafka's bit field of a user's rights (KIP-430). */
 const bits = { read: 3, write: 4 }
-/** The value of the bit field if the broker does not report the rights, as before Kafka 2.3. */
+/** The value of the bit field if the broker does not report the rights. Brokers before Kafka 2.3 never report them. */
 const unsaid = -2147483648
 /** The code of Kafka's error TOPIC_AUTHORIZATION_FAILED. */
 const notSeen = 29

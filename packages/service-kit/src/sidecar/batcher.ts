@@ -13,7 +13,6 @@ export class OverloadError extends Error {
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
 export interface QueueWatch {
-  /** `waiting` returns the number of waiting items. */
   opened: (waiting: () => number) => void
   /** Called after each batch. `waitedMs` is the time for which the first item waited, and `tookMs` is the time that all attempts took. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
@@ -26,12 +25,12 @@ export interface BatcherOptions<T, R> {
   isRefusal: (error: unknown) => boolean
   sizeOf: (item: T) => number
   maxItems: number
-  /** The largest size of a batch. A larger item is flushed alone. */
+  /** The largest size of a batch. An item above this size is flushed alone. */
   maxBytes: number
   maxWaiting: number
   /** The shortest time between the beginnings of two flushes. A full batch is flushed at once. */
   minIntervalMs: number
-  /** The number of concurrent flushes; the default is 1. Concurrent batches may end in a different order. */
+  /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order than they began. */
   maxInFlight?: number
   watch?: QueueWatch | undefined
 }

@@ -28,7 +28,10 @@ import {
 export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
-/** The number of keys that Dapr reads at the same time. The default of 4 is slower for hundreds of keys. SQLite needs only one query. */
+/**
+ * The number of keys that Dapr reads at the same time. Dapr's default of 4 is slower for hundreds of keys. For SQLite, Dapr reads all keys with one
+ * query.
+ */
 const readParallelism = 16
 
 /** Makes the client reconnect within half a second. By default, grpc-js waits longer before each attempt. */
@@ -40,8 +43,8 @@ const channelOptions = {
 }
 
 /**
- * Creates a client of Dapr's gRPC API from the protocol files of Dapr's SDK. The SDK's own client loses partition keys, and reports failed keys of
- * bulk reads as absent (docs/adr/0003).
+ * Creates a client of Dapr's gRPC API from the protocol files of Dapr's SDK. The SDK's own client loses partition keys, and reports keys as absent if
+ * their bulk read failed (docs/adr/0003).
  */
 export function createSidecar(settings: SidecarSettings): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
@@ -200,7 +203,8 @@ function parse(key: string, data: Uint8Array): unknown {
 /**
  * Returns the kind of a failure. Dapr reports a conflict as INTERNAL (13) in a transaction, and as ABORTED (10) otherwise. INVALID_ARGUMENT may mean
  * that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED means either a message that is too large or a temporary quota, and only the
- * text shows which. Dapr 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1 messages.`), so a large record is `unavailable`.
+ * text shows which. Dapr 1.18.2 hides why Kafka refused a record (`kafka: Failed to deliver 1 messages.`), so the result for a large record is
+ * `unavailable`.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'

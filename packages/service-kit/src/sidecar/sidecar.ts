@@ -28,10 +28,10 @@ export interface SidecarSettings {
   State: { Store: string }
 }
 
-/** The sidecar's API for services. It works in batches, and throws `SidecarError`. */
+/** The sidecar's API for services. Its functions work on batches, and throw `SidecarError`. */
 export interface Sidecar {
   /**
-   * The shortest time between the beginnings of two writes. A small write costs as much as a large write, so it waits for more documents
+   * The shortest time between the beginnings of two writes. A small write costs as much as a large write, so documents are collected during this time
    * (docs/adr/0018).
    */
   readonly writeIntervalMs: number
@@ -57,7 +57,7 @@ export type Read = Sidecar['read']
 
 /* The next three functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */
 
-/** Reads the `keys` that are missing in `found` one by one, and adds the existing documents. */
+/** Reads the `keys` that `found` does not contain, one by one, and adds the existing documents to `found`. */
 export async function addMissing(
   sidecar: Sidecar,
   found: Map<string, StoredDocument>,
@@ -66,7 +66,7 @@ export async function addMissing(
   for (const [key, document] of await readEach(sidecar, missingIn(found, keys))) found.set(key, document)
 }
 
-/** Returns the existing documents by key. It reads each key alone, which costs about ten times a bulk read. */
+/** Returns the existing documents by key. It reads each key alone, which costs about ten times as much as a bulk read. */
 export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
   const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
   return new Map(
@@ -78,9 +78,9 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
 }
 
 /**
- * Reads the `keys` that are missing in `found`, and adds the existing documents. It reads in bulk, until a read returns nothing. Use it for SQLite
- * only. SQLite reports an error before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3, state/sqlite;
- * modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
+ * Reads the `keys` that `found` does not contain, and adds the existing documents to `found`. It reads in bulk, until a read returns nothing. Use it
+ * for SQLite only. SQLite reports errors before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3,
+ * state/sqlite; modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
  */
 export async function addMissingInBulk(
   sidecar: Sidecar,
@@ -124,7 +124,6 @@ export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 /** Matches errors about large messages, from gRPC in Go and JavaScript, from Kafka, and from Dapr's Kafka client. */
 const tooLarge = /message (was )?too large|message.* larger than /i
 
-/** Returns true if an error text reports that a message exceeds a limit of the sidecar or its broker. */
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
 export function isConflict(error: unknown): boolean {
@@ -141,7 +140,7 @@ export interface Uncertainty {
   cause: unknown
 }
 
-/** Thrown if the outcome of a step is unknown. `message` names the step, and how to repeat it safely. */
+/** Thrown if the outcome of a step is unknown. `message` names the step, and explains how to repeat the step safely. */
 export class UncertainError extends Error {
   readonly code = 'uncertain'
   readonly details: Record<string, unknown>

@@ -23,7 +23,7 @@ interface Head {
   chunk: Chunk
 }
 
-/** Returns the newest chunk of each used shard, in two or three bulk reads. */
+/** Returns the newest chunk of each used shard. This takes two or three bulk reads. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard)
   const hints = await read(shards.map((shard) => space + hintKey(shard)))
@@ -69,7 +69,7 @@ interface ArrivalList {
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   open(read: Read): Promise<void>
   draft(): ListDraft
-  /** Leaves the shard. Call it after a write with an unknown outcome, because the store may execute this write later, over newer entries. */
+  /** Leaves the shard. Call it after a write with an unknown outcome, because the store may execute this write later and overwrite newer entries. */
   leave(): void
 }
 
@@ -215,7 +215,7 @@ const idleMs = 10_000
 
 /**
  * Returns a shard that this process may use, and the number of its newest chunk. Idle shards are preferred to unused shards, because a page reads
- * every shard that was ever used. The choice is random, because replicas start at the same time.
+ * every shard that was ever used. The choice is random, so that replicas that start at the same time choose different shards.
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))

@@ -36,7 +36,7 @@ export class CursorError extends Error {
 interface Position {
   shard: number
   n: number
-  /** The number of unread entries in the chunk; undefined for all. Entries are read from the newest to the oldest. */
+  /** The number of unread entries in the chunk; undefined if all are unread. Entries are read from the newest to the oldest. */
   before: number | undefined
   chunk: Chunk | undefined
   older?: Chunk | undefined

@@ -111,7 +111,9 @@ const maxGuarded = 4
 
 /** Creates the unit of work for a local store, where batches are cheap. A batch is one bulk read and one transaction. */
 export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  /** The largest delay after the first conflict; it grows with each attempt. Meanwhile the faster writer finishes, or begins its next write. */
+  /**
+   * The largest delay after the first conflict; it grows with each attempt. During the delay, the faster writer finishes, or begins its next write.
+   */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
@@ -267,7 +269,8 @@ export interface Decided {
 
 /**
  * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So its missing keys are read alone, and
- * all operations run again if a document exists. New documents need no second read, because the guard of the write confirms that they were absent.
+ * all operations run again if one of them exists in the store. New documents need no second read, because the guard of the write confirms that they
+ * were absent.
  */
 async function decideAll(
   works: Work<unknown>[],
@@ -314,7 +317,6 @@ function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
   return { run, unsure, writes }
 }
 
-/** Returns a guard that makes the write fail if the document has changed since the read. */
 function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'

@@ -6,7 +6,7 @@ import type { BulkEntry } from './record.ts'
 
 /**
  * The size limit of a delivery. The largest possible delivery has 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). An
- * escaped byte of a header takes up to six bytes, so this is 157 MB. The sidecar would repeat a refused delivery without end.
+ * escaped byte of a header takes up to six bytes, so such a delivery has up to 157 MB. The sidecar would repeat a refused delivery without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 

@@ -14,7 +14,7 @@ export const logAppendTime = 1 << 3
 /** The time-outs are short, because a delivery waits for the result. */
 const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
 
-/** Creates a function that asks Kafka itself, because sidecars do not report whether the broker set a time (Dapr 1.18). */
+/** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
   return async (positions) => {

@@ -54,7 +54,7 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 }
 
 /**
- * Handles the events of one topic. An event ends in one of three ways:
+ * Handles the events of one topic. A delivery of an event has one of three results:
  * - The event is handled, or becomes a dead letter if it can never be handled.
  * - The event is delivered again, without limit, if the sidecar, the store or the broker failed.
  * - After any other error (a bug), the event is handled again, alone. After a second bug, it becomes a dead letter (docs/adr/0030).
@@ -80,8 +80,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   })
 
   /**
-   * Asks Kafka for the broker's times of records that are old enough to need no signature. Otherwise a publisher could choose such a time. Returns the
-   * failure if Kafka does not answer.
+   * Asks Kafka for the broker's times of records that seem old enough to need no signature. Otherwise a publisher could choose an early time. Returns
+   * the failure if Kafka does not answer.
    */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
@@ -189,20 +189,22 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 }
 
 const windowSize = 1_000
-/** The allowed share of bugs in the latest `windowSize` events. Above this share, the service stops consuming the topic. */
+/** The allowed share of events with bugs among the latest `windowSize` events. Above this share, the service stops consuming the topic. */
 const maxShare = 0.05
 /** The smallest number of bugs at which the service stops consuming a topic. */
 const minBugs = 20
 
 interface Brake {
-  /** Records that an event has ended. `isBug` is true if it ended as a dead letter because of a bug (`handler-error`, `internal-error`). */
+  /**
+   * Counts an event after its last attempt. `isBug` is true if the event became a dead letter because of a bug (`handler-error`, `internal-error`).
+   */
   ended(isBug: boolean): void
   reason(): string | undefined
 }
 
 /**
- * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic
- * continues only after a restart, because usually only a new version of the service succeeds.
+ * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The service
+ * consumes the topic again only after a restart, because usually only a new version of the service succeeds.
  */
 function createBrake(topic: string): Brake {
   const window: boolean[] = []
@@ -233,13 +235,15 @@ export interface Redelivered extends RecordPosition {
 /** The number of deliveries after which a record needs an operator. The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/** The time after which the count of a record is deleted. Without a delivery in this time, another replica has received the record. */
+/**
+ * The time after which the count of a record's deliveries is deleted. If the record is not delivered in this time, another replica has received it.
+ */
 const forgottenAfterMs = 60_000
 
 interface Redeliveries {
   failed(position: RecordPosition): number
   ended(position: RecordPosition): void
-  /** Returns, for each partition, the record with the most deliveries. */
+  /** Returns, for each partition, the record with the most failed deliveries. */
   worst(): Redelivered[]
 }
 

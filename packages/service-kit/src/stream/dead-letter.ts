@@ -5,7 +5,6 @@ import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, positionText, type RecordPosition, recordIdOf } from './record.ts'
 
-/** The largest length of a dead letter's detail, in characters. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
@@ -62,7 +61,6 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** Returns the SHA-256 of the bytes, in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -92,7 +90,7 @@ function storyOf(
 /** The ids of a failed record. Empty if only the record's position is known. */
 interface RecordIds {
   first?: string | undefined
-  /** The failed record's id and time, in milliseconds since 1970. */
+  /** The failed record's id, and its time of arrival in milliseconds since 1970. */
   record?: string | undefined
   arrivedAt?: number
 }

@@ -187,7 +187,6 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
-  /** Publishes a dead letter. If the topic refuses it, publishes the minimal dead letter. */
   async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
     try {
       await publish(whole)

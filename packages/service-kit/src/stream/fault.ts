@@ -21,7 +21,7 @@ export class HandlerError extends Error {
   }
 }
 
-/** The codes of bugs in handlers and in our own code. */
+/** The codes of bugs in handlers, and of bugs in the code around handlers. */
 export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
 
 /** The codes of faults of our services. The same bytes may succeed after the service is fixed. */

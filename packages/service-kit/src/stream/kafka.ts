@@ -112,7 +112,7 @@ export interface Metadata {
 
 /**
  * Returns the metadata of topics; null means all topics. If a topic has an error, the other topics are still returned. The client's `metadata` and
- * `listTopics` would fail (@platformatic/kafka 2.12.1).
+ * `listTopics` would fail in this case (@platformatic/kafka 2.12.1).
  * @throws the client's error if no broker answers
  */
 export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
@@ -131,7 +131,7 @@ export function leaderOf(
   return { leader, topicId }
 }
 
-/** A request to read `bytes` from a position. The broker returns a larger batch whole (KIP-74). */
+/** A request to read at most `bytes` bytes from a position. If the first batch is larger, the broker still returns it (KIP-74). */
 export interface Fetch {
   topic: string
   topicId: string
@@ -142,7 +142,7 @@ export interface Fetch {
 
 /** Disables fetch sessions (KIP-227). With sessions, each reader would need its own client. */
 const noSession = { id: 0, epoch: -1 }
-/** The same isolation level as in the sidecars, which also read the records of open and aborted transactions. */
+/** The isolation level of the sidecars, which also read the records of open and aborted transactions. */
 const uncommitted = 0
 
 /**
@@ -184,8 +184,7 @@ interface FetchResponse {
 const invalidTimeoutMs = 0
 
 /**
- * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear. The request has an invalid time-out, so it has no
- * effect.
+ * Returns true if Kafka lets this user begin a transaction; undefined if the answer is unclear.
  * @throws the client's error if no broker answers
  */
 export async function mayBeginTransactions(admin: Admin): Promise<boolean | undefined> {

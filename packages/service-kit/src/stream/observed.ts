@@ -18,7 +18,6 @@ export interface Observed {
   /** The `Name@Version` of each event that has a handler. */
   types: ReadonlySet<string>
   metrics: Pick<TopicMetrics, 'delivered'>
-  /** The recorder of traces; undefined if traces are off. */
   tracing: Tracing | undefined
 }
 
@@ -112,7 +111,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
     ...topicAttributes('send', topic),
     ...eventAttributes(envelope),
     'orderflow.event.type': typeOf(envelope),
-    // Only ids are recorded as keys, because a publisher may use personal data as a key.
+    // The key is recorded only if it is an id, because a publisher may use personal data as a key.
     'messaging.kafka.message.key': key !== undefined && mayShow('Id', key) ? key : undefined,
   }
 }

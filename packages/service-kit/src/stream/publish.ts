@@ -31,7 +31,10 @@ export interface Forwarded {
 /** Publishes the envelope of another publisher, unchanged and unsigned. Resolves when the broker has the record. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
-/** Returns a function that forwards envelopes. It uses the envelope's trace. If the envelope has no TraceId, it uses the request's trace. */
+/**
+ * Returns a function that forwards envelopes. The function uses the envelope's trace. If the envelope has no TraceId, the function uses the request's
+ * trace.
+ */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
     inTrace(topic, key, envelope, tracing, (traceparent) =>
@@ -54,7 +57,10 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace. If the trace is recorded, a span is created; otherwise the record gets the received `traceparent`. */
+/**
+ * Publishes an event in its trace. If the trace is recorded, the record's `traceparent` names a new span. Otherwise the record gets the received
+ * `traceparent`.
+ */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -91,8 +97,9 @@ function spanOf(
 }
 
 /**
- * Returns the received `traceparent` for a record without a span, marked as unsampled. If no `traceparent` was received, the next services decide from
- * the trace's id, with the same result. A service without traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
+ * Returns the received `traceparent` for a record without a span, marked as unsampled. If the header is missing, it is also missing in the record.
+ * Then the services that receive the record all make the same decision from the trace's id. A service without traces forwards the header unchanged
+ * (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -148,8 +155,8 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 }
 
 /**
- * Returns the record of an envelope, with the service's signature. A reaction's record also has the time of arrival of its cause.
- * @param traceparent the header that names the span of the publish; undefined if the trace is not recorded
+ * Returns the record of an envelope, with the service's signature. The record of a reaction also has the time at which the event's cause arrived.
+ * @param traceparent the record's header `traceparent`; undefined for no header
  * @throws {Error} if the trust file does not list this event of the service
  */
 export function recordOf(

@@ -9,7 +9,6 @@ export interface RecordPosition {
   offset: string
 }
 
-/** Returns a position as text, such as `a-topic/2/17`. */
 export const positionText = ({ topic, partition, offset }: RecordPosition): string => `${topic}/${partition}/${offset}`
 
 const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/
@@ -24,7 +23,7 @@ export function parsePosition(text: string | undefined): RecordPosition | undefi
   return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
 }
 
-/** Returns true if the first position is earlier in the same partition. Partitions have no common order. */
+/** Returns true if the first position is earlier than the second position, in the same partition. Positions of different partitions have no order. */
 export function precedes(first: RecordPosition, second: RecordPosition): boolean {
   return (
     first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
@@ -45,7 +44,6 @@ export const replayedRecord = 'replayed-record'
  */
 export const causedAt = 'caused-at'
 
-/** The headers of a dead letter; see docs/operations.md. */
 export const deadLetterHeaders = {
   id: 'deadletter-id',
   reason: 'deadletter-reason',
@@ -55,14 +53,20 @@ export const deadLetterHeaders = {
   partition: 'deadletter-partition',
   offset: 'deadletter-offset',
   time: 'deadletter-time',
-  /** The position of the failed record, as text, if it is the record of a replay. */
+  /** The position of the failed record, as text. Only set if the failed record is the record of a replay. */
   replayed: 'deadletter-replay',
   /** A binary key in the form in which the sidecar delivered it: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** The failed record's id and time, in milliseconds since 1970. Dead letters of last resort and of version 0.1.0 have neither header. */
+  /**
+   * The failed record's id, and its time of arrival in milliseconds since 1970. Dead letters of version 0.1.0, or with only a position and a reason,
+   * have neither header.
+   */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
-  /** The SHA-256 of the event's bytes in hex, or `unread`. Only a dead letter without its event has this header. */
+  /**
+   * The SHA-256 of the event's bytes in hex, or `unread` if the service could not read the event. Only a dead letter without its event has this
+   * header.
+   */
   cut: 'deadletter-cut',
 } as const
 
@@ -88,8 +92,8 @@ export function originOf(position: RecordPosition, header: string | undefined): 
 }
 
 /**
- * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Earlier events keep the ids that version 0.1.0 derived from their
- * positions. The setting is empty if the log has no such events.
+ * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Events before this time keep the ids that version 0.1.0 derived from
+ * their positions.
  */
 export function momentOf(positionIdsBefore: string): number {
   return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))
@@ -155,8 +159,8 @@ export function positionOf({ metadata }: BulkEntry, topic: string): RecordPositi
 }
 
 /**
- * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The component removes headers whose names begin like Dapr's
- * own metadata, `__*` (`excludeHeaderMetaRegex`). So a publisher cannot fake a position.
+ * Reads one entry of a bulk delivery. Record headers arrive in the metadata, URL-escaped. The sidecar's Kafka component removes headers whose names
+ * begin like Dapr's own metadata, `__*` (`excludeHeaderMetaRegex`). So a publisher cannot fake a position.
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   const { entryId, event, metadata } = entry

@@ -11,7 +11,7 @@ export const eventSettings: TopicSettings = {
   'compression.type': 'uncompressed',
   // The broker's clock sets the times, so that times are comparable across publishers.
   'message.timestamp.type': 'LogAppendTime',
-  // Stores are rebuilt from the log, so it must be complete. With a broker's default, Kafka may delete old events.
+  // Stores are rebuilt from the log, so the log must be complete. With a broker's default, Kafka may delete old events.
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'cleanup.policy': 'delete',
@@ -45,7 +45,7 @@ const cluster = 3
 
 /**
  * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
- * and the command that fixes it. If the user may not read the settings, the line names the missing right.
+ * and the command that fixes it. If the user may not read the settings, it returns one line that names the missing right.
  * @param wanted the required settings by topic; missing topics are ignored
  */
 export async function settingDifferences(

@@ -10,7 +10,7 @@ export interface Ids {
 }
 
 export interface Handling extends Ids {
-  /** The current document or its bytes, whose personal values are masked. */
+  /** The current document or its bytes, whose personal values are masked in log lines. */
   document: unknown
   texts?: string | undefined
   /** The event's time of arrival, in milliseconds since 1970; undefined for a request. */
@@ -43,7 +43,7 @@ export function whileHandling<T>(document: unknown, work: () => T): T {
   return within({ document }, work)
 }
 
-/** Adds the ids of the current event, or of the first event that a request publishes. */
+/** Adds the ids of the current event to log lines. For a request, it adds the ids of the first event that the request publishes. */
 export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'>): void {
   const handling = handled()
   if (!handling || handling.eventId !== undefined) return
@@ -62,7 +62,7 @@ export function idsOf({ traceId, correlationId, eventId }: Ids = {}): Ids {
   return { traceId, correlationId, eventId }
 }
 
-/** Runs an operation as a child of the current span, if the trace is recorded. */
+/** Runs an operation in a new child of the current span, if the trace is recorded. */
 export function asSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   const handling = handled()
   if (!handling?.span) return work()
@@ -133,7 +133,7 @@ export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): stri
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** Returns the TraceId of a trace. It has the same 32 hex digits, written as a GUID. */
+/** Returns the TraceId for a W3C trace id: the same 32 hex digits, written as a GUID. */
 export function guidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
@@ -180,6 +180,6 @@ export interface Tracing {
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
   /** Begins a child of `parent`, or the first span of a sampled trace. */
   begin(name: string, traceId: string, parent: SpanContext | undefined, options: SpanOptions): Span
-  /** Sends the remaining spans, and stops sending. */
+  /** Sends the remaining spans, and stops the recorder. */
   stop(): Promise<void>
 }

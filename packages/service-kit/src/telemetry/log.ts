@@ -3,12 +3,11 @@ import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers
 import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
-/** A log, with the mask for its lines and for other texts. */
 export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
- * Creates a log that writes one JSON line for each message. Lines about an event or a request have the ids of the event or request. Every line is
- * masked, in case a payload is logged by mistake.
+ * Creates a log that writes one JSON line for each message. Lines about an event or a request have its ids. Every line is masked, in case a payload
+ * is logged by mistake.
  * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {

@@ -17,7 +17,7 @@ export interface Mask {
   text(text: string): string
   /** Masks a log line in JSON, except for its level, time and app. */
   line(line: string): string
-  /** Adds the names of an API's personal fields. */
+  /** Adds the names of an API's personal fields to the masked names. */
   hide(names: readonly string[]): void
 }
 

@@ -37,7 +37,7 @@ export function createMetrics(): Metrics {
       })
     },
     listener: metrics.listener(() => {
-      // Called at the first scrape, because it starts a timer that measures the event loop.
+      // Called at the first scrape, because this call starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),

@@ -49,7 +49,6 @@ export function otlpTracing(service: string, settings: TraceSettings, onError: (
   return createTracing(service, settings, new BatchSpanProcessor({ exporter, scheduledDelayMillis, maxQueueSize }))
 }
 
-/** Creates the recorder of sampled traces. */
 export function createTracing(
   service: string,
   settings: Pick<TraceSettings, 'asksParent' | 'ratio'>,

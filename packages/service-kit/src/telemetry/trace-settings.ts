@@ -59,7 +59,10 @@ export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/** Returns the variables that make a sidecar use the same collector. Without them, daprd would use gRPC over TLS (1.18, SetTracingSpecFromEnv). */
+/**
+ * Returns the variables that make a sidecar use the same collector as its service. Without them, daprd would use gRPC over TLS (1.18,
+ * SetTracingSpecFromEnv).
+ */
 export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const [, url] = endpointIn(env) ?? []
   if (!url) return {}

@@ -25,7 +25,6 @@ export async function send<T>(url: string, init: RequestInit = {}): Promise<Answ
   return { status: response.status, headers: response.headers, body: (text ? JSON.parse(text) : undefined) as T }
 }
 
-/** Sends a POST with a JSON body, and returns the answer. */
 export function post<T>(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
   return send(url, {
     method: 'POST',

@@ -13,7 +13,7 @@ export interface TestIssuer {
   token(claims?: { [claim: string]: unknown }): Promise<string>
   /** Replaces the signing key. The old key is no longer published. */
   rotate(): Promise<void>
-  /** Answers 503 to all requests while `isFailing` is true. */
+  /** Makes the issuer answer 503 to all requests. If `isFailing` is false, it answers normally again. */
   fail(isFailing: boolean): void
   stop(): Promise<void>
 }

@@ -1,6 +1,5 @@
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 
-/** A request that a service refuses, with its expected answer. */
 export interface BadRequest {
   path: string
   init?: RequestInit
@@ -14,7 +13,6 @@ export interface BadRequest {
 /** An event as an outside publisher sends it. */
 export interface SubjectEvent {
   topic: string
-  /** The partition key; undefined for an event without a key. */
   key: string | undefined
   /** The envelope with all its fields, so that a repeated delivery is the same event. */
   envelope: { Id: string; Payload: object }

@@ -15,9 +15,9 @@ export interface TrustSettings {
 }
 
 /**
- * Reads the rights of publishers. A change of the files needs a restart.
+ * Reads the rights of publishers. A change of the files takes effect only after a restart.
  * @param root the service's folder
- * @throws {TrustFileError} if the file is unreadable or invalid
+ * @throws {TrustFileError} if the trust file is unreadable or invalid
  */
 export function readTrust(root: URL, { File, Publishers: generated, SigningKeys, SignedSince }: TrustSettings): Trust {
   const publishers = readPublishers(root, generated)
@@ -62,7 +62,7 @@ const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.
 // A test validates the schema, so Ajv need not validate it here.
 const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
-/** Thrown if the file is unreadable or invalid. Each line of `problems` begins with the setting `Trust__File`. */
+/** Thrown if the trust file is unreadable or invalid. Each text of `problems` begins with the setting `Trust__File`. */
 export class TrustFileError extends Error {
   readonly code = 'trust-file'
   readonly problems: string[]
@@ -74,7 +74,7 @@ export class TrustFileError extends Error {
 }
 
 /**
- * @param publishers the events of our own services, which the file cannot change
+ * @param publishers the events of our own services, which trust.json cannot change
  * @throws {TrustFileError}
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {

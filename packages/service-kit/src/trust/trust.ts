@@ -73,7 +73,6 @@ export interface Trust {
 export interface TrustOptions {
   publishers: Publishers
   file: TrustFile
-  /** The signer; undefined if no signing key is set. */
   signer: Signer | undefined
   /** The time before which records need no signature, in milliseconds since 1970. */
   signedSince: number
@@ -216,7 +215,7 @@ function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> 
   return new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
 }
 
-/** The record header of a signature. Logs are kept for ever, so its name never changes. */
+/** The record header of a signature. Logs are kept for ever, so the header's name never changes. */
 export const signatureHeader = 'signature'
 
 /** Matches a signature: 32 bytes in base64url. */

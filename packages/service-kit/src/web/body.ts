@@ -20,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1). Express's own parser would replace invalid bytes
- * with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
+ * with U+FFFD, and read large bodies to their end. Compressed bodies are refused, because 64 KiB of compressed bytes may contain 64 MiB.
  * @param kind the kind of body; the default is a small JSON body
  * @throws {HttpProblem} (the middleware) 400 for invalid JSON, 413 for a large body, 415 for a wrong type, 503 if memory is short
  */

@@ -220,7 +220,7 @@ export interface Model<T> {
   name: string
   schema: Schema
   uses?: readonly Model<unknown>[]
-  /** Makes models of different types distinct for the compiler. It is never set. */
+  /** Makes models of different types distinct for the compiler. The field is never set. */
   readonly of?: T
 }
 

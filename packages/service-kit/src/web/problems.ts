@@ -102,7 +102,6 @@ function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 
-/** Returns the problem for an invalid cursor of a list (state/list-page.ts). */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: error.message }])

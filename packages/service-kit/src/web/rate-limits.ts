@@ -24,8 +24,8 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to senders that exceed their quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08). The
- * quota is `q` requests within `w` seconds. `r` requests are left, and the whole quota is available again after `t` seconds.
+ * Answers 429 to senders that exceed their quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08). In the
+ * headers, the quota is `q` requests within `w` seconds. `r` requests are left, and the whole quota is available again after `t` seconds.
  * @param keyOf returns a key for the sender; undefined if the sender has no quota
  */
 function limit(
@@ -60,7 +60,6 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-/** The state of a quota. Times are in milliseconds. */
 export interface RateState {
   left: number
   wholeInMs: number
@@ -123,7 +122,7 @@ export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined) return mapped
   if (!isIPv6(address)) return address
-  // The zone (`%eth0`) is dropped. A part in IPv4 notation makes two groups.
+  // The zone (`%eth0`) is dropped. A part in IPv4 notation stands for two groups.
   const [head = [], tail = []] = address
     .replace(/%.*/, '')
     .replace(/[\d.]+\.\d+$/, '0:0')

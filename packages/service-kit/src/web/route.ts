@@ -26,7 +26,7 @@ export interface Context {
 /** The definition of an operation. The route, its documentation and its problems derive from the definition. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
-  /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
+  /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The part `things` is the operation's tag. */
   path: string
   scope: Scope
   summary: string

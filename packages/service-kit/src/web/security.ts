@@ -9,7 +9,8 @@ import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems.ts'
 
 /**
- * The content security policy of all answers except pages. If a browser shows JSON as a page, that page can neither load other files nor be framed.
+ * The content security policy of all answers except pages. If a browser shows JSON as a page, that page can neither load other files nor be shown in
+ * a frame.
  */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }
 
@@ -22,8 +23,8 @@ const yearSeconds = 365 * 24 * 60 * 60
  * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. The headers are computed once. Setting
  * them one by one takes half the time of `setHeaders`.
  *
- * Over https, it adds Strict-Transport-Security. Subdomains are left out, because they may belong to others. So is localhost, where other ports use
- * http.
+ * Over https, it adds Strict-Transport-Security. Subdomains are left out, because they may belong to others. Localhost is also left out, because its
+ * other ports use http.
  */
 export function answerHeaders(): RequestHandler {
   const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
@@ -39,7 +40,6 @@ export function answerHeaders(): RequestHandler {
 const isLocalhost = (host = '') => /^(.+\.)?localhost(:\d+)?$/i.test(host)
 
 interface PageHeaders {
-  /** The allowed sources, by directive. */
   directives: Record<string, string[]>
   opener?: 'same-origin' | 'same-origin-allow-popups'
 }
@@ -151,7 +151,6 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-/** Returns the caller of the request; undefined without authentication. */
 export function callerOf({ locals }: Response): Caller | undefined {
   return locals.caller
 }

@@ -22,20 +22,17 @@ import { answerHeaders, authenticate, refuseForeignPosts, requireKnownHost } fro
 export interface WebOptions extends Documented {
   readiness: Readiness
   redelivered?: () => readonly Redelivered[]
-  /** The checks of callers; undefined without authentication. */
   auth: Auth | undefined
-  /** Further known host names, separated by commas. */
   hosts: string
   /**
-   * The number of proxies before the service. Each proxy adds the address of its caller to X-Forwarded-For. In X-Forwarded-Prefix,
-   * a proxy may send the path under which it publishes the service.
+   * The number of proxies before the service. Each proxy adds the address of its caller to X-Forwarded-For. In X-Forwarded-Prefix, a proxy may send
+   * the path at which clients reach the service.
    */
   proxies: number
   limits: Limits | undefined
   files?: readonly StaticFile[]
   /** The start page; the default is the page of operations. */
   page?: Site | undefined
-  /** The recorder of traces; undefined if traces are off. */
   tracing?: Tracing | undefined
   log: Logger
   metrics: Pick<Metrics, 'request'>

@@ -33,7 +33,7 @@ export async function deadLettersCommand(
     const chosen = selectEntries(deadLetters.entries, asked.what)
     if (asked.command === 'replay') {
       requireAttempt(chosen, asked)
-      // Stores the current attempts before the operator edits the event, because another replay may add an attempt meanwhile.
+      // The current attempts are determined before the operator edits the event, because another replay may add an attempt during the edit.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
       return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
@@ -65,8 +65,8 @@ async function replayAll(
 }
 
 /**
- * Checks the attempt that a command names: it must be the current attempt. If an entry has several attempts, a command with a file must name the
- * attempt, because the file may be an edit of any attempt.
+ * Checks the attempt that a command names: it must be the current attempt. If an entry has several attempts, a command with an edited file must name
+ * the attempt, because the file may come from any of them.
  * @throws {OperationError}
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ReplayCommand): void {
@@ -175,7 +175,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Returns a flag without its value. The Makefile passes a variable's value, so `--dry-run=0` means that the flag is not set. */
+/** Returns a flag without its value. A flag with a value such as `0` is left out: the Makefile passes the value of DRY_RUN as `--dry-run=0`. */
 function flagOf(argument: string): string[] {
   const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
   if (flag === undefined || word === undefined) return [argument]
@@ -189,9 +189,10 @@ function misuse(message: string, cause?: unknown): OperationError {
 }
 
 /**
- * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. If the edited event is refused, its file remains, and the error names the file.
+ * Opens an event in an editor ($VISUAL or $EDITOR) and returns the saved bytes. If the edited event is refused, the file remains, and the error names
+ * the file.
  * @param attempt the position of the failed record
- * @param refusalOf returns the problems of an event, one on each line
+ * @param refusalOf returns the reasons why an edited event would be refused
  * @param replayOf returns the position of the new record if the attempt was replayed during the edit
  * @throws {OperationError}
  */

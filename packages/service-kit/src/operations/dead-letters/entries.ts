@@ -12,7 +12,10 @@ export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
 
 /** The failures of one event in one app. */
 export interface Entry {
-  /** The id derives from the app and the id of the first failed record. If the record has no id (version 0.1.0), its position is used. */
+  /**
+   * The id derives from the app and the id of the first failed record. If the record has no id (version 0.1.0), the id derives from the record's
+   * position.
+   */
   id: string
   app: string
   /** The id of the event's first failed record, found through the notes of replays. */
@@ -33,7 +36,7 @@ const suffix = deadLetterTopic('')
 
 /**
  * Reads the dead-letter topics (`*.dead`), and returns one entry for each event and app. A publisher can claim any origin in a header. So a record
- * joins the entry of its origin only if the note of a replay confirms it.
+ * joins the entry of its origin only if the note of a replay confirms the claim.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (DeadLetter | ReplayNote)[] = []
@@ -104,14 +107,17 @@ interface Indexed<T> {
 interface Lineage {
   /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /** Identifies a failure. Dead letters without a record id are one failure if they have the same position, until a note reports a replay. */
+  /**
+   * Returns a key for a failure. If record ids are missing, dead letters at the same position have the same key, until a note of this position
+   * follows.
+   */
   failureOf(deadLetter: DeadLetter, index: number): string
   first(deadLetter: DeadLetter): Failed
 }
 
 /**
  * Finds the note of each dead letter, and the failed record of each replayed record, by record ids. A topic that was created again uses the same
- * positions again, so positions are compared only for records without ids (version 0.1.0). Such a note applies only to earlier dead letters.
+ * positions again, so positions are compared only for records without ids (version 0.1.0). A note without ids applies only to earlier dead letters.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()
@@ -136,7 +142,8 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
     const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The dead letter of a replayed record names another position as its origin. Equal positions mean that a new record has this position now.
+    // The dead letter of a replayed record names another position as its origin. Equal positions mean that the topic was created again, and a new
+    // record has this position.
     if (origin && positionText(origin) === positionText(position)) return undefined
     const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note
@@ -195,7 +202,7 @@ export function groupsOf(entries: Entry[]): Group[] {
 }
 
 /**
- * Returns the entries for an argument: `all`, a group, or the beginning of an id, with or without hyphens.
+ * Returns the entries for an argument: `all`, a group, or the beginning of an entry's id. The hyphens of the id are optional.
  * @throws {OperationError} if the argument matches no entry, or matches several ids
  */
 export function selectEntries(entries: Entry[], what: string): Entry[] {

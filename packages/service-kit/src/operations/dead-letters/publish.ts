@@ -14,8 +14,8 @@ const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'
 
 /**
  * Publishes a record, unless the log already has it. Then writes the note of the replay to the dead-letter topic.
- * @param log reads the new record again, for its time and id
- * @throws the client's error if it also affects other records
+ * @param log reads the published record, to determine its id
+ * @throws the Kafka client's error, if the error would also occur for other records
  */
 export async function publishReplay(
   producer: Client,
@@ -55,7 +55,10 @@ function refusalIn(error: Error, topic: string): Published {
   return { result: 'refused', why: [why] }
 }
 
-/** Publishes to all in-sync replicas and returns the record's position. The client omits the position only without acknowledgements (acks: 0). */
+/**
+ * Publishes to all in-sync replicas and returns the record's position. The Kafka client omits the position only if it requests no acknowledgements
+ * (acks: 0).
+ */
 async function send(producer: Client, message: Outgoing): Promise<RecordPosition> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [position] = offsets ?? []
@@ -71,7 +74,7 @@ export interface ReplayIntent {
 
 /** Stores the intents of replays, because a crash may leave a published record without its note. */
 export interface ReplayJournal {
-  /** Stores intents before their records are published. An earlier intent for the same record is kept. */
+  /** Stores intents before their records are published. If a record already has an intent, this intent is kept. */
   begin(intents: ReplayIntent[]): void
   begun(of: string): ReplayIntent | undefined
 }
@@ -123,7 +126,10 @@ async function recordsOf(
   return found
 }
 
-/** Returns true if a replay wrote this record. Compares bytes, key and all headers, because any publisher can write the header `replayed-from`. */
+/**
+ * Returns true if a record of the log is the record of this replay. It compares bytes, key and all headers, because any publisher can write the
+ * header `replayed-from`.
+ */
 function isRecordOf({ key, value, headers }: ReplayRecord, record: LogRecord): boolean {
   return (
     record.value.equals(value) &&

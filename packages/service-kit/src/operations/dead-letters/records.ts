@@ -22,7 +22,10 @@ export interface DeadLetter {
   position: RecordPosition
   /** The origin that the failed record claims: its own position, or an earlier position if it is the record of a replay. */
   origin: RecordPosition
-  /** The failed record's id and time of arrival, in milliseconds since 1970. Undefined for dead letters of version 0.1.0 and of last resort. */
+  /**
+   * The failed record's id, and its time of arrival in milliseconds since 1970. Undefined for dead letters of version 0.1.0, and for dead letters
+   * with only a position and a reason.
+   */
   record: string | undefined
   arrivedAt: number | undefined
   /** The SHA-256 of the failed record's value, in hex. Undefined if the record's id is known, or if the dead letter has no event. */
@@ -32,7 +35,7 @@ export interface DeadLetter {
   deadLetterPosition: RecordPosition
 }
 
-/** The note of a replay: the record at `of` was published again at `as`. */
+/** The note of a replay: the record at `of` was published again as the record at `as`. */
 export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
@@ -47,7 +50,7 @@ export interface ReplayNote {
 
 /**
  * Reads the records of a dead-letter topic in order, including those of other applications.
- * @param spans the parts to read; the whole topic by default
+ * @param spans the parts of partitions to read; by default, the whole topic
  */
 export async function* readDeadLetterTopic(
   log: LogReader,
@@ -61,7 +64,7 @@ export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind:
   return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
-/** The maximum lengths of an app's name (as in the schema of AppName) and of a reason. Longer texts are from other applications. */
+/** The maximum lengths of an app's name (as in the schema of AppName) and of a reason. A record with a longer text is from another application. */
 const maxAppLength = 200
 const maxReasonLength = 100
 
@@ -127,7 +130,8 @@ export interface FailedEvent {
 const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
 /**
- * Returns the problems in a dead letter's detail. A list of problems contains no values. A sentence is masked again, unless `values` is true.
+ * Returns the problems in a dead letter's detail. A list of problems contains no values of the event. A sentence may contain values, so it is masked
+ * again unless `values` is true.
  */
 export function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
@@ -175,7 +179,7 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | '
   return { key: keyBytes(escaped), headers, timestamp }
 }
 
-/** The end of each partition when the dead letters were listed, by `topic/partition`. */
+/** The end offset of each partition at the time when the dead letters were listed. The keys have the form `topic/partition`. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
 interface ReplayNotes {

@@ -20,7 +20,7 @@ import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 export interface ReplayRecord {
   /** The event's origin. The new record is published to the topic and partition of the origin. */
   origin: RecordPosition
-  /** The position of the failed record, as text. `record` is its id. */
+  /** The position of the failed record, as text. `record` is the failed record's id. */
   of: string
   record: string | undefined
   failed: string
@@ -41,8 +41,8 @@ interface ReplayRecordOptions {
 }
 
 /**
- * Returns the record that replays an attempt, with its headers, or the reasons why the attempt must not be replayed. An edit may change the key
- * (`keyAfter`). An event of our services gets a new signature if it was edited, or if it was published before the services signed events.
+ * Returns the record that replays an attempt. If the attempt must not be replayed, it returns the reasons. An edit may change the key (`keyAfter`).
+ * An event of our services gets a new signature if it was edited, or if it was published before the services signed events.
  */
 export async function makeReplayRecord(
   log: LogReader,
@@ -85,11 +85,11 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** The reasons for which a replay checks the event again, with the current schemas, trust file and code. */
+/** The reasons for a dead letter that a replay checks again, with the current schemas, trust file and code. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
 /**
- * Returns true if an event with this reason may be replayed unchanged. All other reasons are rules of a service: it would refuse the event again.
+ * Returns true if an event with this reason may be replayed unchanged. All other reasons are rules of a service, which would refuse the event again.
  */
 export const isReplayable = (reason: string): boolean => replayableReasons.has(reason)
 
@@ -98,9 +98,8 @@ interface ReplayedEvent {
   value: Uint8Array
   /** The reason of the dead letter; undefined for an edited event. */
   reason: string | undefined
-  /** The detail of the dead letter, without personal data. */
+  /** The problems in the dead letter's detail, without personal data. */
   problems?: string[]
-  /** The signature of the failed record. */
   signature: string | undefined
   /** True if the operator vouches for the event. An event of our services then gets the operator's signature. */
   isVouchedFor: boolean
@@ -131,8 +130,8 @@ export function checkReplay(
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
 /**
- * Returns the key of an edited event. A key that derives from the Payload is derived again. Any other key stays, such as a key that the publisher
- * chose, or a key on an undeclared topic.
+ * Returns the key of an edited event. A key that derives from the Payload is derived from the edited Payload. Any other key stays the same, such as a
+ * key that the publisher chose, or a key on an undeclared topic.
  */
 function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
   const fields = keyFields(undefined, topic)
@@ -149,8 +148,8 @@ interface KnownIdsOptions {
 }
 
 /**
- * Returns the bytes to replay. Receivers derive missing ids from the bytes. If these ids would change, the ids of the failed event are written into
- * the envelope.
+ * Returns the bytes to replay. Receivers derive missing ids from the bytes. If the ids would change, the failed event's ids are written into the
+ * envelope of the new record.
  */
 function withKnownIds(
   bytes: Uint8Array,

@@ -26,7 +26,7 @@ export interface ReplayOptions {
   edited?: Uint8Array | undefined
   /** Maps an entry's id to the record position of the attempt to replay. The default is the newest attempt without a replay. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** The ends of the dead-letter topics when the entries were read. Later notes are read from the log. */
+  /** The ends of the dead-letter topics when the entries were read. Notes after these offsets are read from the log. */
   readUpTo?: ReadUpTo | undefined
   journal?: ReplayJournal | undefined
   /** Events before this time have ids that derive from their positions (`momentOf`). */
@@ -38,10 +38,10 @@ const atOnce = 50
 /**
  * Replays dead letters: publishes them to the topic and partition of their origin, unless they would fail again. A replayed record has the event's
  * bytes, key, headers and ids, and the header `replayed-from`. An edited record has the edited bytes, a new signature, and the key that derives from
- * these bytes. Then a note is written to the dead-letter topic.
+ * these bytes. After each record, a note is written to the dead-letter topic.
  *
- * Notes in the log report the replays, so new notes are read before each publish. Two processes can still replay the same dead letter at the same
- * moment. The duplicate has no effect.
+ * Notes in the log report earlier replays, so new notes are read before records are published. Two processes can still replay the same dead letter at
+ * the same moment. The duplicate has no effect.
  *
  * An event that failed in two apps is published once. Both apps receive it, even an app for which the result is `refused`.
  * @throws {OperationError} if Kafka failed
@@ -74,7 +74,7 @@ export async function* replayEntries(
   /** The result for each failed record. Two entries have the same failed record if the event failed in two apps. */
   const settled = new Map<string, Result>()
 
-  /** Publishes all records, then returns the first failure. So the caller can report the published records before the failure. */
+  /** Publishes all records, then returns the first failure. So the caller can report the published records before it throws the failure. */
   async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
