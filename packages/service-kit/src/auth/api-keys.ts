@@ -132,7 +132,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
       problem = ''
     } catch (error) {
       refuse(error as ApiKeysError)
-      // The error may end without a change of the file, so the next check reads the file again.
+      // The cause of the error may disappear without a change of the file, so the next check reads the file again.
       if (!(error as ApiKeysError).isText) version = undefined
     }
   }

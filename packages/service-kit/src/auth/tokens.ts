@@ -48,7 +48,7 @@ function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
-/** Returns the scopes in the claims `scope` (RFC 9068, section 2.2.3) and `scp`, which some issuers use. */
+/** Returns the scopes in the claim `scope` (RFC 9068, section 2.2.3), and in `scp`, which some issuers use instead. */
 function scopesOf({ scope, scp }: JWTPayload): Set<string> {
   return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 }

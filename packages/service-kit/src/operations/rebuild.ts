@@ -23,7 +23,7 @@ export interface RebuildCounts {
   read: number
   applied: number
   unchanged: number
-  /** Events for which this service has no handler in a rebuild. */
+  /** The number of events for which rebuilds of this service have no handler. */
   unhandled: number
   /** Dead letters of this service, by reason. A rebuild skips them, because the service rejected them. */
   aside: Record<string, number>

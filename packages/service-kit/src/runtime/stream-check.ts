@@ -86,7 +86,7 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
  * Creates the check that the service can use the stream. It asks Kafka, because the sidecar stays healthy if the broker is unreachable or denies
  * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing because a replica starts.
  *
- * Each check opens a new connection, because brokers can move.
+ * Each check opens a new connection, because the addresses of brokers can change.
  */
 export function createStreamCheck(
   settings: StreamSettings,

@@ -41,8 +41,8 @@ const maxWaitMs = 5_000
 const lateCheckMs = 1_000
 
 /**
- * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush. With one
- * flush at a time, items keep the order of their arrival. An idle queue flushes at the end of the event loop's current turn.
+ * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush.  An idle
+ * queue flushes at the end of the event loop's current turn.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []

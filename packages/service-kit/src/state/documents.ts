@@ -29,7 +29,7 @@ export type DocumentsOf = (tenant: string) => Documents
 const internal = { kind: 'internal' } as const
 
 /**
- * Creates the access to the documents of all tenants.
+ * Creates the function that returns the documents of a tenant.
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
  * @param watch receives the size and the times of each stored batch
  */

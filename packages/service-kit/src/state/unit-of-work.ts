@@ -25,7 +25,7 @@ export interface View {
 /** An operation of a batch. It decides about one document, and may write only this document. */
 interface Work<R> {
   key: string
-  /** The tenant's prefix of all keys; empty by default. */
+  /** The prefix of the tenant's keys; empty by default. */
   space?: string
   /**
    * The keys of other documents that the operation reads. These documents may change before the write, and a bulk read may leave them out. If an
@@ -104,8 +104,7 @@ const cautiousMs = 10_000
 const transactionItems = 500
 /**
  * The largest number of new documents in a batch that get a guard. The guard confirms that a document is absent, because a bulk read may leave out
- * documents. If a batch has more new documents, they are read again instead. A guard costs 150 µs. A second read costs a round trip and 15 µs for
- * each document (measured on SQLite, docs/adr/0017).
+ * documents. If a batch has more new documents, they are read again instead. docs/adr/0017 compares the costs.
  */
 const maxGuarded = 4
 

@@ -80,7 +80,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   })
 
   /**
-   * Asks Kafka for the broker's times of records that seem old enough to need no signature. Otherwise a publisher could choose an early time. Returns
+   * Asks Kafka for the broker's times of records that seem old enough to need no signature, because a publisher could have set an early time. Returns
    * the failure if Kafka does not answer.
    */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {

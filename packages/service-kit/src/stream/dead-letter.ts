@@ -9,7 +9,7 @@ const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
 /**
- * Returns the id that all dead letters of an app about the same record have.
+ * Returns the id of a dead letter. All dead letters of an app about the same record have the same id.
  * @param record the record's id; if it is unknown (version 0.1.0), the result derives from the position
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
@@ -18,8 +18,7 @@ export function deadLetterId(app: string, { topic, partition, offset }: RecordPo
 }
 
 /**
- * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, with the fault in headers. Its id derives from
- * the app and the record, so dead letters of repeated deliveries have the same id.
+ * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, with the fault in headers.
  *
  * A record of 256 KiB makes a dead letter below 800 KiB; the limit is 1 MiB (topic-settings.ts). A binary key grows to three characters for each
  * byte, and the added headers take less than 16 KiB.
@@ -50,7 +49,7 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
 
 export const unread = 'unread'
 
-/** Returns the dead letter of last resort, for a record on which our own code fails. It has only the position and a reason. */
+/** Returns the dead letter for a record on which our own code fails. It has only the position and a reason. */
 export function lastResortDeadLetter(position: RecordPosition, reason: string, app: string, now: Date): OutgoingEvent {
   const detail = `the code around the handler failed twice on this record; the log of ${app} has the error`
   const delivery = { origin: position, position }

@@ -88,7 +88,6 @@ export function createIntake<R>(
   }
 }
 
-/** Returns the `Name@Version` of each handled event. */
 export function handledTypes(handlers: Handlers): EventType[] {
   return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 }

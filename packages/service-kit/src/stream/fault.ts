@@ -24,7 +24,7 @@ export class HandlerError extends Error {
 /** The codes of bugs in handlers, and of bugs in the code around handlers. */
 export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
 
-/** The codes of faults of our services. The same bytes may succeed after the service is fixed. */
+/** The codes of faults that our services cause. The same bytes may succeed after the service is fixed. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', ...bugs])
 
 export function faultCodes(refusals: ReadonlySet<string>): string[] {

@@ -28,10 +28,7 @@ export interface ObservedDelivery {
   end(outcomes: readonly Outcome[], error: string | undefined): void
 }
 
-/**
- * Observes a bulk delivery. Each event whose trace is recorded gets a span in the trace of its TraceId, with a link to the delivery's span. Dapr 1.18
- * records no span for a delivery of raw payloads.
- */
+/** Observes a bulk delivery. Each event whose trace is recorded gets a span in the trace of its TraceId, with a link to the delivery's span. */
 export function observeDelivery(
   entries: readonly BulkEntry[],
   now: Date,

@@ -148,7 +148,7 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
   return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
 }
 
-/** Returns the size of a record in bytes. The key is added twice, because it is also sent as a header. */
+/** Returns the size of a record in bytes. The key is counted twice, because it is also sent as a header. */
 function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
   const texts = [key, key, ...Object.entries(headers).flat()]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
@@ -156,8 +156,8 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 
 /**
  * Returns the record of an envelope, with the service's signature. The record of a reaction also has the time at which the event's cause arrived.
- * @param traceparent the record's header `traceparent`; undefined for no header
- * @throws {Error} if the trust file does not list this event of the service
+ * @param traceparent the record's header `traceparent`; undefined if the record gets no such header
+ * @throws {Error} if publishers.json does not list this event of the service
  */
 export function recordOf(
   topic: string,

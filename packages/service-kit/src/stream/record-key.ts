@@ -3,8 +3,8 @@ import { mayShow, parseGuid } from '@orderflow/envelope'
 import { keyOf } from '@orderflow/envelope/kafka'
 
 /**
- * Returns true if a record's key may be shown. A GUID may be shown. A key that derives from the Payload may be shown if each of its fields may be
- * shown. Any other key is a text of the publisher, and may be a person's name.
+ * Returns true if a record's key may be shown. A GUID may be shown, and so may a key that derives from Payload fields that may be shown. Any other
+ * key is a text of the publisher, and may be a person's name.
  * @param fields the fields of the Payload that form the key of the record's topic
  */
 export function mayShowKey(key: Buffer, fields: readonly string[], document: unknown): boolean {

@@ -101,7 +101,7 @@ export function momentOf(positionIdsBefore: string): number {
 
 /**
  * Returns the source from which an envelope's missing ids derive (ADR 32).
- * @param positionIdsBefore the time before which ids derive from positions (`momentOf`)
+ * @param positionIdsBefore events before this time get ids that derive from their positions (`momentOf`)
  */
 export function idSourceOf(
   { value, key, arrivedAt, origin }: RecordContent & { arrivedAt: number; origin: RecordPosition },
@@ -129,7 +129,7 @@ export interface Delivery extends Evidence {
   arrivedAt: number
   /** The origin of the event. It differs from `position` if the record is a replay. */
   origin: RecordPosition
-  /** The id of the first failed record, as the header claims. */
+  /** The id of the first failed record, as the header `replayed-record` claims. */
   replayedRecord?: string | undefined
   /** The key as text; undefined for a binary key. */
   key: string | undefined
@@ -137,7 +137,7 @@ export interface Delivery extends Evidence {
   escapedKey: string | undefined
   /** The header `traceparent`; undefined if it is invalid. */
   traceparent: string | undefined
-  /** The time when the cause of a reaction arrived, in milliseconds since 1970, as the header claims. */
+  /** The time when the cause of a reaction arrived, in milliseconds since 1970, as the header `caused-at` claims. */
   causedAt: number | undefined
   /** The value; empty for a tombstone. */
   value: Uint8Array

@@ -131,7 +131,7 @@ function consequenceOf(
       return 'Kafka keeps one event of each key, and refuses events without one'
     case 'retention.ms':
     case 'retention.bytes':
-      // A retention that was set on the topic itself is intended (./orderflow retention). A broker's default may be unintended.
+      // A retention that was set on the topic itself is intended (`./orderflow retention`). A broker's default may be unintended.
       return configSource === ownSetting
         ? undefined
         : "the broker's default deletes events, and a rebuild reaches less far"

@@ -175,7 +175,6 @@ export interface Tracing {
   /**
    * Returns true if a trace is recorded. The decision comes from `parent`, or derives from the trace's id, so that all services make the same
    * decision.
-   * @param traceId the id of the trace: 32 hex digits
    */
   isSampled(traceId: string, parent: SpanContext | undefined): boolean
   /** Begins a child of `parent`, or the first span of a sampled trace. */

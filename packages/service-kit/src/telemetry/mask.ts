@@ -119,7 +119,7 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
 const word =
   /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
-/** The smallest length of a masked part of a word. Shorter parts occur in half of all texts. */
+/** The smallest length at which a text is masked if it is only a part of a hidden word. Shorter parts occur in half of all texts. */
 const minPartLength = 3
 
 /**
@@ -151,7 +151,7 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** The smallest number of digits of a masked number. */
+/** The number of digits from which a number is masked. */
 const minDigits = 5
 
 /** Returns true for an id. Ids stay readable, because they identify no person and most messages contain an id. */

@@ -12,7 +12,6 @@ export interface FakeRecord {
   headers?: Record<string, string> | LogRecord['headers']
 }
 
-/** A log in memory for unit tests. */
 export class FakeLog implements LogReader {
   readonly records: LogRecord[] = []
 

@@ -10,7 +10,6 @@ export interface BadRequest {
   tells: RegExp
 }
 
-/** An event as an outside publisher sends it. */
 export interface SubjectEvent {
   topic: string
   key: string | undefined

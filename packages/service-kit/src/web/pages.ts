@@ -7,7 +7,6 @@ import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './security.ts'
 
 export interface StaticFile {
-  /** The path, such as `/schemas/common.json`. */
   path: string
   /** The media type; texts also have a charset. */
   type: string

@@ -78,9 +78,8 @@ const defaultMemory = 20_000
 const roundingMs = 1e-3
 
 /**
- * Creates a quota for each key. It allows `perMinute` requests at once, and then one request every 60 s / `perMinute`. Fixed windows of a minute would
- * allow twice as many requests around the start of a window. The only state is the time when the quota is full again (generic cell rate algorithm,
- * ITU-T I.371; ADR 38).
+ * Creates a quota for each key. It allows `perMinute` requests at once, and then one request every 60 s / `perMinute`.  The only state is the time
+ * when the quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
  * The memory has two halves. The older half is dropped when the newer half is full. A forgotten key gets a full quota.
  * @param perMinute the number of requests per minute, above 0

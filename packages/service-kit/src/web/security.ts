@@ -84,9 +84,8 @@ function isOf(origin: string, host: string): boolean {
 }
 
 /**
- * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding. In this attack, the owner of evil.example points that
- * name to 127.0.0.1. Browsers then treat this service as a part of that site. Known names are the names of this machine, the names in `hosts`, and
- * all literal addresses.
+ * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding (docs/adr/0031). Known names are the names of this
+ * machine, the names in `hosts`, and all literal addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {

@@ -28,7 +28,7 @@ export interface ReplayRecord {
   key: Buffer | undefined
   value: Buffer
   headers: LogRecord['headers']
-  /** The position of the new record, as text, if an interrupted replay published it but did not write the note. */
+  /** The position of the new record, as text, if an interrupted replay published the record but did not write the note. */
   publishedAs?: string
 }
 
@@ -85,7 +85,7 @@ export async function makeReplayRecord(
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
 
-/** The reasons for a dead letter that a replay checks again, with the current schemas, trust file and code. */
+/** The reasons of dead letters whose events may be valid now. A replay checks the event again, with the current schemas, trust file and code. */
 const replayableReasons: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
 /**

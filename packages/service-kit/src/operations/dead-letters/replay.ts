@@ -22,7 +22,7 @@ export interface ReplayOptions {
   trust: Trust
   /** True to check everything and publish nothing. */
   dryRun?: boolean
-  /** The bytes of the edited event, if only one entry is replayed. */
+  /** The bytes of the edited event. An edit is possible only in a replay of one entry. */
   edited?: Uint8Array | undefined
   /** Maps an entry's id to the record position of the attempt to replay. The default is the newest attempt without a replay. */
   attempts?: ReadonlyMap<string, string> | undefined
