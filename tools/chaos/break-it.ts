@@ -17,13 +17,13 @@ export interface BreakOptions {
   rate: number
   /** The time after which no step begins. */
   minutes: number
-  /** Returns the steps. `disks` is true if disks can be full here. */
+  /** Returns the steps. `disks` is true if this machine allows steps with full disks. */
   steps: (disks: boolean) => Iterable<Step>
   onProgress: (line: string) => void
 }
 
 const warmUpMs = 3_000
-/** The time after the load until clients give up if their requests are still refused. */
+/** The time after the end of the load. Clients whose requests are still refused then give up. */
 const patienceMs = 120_000
 
 /** Loads the system and runs the steps. Returns when every client has its answer. */

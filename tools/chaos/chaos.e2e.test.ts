@@ -34,7 +34,7 @@ const steps: Step[] = [
     restMs: 500,
   },
 ]
-/** Needs a user who may mount a disk. */
+/** A step that needs a user who may mount a disk. */
 const diskStep: Step = { faults: [{ kind: 'full disk', disk: 'state', ms: 2_000 }], apartMs: 0, restMs: 500 }
 
 describe('the system under load and faults', () => {
@@ -56,7 +56,7 @@ describe('the system under load and faults', () => {
     })
   })
 
-  it('leaves nothing lost, duplicated, stuck or wrong', function () {
+  it('ends without lost, duplicated, stuck or wrong orders', function () {
     const { seconds, http, outside } = report.load
     const disks = steps.includes(diskStep) ? '' : ', without a full disk'
     if (this.test) this.test.title += ` (${http + outside} orders in ${seconds.toFixed(0)} s${disks})`
@@ -71,7 +71,7 @@ describe('the system under load and faults', () => {
     expect(felt).to.deep.equal(steps.map(() => true))
   })
 
-  it('produces orders, cancellations, dead letters and poison records', () => {
+  it('includes orders from both sources, refunds, dead letters and poison records', () => {
     const { orders, cancellations, events, deadLetters, poison } = report.counts
     for (const { source, stored, paid } of orders)
       expect([source, stored > 50, paid > 50]).to.deep.equal([source, true, true])

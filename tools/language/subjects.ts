@@ -51,7 +51,6 @@ export function subjectsSince(): string[] | undefined {
   }
 }
 
-/** Returns the problems of the subjects of the commits since the commit in commits.json. */
 export async function wrongSubjects(): Promise<string[]> {
   const subjects = subjectsSince()
   if (!subjects) {

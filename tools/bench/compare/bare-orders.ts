@@ -1,7 +1,7 @@
 import express from 'express'
 import { newOrder, readOrder } from './order.ts'
 
-// `node bare-orders.ts` with PORT: only validates and answers, without a sidecar.
+// `node bare-orders.ts` with PORT: only validates requests and answers them, without a sidecar.
 const app = express()
 app.use(express.json())
 app.get('/readyz', (_request, response) => response.sendStatus(200))

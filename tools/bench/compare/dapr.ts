@@ -1,4 +1,4 @@
-/** Calls Dapr’s HTTP API with one item per call, as its quickstarts do. */
+/** Calls Dapr’s HTTP API with one item per call, as Dapr’s quickstarts do. */
 const dapr = `http://127.0.0.1:${process.env.DAPR_HTTP_PORT}/v1.0`
 
 const headers = { 'content-type': 'application/json' }

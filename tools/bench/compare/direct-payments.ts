@@ -7,10 +7,13 @@ import { pay, paymentKey, readOrderCreated } from './payment.ts'
 // `node direct-payments.ts` with BROKER, DATABASE and TOPIC (to publish to): a Kafka client and SQLite in one process.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/** The most events in a batch. All may go to one partition, which accepts 256 KiB (packages/service-kit/src/stream/topic-settings.ts). */
+/**
+ * The largest number of events in a batch. All of them may go to one partition, which accepts 256 KiB
+ * (packages/service-kit/src/stream/topic-settings.ts).
+ */
 const maxPublished = 250
 
-/** Has the settings of daprd’s component: a commit waits until its data is on the disk. */
+/** Has the same settings as daprd’s component: a commit waits until its data is on the disk. */
 const database = new DatabaseSync(file, { timeout: 10_000 })
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 database.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')

@@ -12,7 +12,7 @@ app.get('/dapr/subscribe', (_request, response) => {
   response.json([{ pubsubname: 'pubsub', topic: 'orderevents', route: '/orders', metadata: { rawPayload: 'true' } }])
 })
 
-/** Dapr wraps a raw event in a CloudEvent, as base64. */
+/** Dapr wraps a raw event in a CloudEvent, which contains the event as base64. */
 app.post('/orders', async (request, response) => {
   const { id, data_base64: data } = request.body as { id: string; data_base64: string }
   const event = readOrderCreated(Buffer.from(data, 'base64'), { topic: 'orderevents', partition: 0, offset: id })

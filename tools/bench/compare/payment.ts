@@ -27,7 +27,7 @@ export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'
 export const paymentKey = ({ Payload }: FullEvent<'OrderCreated@1'>) =>
   `payment/${deterministicId('payment', Payload.OrderId)}`
 
-/** Decides a payment once. For a payment that is already decided, returns the same state and announcement. */
+/** Decides a payment once. If the payment is already decided, returns the same state and announcement again. */
 export function pay(
   { Id, CorrelationId, TraceId, Payload }: FullEvent<'OrderCreated@1'>,
   known: PaymentState | undefined,

@@ -10,7 +10,7 @@ import (
 //
 //	/hold  holds all data in both directions, and keeps connections open
 //
-//	/cut   resets all connections and drops held data, and also resets new connections
+//	/cut   drops held data, and resets all connections, including new ones
 //
 //	/open  ends a fault and forwards held data
 func handleFaults() {

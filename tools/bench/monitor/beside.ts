@@ -16,7 +16,7 @@ export interface Beside {
 }
 
 /**
- * Measures payments per second, in turn without and with the monitor. The monitor is suspended while orders are published. Then it indexes
+ * Measures payments per second, alternately without and with the monitor. The monitor is suspended while orders are published. Then it indexes
  * two events of each order.
  */
 export async function beside(

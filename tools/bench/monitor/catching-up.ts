@@ -53,11 +53,11 @@ export async function caughtUp(stack: BenchStack): Promise<void> {
   })
 }
 
-/** The index counts events in steps of this length (packages/event-monitor/src/index/segment.ts). */
+/** The index counts the events of each interval of this length (packages/event-monitor/src/index/segment.ts). */
 const stepMs = 5_000
 
 /**
- * Counts new events in the index. The lag and the total are unsuitable: a suspended monitor reports an old lag, and the total shrinks when
+ * Counts new events in the index. The monitor's lag and total are unsuitable: a suspended monitor reports an old lag, and the total shrinks when
  * the oldest events are dropped.
  * @returns a function that waits for a number of new events
  */

@@ -26,7 +26,7 @@ export interface Live {
   behindSeconds: number
 }
 
-/** Publishes for this many seconds, while a client searches and a browser shows the page. */
+/** Publishes for the given number of seconds, while a client searches and a browser shows the page. */
 export async function live(run: Run, stack: BenchStack, seconds: number): Promise<Live> {
   const url = urlOf(stack)
   const searches: number[] = []

@@ -9,7 +9,7 @@ import { type Site, type StoredVariant, specOf } from './system.ts'
 
 const connections = 256
 export const steadyRate = 300
-/** An order with this fact is Paid. */
+/** The end of a fact’s key. An order with this fact is Paid. */
 const paid = '/PaymentApproved'
 
 export interface OrderCell {
@@ -64,11 +64,11 @@ export async function orderAt(
       return found < count ? `${found} of ${count} are` : undefined
     })
 
-  /** Waits until order-service has read all orders again, because this work would affect the next measurement. */
+  /** Waits until order-service has consumed the events of all orders, because this work would affect the next measurement. */
   const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0
-  /** Measures one kind of load at each round trip. Measure the steady load before the full load, which would disturb it. */
+  /** Measures one kind of load at each round trip. Measure the full load last, because it would disturb the steady load. */
   async function atEach(measure: (cell: OrderCell) => Promise<void>) {
     for (const cell of cells) {
       await proxy.setRoundTrip(cell.roundTrip)

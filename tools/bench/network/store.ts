@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
 
-/** The key of a stored document, and its time in milliseconds since 1970, or NaN. */
+/** The key of a stored document, and the time when it was stored, in milliseconds since 1970, or NaN if unknown. */
 export interface Stored {
   key: string
   at: number

@@ -14,7 +14,7 @@ export interface Variant {
   /** The folder of the checkout, which may be an older one. */
   root: string
   store: Store | 'sqlite'
-  /** The number of a sidecar’s connections to PostgreSQL, if it differs from the component. */
+  /** The number of a sidecar’s connections to PostgreSQL, if it differs from the number in the component. */
   pool?: number
 }
 
@@ -27,7 +27,7 @@ export interface Site {
   proxy: DelayProxy
 }
 
-/** Returns the number of consumer group members in one sidecar. */
+/** Returns the number of consumer group members that one sidecar has. */
 export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }

@@ -15,8 +15,8 @@ const connections = 256
 const scope = 'orders:write'
 
 /**
- * Measures the cost of authentication: no authentication, an API key, and a token. Each round starts new processes, because two processes
- * of the same program differ by more than authentication costs. Another order-service consumes the events. BEFORE=folder adds an older checkout.
+ * Each round starts new processes, because two processes of the same program differ by more than the cost of authentication. Another order-service
+ * consumes the events. BEFORE=folder adds an older checkout.
  */
 export const access: Part = {
   title: `POST /v1/orders with and without authentication, ${connections} connections`,

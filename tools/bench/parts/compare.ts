@@ -33,7 +33,7 @@ interface Summary extends Aftermath {
   payments: Payment[]
 }
 
-/** Measures how fast programs with other frameworks pay the same events, and how long payments pause after a kill. */
+/** Measures how fast programs with other frameworks pay the same orders, and how long payments pause after a program is killed. */
 export const compare: Part = {
   title: 'the same OrderCreated events, compared with NestJS, Watermill and Spring Kafka, all with PostgreSQL',
 

@@ -20,7 +20,7 @@ interface Sample extends Size {
   peaks: PeakMemory
 }
 
-/** Measures rate and memory with a larger backlog and larger events. EVENTS=1000000 changes the largest backlog. */
+/** EVENTS=1000000 changes the largest backlog. */
 export const growth: Part = {
   title: 'a backlog of outside events until all orders are Paid: 1, 4 and 16 times the events and their size',
 
@@ -66,7 +66,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   return { ...size, perSecond, peaks }
 }
 
-/** The longest time per event on a slow machine. */
+/** The time per event after which the benchmark gives up. It is enough for a slow machine. */
 const patienceMs = 10
 
 function findings(samples: Sample[]): Findings {

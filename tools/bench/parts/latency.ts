@@ -19,7 +19,7 @@ interface Sample {
 
 const goalRate = 500
 
-/** Measures the duration of an order at a steady rate. RATES="50 200" changes the rates. */
+/** RATES="50 200" changes the rates. */
 export const latency: Part = {
   title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
 

@@ -11,7 +11,7 @@ import { countArrivals } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
 
 const connections = 256
-/** An order with this fact is Paid. */
+/** Matches the key of a fact. An order with this fact is Paid. */
 const paid = '%/PaymentApproved'
 
 interface Sample extends Load {
@@ -21,9 +21,7 @@ interface Sample extends Load {
   used: ProcessorTime
 }
 
-/**
- * Measures how many orders per second are posted, accepted and paid. Each client posts the next order when the previous one is answered.
- */
+/** Each client posts the next order when the previous one is answered. */
 export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 

@@ -27,7 +27,6 @@ interface Sample {
   p99: number
 }
 
-/** Measures the cost of `make observe`: Prometheus scrapes all services. */
 export const metrics: Part = {
   title: `${rate} orders per second until they are paid, with and without a scrape every ten seconds`,
 

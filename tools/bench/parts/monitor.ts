@@ -8,7 +8,7 @@ import { withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { openStream } from '../support/stream.ts'
 
-/** Measures whether the monitor keeps up, how long its users wait, and its effect on services. */
+/** Measures whether the monitor keeps up with events, how long its users wait, and how much it slows services down. */
 export const monitor: Part = {
   title: `Every event in the monitor's index: a backlog, ${rate} events per second with searches, and its effect on services`,
 

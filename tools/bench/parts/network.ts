@@ -17,10 +17,7 @@ interface Plan {
   roundTrips: number[]
 }
 
-/**
- * Measures the cost of the network to the store, and the benefit of replicas. RTT="2" and REPLICAS="1" limit the measured cases,
- * BEFORE=folder adds an older checkout, and STORE_URI=... measures a running server.
- */
+/** RTT="2" and REPLICAS="1" limit the measured cases, BEFORE=folder adds an older checkout, and STORE_URI=... measures a running server. */
 export const network: Part = {
   title: 'a store across a network: round trips and replicas',
 

@@ -21,7 +21,7 @@ export interface Contender {
 export interface Sample {
   /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
   startSeconds: number
-  /** The rate between the first check that finds payments and the check that finds all. Excludes payments of the first check. */
+  /** The rate between the first check that finds payments and the check that finds all. Leaves out the payments that the first check found. */
   perSecond: number
   /** Microseconds of processor time per event, while the rate is measured. */
   kafka: number
@@ -29,7 +29,6 @@ export interface Sample {
   sidecar: number
 }
 
-/** Measures how fast waiting events of outside publishers are paid. */
 export const outside: Part = {
   title: 'OrderCreated of outside publishers in Kafka, until all payments are stored and published',
 

@@ -10,7 +10,7 @@ import { copyTopic, openStream } from '../support/stream.ts'
 
 const connections = 256
 
-/** Measures accepted orders while payment-service is stopped. This includes the work of order-service’s own subscription to orders. */
+/** payment-service is stopped. The measured time includes the work of order-service’s own subscription to orders. */
 export const post: Part = {
   title: `POST /v1/orders, ${connections} connections`,
 

@@ -24,8 +24,8 @@ const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
 
 /**
- * Measures the cost of security. Compares an open listener with a listener that requires TLS, authentication and rights, and with signed
- * events.
+ * Measures the cost of security. Compares an open listener of Kafka, the same listener with signed events, and a listener with TLS, authentication
+ * and rights.
  */
 export const secured: Part = {
   title:

@@ -31,7 +31,7 @@ interface Measured {
   posted: Load[]
 }
 
-/** Measures the cost of traces for events paid and orders posted. The collector drops everything. BEFORE=folder adds an older checkout. */
+/** The collector of traces drops everything. BEFORE=folder adds an older checkout. */
 export const traces: Part = {
   title: 'events paid, and orders posted, while traces are recorded',
 
@@ -101,7 +101,7 @@ async function postVariants(
   // All replicas use this sidecar, which records the spans of recorded traces.
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
-  // Each round starts a new process, because two processes differ by more than tracing costs.
+  // Each round starts a new process, because two processes differ by more than the cost of tracing.
   const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
     const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })

@@ -13,7 +13,7 @@ export interface Result extends Findings {
   environment: Environment
 }
 
-/** Contains the last result of each part. git ignores this folder. */
+/** The folder with the last result of each part. git ignores it. */
 export const resultsFolder = join(repository, 'tools/bench/results')
 
 export const chartFile = (part: string, chart: string) => `${part}-${chart}.svg`

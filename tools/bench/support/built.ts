@@ -7,7 +7,7 @@ import { cacheFolder, repository, runTool } from '@orderflow/cli'
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
- * Describes a program of tools/bench that must be built. It is built into the cache after each change.
+ * Describes a program of tools/bench that must be built. The result is in the cache, and is built again after each change of the source.
  * @param source the path relative to tools/bench
  */
 export function built(

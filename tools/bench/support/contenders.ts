@@ -26,7 +26,7 @@ export interface Contender {
   countStored: () => Promise<number>
 }
 
-/** Runs `work` with all contenders, payment-service first. Each peer gets a database and a topic. */
+/** Runs `work` with all contenders, payment-service first. Each of the other contenders gets a database and a topic. */
 export async function withContenders<Result>(
   stack: BenchStack,
   work: (contenders: Contender[]) => Promise<Result>,

@@ -8,7 +8,7 @@ const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'old
 export const plainEventBytes = 360
 
 /**
- * Generates OrderCreated events of outside publishers, full and reduced in turn.
+ * Generates OrderCreated events of outside publishers, alternately full and reduced.
  * @param filling the size of an additional field, in bytes
  * @param total returns the total of an order by its index
  */

@@ -1,4 +1,4 @@
-/** Counts the published records by key. */
+/** The numbers of expected, lost, unknown and repeated keys of published records. */
 export interface Ledger {
   expected: number
   lost: number

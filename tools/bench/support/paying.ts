@@ -8,7 +8,7 @@ import { distance, type Stream } from './stream.ts'
 export interface Payment {
   /** The time from the start to the first check that finds published payments. */
   startSeconds: number
-  /** The rate between the first check that finds payments and the check that finds all. Excludes payments of the first check. */
+  /** The rate between the first check that finds payments and the check that finds all. Leaves out the payments that the first check found. */
   perSecond: number
   busy: number
   /** Microseconds of processor time per event, while the rate is measured. */

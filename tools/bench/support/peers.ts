@@ -15,7 +15,7 @@ import { type Build, built, goProgram } from './built.ts'
 
 /** An alternative to payment-service: a folder of tools/bench/compare. */
 export interface Peer {
-  /** The name of its folder. Its consumer group has the suffix `-payments`. */
+  /** The name of its folder. The name of its consumer group is this name with the suffix `-payments`. */
   name: 'nestjs' | 'watermill' | 'spring-kafka'
   label: string
   tool: Provisioned

@@ -27,7 +27,7 @@ function processorMs(pid: number): number {
 }
 
 /**
- * Adds up the user and system time of a process. With four fields, includes the times of its ended children. Returns 0 for a missing
+ * Adds up the user and system time of a process. Four fields include the times of its ended children. Returns 0 for a missing
  * process.
  */
 function sumOfTimes(pid: number | string, fields: 2 | 4): number {

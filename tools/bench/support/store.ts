@@ -36,7 +36,7 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Calls `onKeys` with new matching keys within a few milliseconds. Returns a function that ends this. */
+/** Calls `onKeys` with new matching keys within a few milliseconds. Returns a function that stops these calls. */
 export function watchStore(file: string, like: string, onKeys: (keys: string[], at: number) => void): () => void {
   const store = openStore(file)
   store.news(like)

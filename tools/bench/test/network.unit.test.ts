@@ -16,7 +16,7 @@ describe('componentWith', () => {
     })
   }
 
-  it('changes the size of a pool, and throws for a component without a pool', () => {
+  it('changes the size of a pool, and throws if the component has no pool', () => {
     expect(componentWith(component('postgresql'), 4)).to.contain('name: maxConns\n      value: "4"\n')
     expect(() => componentWith(component('mongodb'), 4)).to.throw('maxConns')
   })
@@ -61,7 +61,7 @@ describe('the report of the network part', () => {
     ])
   })
 
-  it('shows a missed goal if an order was announced in two versions', () => {
+  it('shows a missed goal if the payment of an order was announced in two versions', () => {
     const { goals } = found([started([cell(names.now, 2, 1, 3_000)], 1)])
     expect(goals.at(-1)).to.deep.include({ measured: '1', reached: false })
   })

@@ -4,7 +4,7 @@ import { median, percentile } from '../report/statistics.ts'
 describe('percentile', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)
 
-  it('returns the value that this share of all values does not exceed', () => {
+  it('returns the smallest value that the given share of all values does not exceed', () => {
     expect([0, 0.01, 0.5, 0.99, 0.999, 1].map((share) => percentile(hundred, share))).to.deep.equal([
       1, 1, 50, 99, 100, 100,
     ])

@@ -60,7 +60,7 @@ describe('openStore', () => {
     expect(seen).to.deep.equal(Array.from({ length: 50 }, (_, index) => `fact/${index}`))
   })
 
-  it('counts arrivals correctly if an old document is written again', () => {
+  it('counts only new documents as arrivals, even if an old document is written again', () => {
     write('fact/old')
     const arrivals = countArrivals(file, 'fact/%')
     write('fact/1', 'fact/1', 'fact/1', 'list/root')

@@ -4,7 +4,7 @@ import { orderEvents, plainEventBytes } from '../support/events.ts'
 import { batches, distance } from '../support/stream.ts'
 
 describe('the generator of outside events', () => {
-  it('generates valid OrderCreated events, full and reduced in turn, with the OrderId as key', () => {
+  it('generates valid OrderCreated events, alternately full and reduced, with the OrderId as key', () => {
     const events = [...orderEvents(4)]
     for (const { key, value } of events) {
       expect(checkPayload(parseEnvelope(value))).to.have.nested.property('Payload.OrderId', key)
@@ -21,13 +21,13 @@ describe('the generator of outside events', () => {
     expect(totals).to.deep.equal([0, 100, 200])
   })
 
-  it('generates events of the stated size plus the filling', () => {
+  it('generates events of the stated size, and larger events with an additional field', () => {
     const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
     expect(size(0)).to.be.closeTo(plainEventBytes, 20)
     expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
   })
 
-  it('a batch stays below Kafka’s limit, even if all its events go to one partition', () => {
+  it('keeps batches below Kafka’s limit, even if all events of a batch go to one partition', () => {
     for (const filling of [0, 3_000, 50_000]) {
       const made = [...batches(orderEvents(1_200, filling))]
       const bytes = made.map((batch) => batch.reduce((sum, { value }) => sum + value.length, 0))

@@ -21,7 +21,7 @@ export const paymentUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, '
 
 export const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 
-/** Returns the order when it has the status. */
+/** Waits until the order has the status, and returns the order. */
 export function orderWith(url: string, id: string, status: Order['status'], timeoutMs?: number): Promise<Order> {
   return eventually(
     async () => {

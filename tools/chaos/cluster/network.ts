@@ -11,7 +11,7 @@ export interface Network {
   /** Returns the address that a replica uses as the store, or undefined if the store is a file. */
   storeOf: (replica: string) => string | undefined
   link: (replica: string, server: Server) => Link
-  /** The broker’s settings. Each replica reconnects through its own link. */
+  /** Settings of the broker, with which each replica reconnects through its own link. */
   brokerSettings: Record<string, string>
   start: (folder: string) => Promise<void>
 }

@@ -15,7 +15,7 @@ export interface Site {
   cluster: Cluster
   /** Undefined if this user may not mount disks. */
   disks: { state: Disk; kafka: Disk } | undefined
-  /** Stops everything. `keep` saves log and stores in `kept/` next to the logs. */
+  /** Stops everything. If `keep` is true, Kafka's log and the stores are copied to `kept/` next to the log files. */
   close(keep: boolean): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/cli'
 
 export interface Backlog {
-  /** The number of unhandled records, counted once for each application. */
+  /** The sum of the numbers of records that each application has not handled yet. */
   behind: number
   /** All positions as a text, which stays the same while no offset moves. */
   positions: string

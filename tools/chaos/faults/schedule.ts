@@ -59,7 +59,7 @@ function allFaults(random: Random, targets: Targets): Fault[] {
   return [...all, full('state'), full('kafka')]
 }
 
-/** Returns the faults of which two can overlap. */
+/** Returns the faults that may overlap with another fault. */
 function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
@@ -119,7 +119,7 @@ function targetsOf(fault: Fault): string[] {
     case 'restart':
       return [fault.member]
     case 'lock':
-      // The lock is held by a client of the server, so it ends if the server is killed.
+      // A client of the server holds the lock, so the lock ends if the server is killed.
       return [fault.kind, 'postgresql']
     case 'cut':
     case 'half-open':

@@ -16,7 +16,6 @@ export interface AuditOptions {
   approveUpTo: number
 }
 
-/** Runs all checks of the ledger. */
 export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding[] {
   const questions = [...checks, ...(views.length > 1 ? differences : [])]
   const findings = questions.flatMap(({ kind, what, sql }): Finding[] => {

@@ -307,12 +307,12 @@ describe('the ledger', () => {
     })
   }
 
-  it('covers each check with an error in the test data', () => {
+  it('tests each check with an error in the test data', () => {
     const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
     expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
   })
 
-  it('finds a lost document that is missing in only one source', () => {
+  it('finds a document that is missing in only one source of documents', () => {
     const world = healthyWorld()
     world.files.orders = world.orders.filter(({ id }) => id !== 'a')
     const lost = auditOf(world).filter(({ kind }) => kind === 'lost')
@@ -320,7 +320,7 @@ describe('the ledger', () => {
     expect(totals(lost)).to.deep.equal({ lost: 1, duplicated: 0, stuck: 0, wrong: 0 })
   })
 
-  it('returns everything about the id of a finding', () => {
+  it('returns all records, attempts and documents of the id of a finding', () => {
     const book = bookOf(healthyWorld())
     const counts = (id: string) => Object.values(evidence(book, id)).map((rows) => rows.length)
     expect(counts('b')).to.deep.equal([1, 4, 0, 2, 2])

@@ -103,7 +103,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     payment: (view: View, { id, orderId, amount, status }: StoredPayment) =>
       addPayment(view, id, orderId, amount, status),
 
-    /** Runs many writes in one transaction, which takes a hundredth of the time. */
+    /** Runs many writes in one transaction, which takes a hundredth of the time of separate transactions. */
     async together<T>(work: () => Promise<T>): Promise<T> {
       db.exec('BEGIN')
       try {

@@ -27,7 +27,7 @@ interface Body {
 }
 type Reply = Answer<Body | undefined>
 
-/** Longer than the 10 s that order-service gives its sidecar. */
+/** Longer than the 10 s for which order-service waits for its sidecar. */
 const requestTimeoutMs = 12_000
 
 const accepted = [200, 201, 202]

@@ -14,7 +14,7 @@ interface Row {
 }
 
 describe('the HTTP client of the load', () => {
-  /** The server repeats the last answer. `break` breaks the connection. */
+  /** The answers of the server, in order. It repeats the last answer, and `break` breaks the connection. */
   let answers: ('break' | { status: number; body: object })[]
   let requests: { path: string; key: string | undefined }[]
   let server: Server
@@ -63,7 +63,7 @@ describe('the HTTP client of the load', () => {
     await placing
   })
 
-  it('gives up when the test is over, and records it', async () => {
+  it('gives up when the test is over, and records that it gave up', async () => {
     answers = [{ status: 503, body: {} }]
     isOver = true
     expect(await place()).to.equal(undefined)

@@ -14,7 +14,7 @@ export interface PlannedOutsideOrder extends PlannedOrder {
   form: 'full' | 'reduced'
   key: OutsideKey
   again: { afterMs: number; key: OutsideKey }[]
-  /** True if the cancellation is published first. */
+  /** True if the cancellation is published before the order. */
   cancelFirst: boolean
 }
 

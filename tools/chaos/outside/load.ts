@@ -21,7 +21,7 @@ export interface OutsideLoad extends Load {
   failures(): number
 }
 
-/** The number of such records per order. */
+/** The number of poison records per order. */
 const poisonShare = 0.01
 const unheardShare = 0.005
 /** The largest number of records in a batch, which must stay below the topic’s limit of 256 KiB. */

@@ -1,6 +1,5 @@
 import type { Book } from '../ledger/book.ts'
 
-/** Counts for the report. `audit` checks them. */
 export interface Counts {
   orders: { source: string; attempted: number; accepted: number; inLog: number; stored: number; paid: number }[]
   cancellations: { asked: number; accepted: number; refunded: number }

@@ -2,7 +2,6 @@ import { type Rule, sentencesOf } from './rule.ts'
 
 const negations = /\b(?:not|no|never|none|nothing|nobody|nowhere|cannot|neither|without)\b|n[’']t\b/gi
 
-/** Reports sentences with two negations. */
 export const doubleNegation: Rule = {
   name: 'double-negation',
   examples: [

@@ -3,7 +3,6 @@ import { type Rule, sentencesOf } from './rule.ts'
 const most = 25
 const wordsOf = (sentence: string) => sentence.split(' ').filter((word) => /[\p{L}\d\uFFFC]/u.test(word))
 
-/** Reports sentences with more than 25 words. */
 export const sentenceLength: Rule = {
   name: 'sentence-length',
   examples: [
