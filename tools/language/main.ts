@@ -30,7 +30,6 @@ async function list(paths: string[], isCounted = true): Promise<number> {
   return problems.length > 0 ? 1 : 0
 }
 
-/** Prints the number of problems of each rule and folder. */
 async function overview(): Promise<number> {
   const { problems, texts } = await lint([''])
   console.log(`problems: ${problems.length} in ${texts} texts\n`)

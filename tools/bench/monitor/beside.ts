@@ -10,7 +10,7 @@ import { catchUp, countFromNow, specsOf } from './catching-up.ts'
 export interface Beside {
   name: string
   perSecond: number[]
-  /** Medians: the monitor’s processor time per order, and the seconds from the last payment until the index is complete. */
+  /** Medians: the monitor’s processor time per order, and the seconds from the last payment to a complete index. */
   microseconds: number
   behindSeconds: number
 }

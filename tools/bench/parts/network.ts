@@ -83,7 +83,7 @@ async function measurePayments(
 
 const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
 
-/** Plans the current and the older checkout next to each other, so that disturbances affect both. */
+/** Plans both checkouts next to each other, so that disturbances affect both. */
 function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
   const old = beforeFolder()
   const before = { ...now, name: names.before, root: old ?? '' }

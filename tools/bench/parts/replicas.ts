@@ -99,7 +99,7 @@ function watchPayments({ database }: BenchStack) {
   return { storedAt, stop }
 }
 
-/** Publishes until it is stopped. Records the time of each event by the id of its payment. */
+/** Publishes until it is stopped. Records the time of each event under the id of its payment. */
 function publishSteadily(stream: Stream) {
   const sentAt = new Map<string, number>()
   const orders: string[] = []

@@ -20,7 +20,7 @@ export interface Stream {
   close: () => Promise<void>
 }
 
-/** Kafka’s max.message.bytes limits a batch, because all its events may go to one partition. */
+/** Kafka’s max.message.bytes limits a batch, because all events of a batch may go to one partition. */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 

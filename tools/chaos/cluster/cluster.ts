@@ -136,7 +136,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
 
 const replicaName = (name: string, index: number): Member => (index === 0 ? name : `${name}-2`)
 
-/** Returns true if a member is this process or another replica of it. */
+/** Returns true if a member is a replica of the process with this name. */
 export const isReplicaOf = (member: Member, name: string) => member.replace(/-2$/, '') === name
 
 const urlOf = (plan: Plan, service: string) => `http://127.0.0.1:${entryOf(plan.ports.services, service).http}`

@@ -6,7 +6,7 @@ const reportWith = (changes: Partial<Report>, orders = [row('http', 9), row('out
   ({ findings: [], behind: 0, counts: { orders }, ...changes }) as unknown as Report
 
 describe('isClean', () => {
-  it('returns true if findings are empty and all records are handled', () => {
+  it('returns true if there are no findings and all records are handled', () => {
     expect(isClean(reportWith({}))).to.equal(true)
     expect(isClean(reportWith({ behind: 1 }))).to.equal(false)
     expect(isClean(reportWith({ findings: [{ finding: 'lost', count: 1, examples: {} }] }))).to.equal(false)

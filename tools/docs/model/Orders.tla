@@ -20,7 +20,7 @@ VARIABLES keyed,     \* the attempts with the key; each other attempt is a separ
           delivery,  \* the published pairs that the service is handling
           late,      \* writes and publishes that may still take effect after their caller has stopped waiting
           knewOrder, \* attempts whose claim was written after the order was stored
-          rebuild,   \* "none", "due" (the store was emptied) or "begun"
+          rebuild,   \* the state of the rebuild: "none", "due" (the store was emptied) or "begun"
           toRead,    \* the records that the rebuild still has to read
           faults
 

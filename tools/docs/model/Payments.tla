@@ -19,7 +19,7 @@ VARIABLES doc,       \* the payment of the order: decision, cancellation and ref
           toTell,    \* the announcements that order-service still has to store
           order,     \* the announcements that order-service has stored
           late,      \* writes and announcements that may still take effect after their caller has stopped waiting
-          rebuild,   \* "none", "due" (the store was emptied), "begun", "done"
+          rebuild,   \* the state of the rebuild: "none", "due" (the store was emptied), "begun" or "done"
           toRead,    \* the records that the rebuild still has to read
           made,      \* the number of decisions so far; each number is the time of a decision
           faults

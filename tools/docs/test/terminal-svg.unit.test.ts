@@ -25,7 +25,7 @@ describe('terminalSvg', () => {
     expect(rowsOf(`   ${'d'.repeat(112)}`)).to.deep.equal([`   ${'d'.repeat(109)}`, 'ddd'])
   })
 
-  it('escapes the output', () => {
+  it('escapes special characters of XML', () => {
     const svg = terminalSvg([{ at: 0, text: '<script>"a" & b' }], '<title>')
     expect(svg).to.contain('&lt;script>&quot;a&quot; &amp; b').and.contain('aria-label="&lt;title>"')
   })
