@@ -1,9 +1,9 @@
-# The image of a service of services.json:
+# Builds the image of a service that services.json declares:
 #   docker build --build-arg SERVICE=... --target service .    (SERVICE is a folder of services.json, such as packages/event-gateway)
 #
-# Target service is the service; its sidecar has its own container (docker-compose.yml).
-# Target release is service and sidecar in one container, for platforms with one image for each application.
-# Target setup, with SERVICE=packages/cli, is the program that Compose runs once before the services.
+# The target "service" contains only the service. Its sidecar has its own container (docker-compose.yml).
+# The target "release" contains the service and its sidecar, for platforms with one image for each application.
+# The target "setup", with SERVICE=packages/cli, contains the program that Compose runs once before the services.
 
 FROM node:24.21.0-bookworm-slim AS packages
 ARG SERVICE
@@ -13,11 +13,11 @@ COPY envelope-schema/package.json envelope-schema/
 COPY packages/envelope/package.json packages/envelope/
 COPY packages/service-kit/package.json packages/service-kit/
 COPY ${SERVICE}/package.json ${SERVICE}/
-# Removes source maps and type declarations, which are half of the bytes and unused.
+# Removes source maps and type declarations: they are unused, and they are half of all bytes.
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-# Bundles the page of a service. Images contain the bundle without the bundler.
+# Bundles the page of a service, if it has one. Images contain the bundle, but not the bundler.
 FROM packages AS page
 ARG SERVICE
 COPY packages/envelope packages/envelope/
@@ -36,7 +36,7 @@ COPY packages/service-kit /app/packages/service-kit
 COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}
 COPY --from=page /app/${SERVICE}/dist /app/${SERVICE}/dist
-# The folder for a service's own files. Without a volume they are lost with the container.
+# The folder for a service's own files. Without a volume, these files are lost when the container is removed.
 RUN install -d -o 10001 -g 10001 -m 700 /data
 # Without MALLOC_ARENA_MAX, glibc creates an arena of memory for each thread, which wastes 15 MB for each service.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 Monitor__Folder=/data
@@ -51,7 +51,7 @@ USER 10001:10001
 ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 
 FROM base AS service
-# Listens on $PORT if a platform sets it, otherwise on the port of appsettings.json.
+# Listens on all addresses. The port is $PORT if a platform sets it, otherwise the port in appsettings.json.
 ENV Web__Host=0.0.0.0
 # These heap limits equal those in packages/cli/src/processes/process-spec.ts.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
@@ -63,9 +63,9 @@ COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
 COPY packages/cli/release-image /app/packages/cli/release-image
-# The platform's router adds the caller's address to X-Forwarded-For.
+# Trusts one proxy: the platform's router, which adds the caller's address to X-Forwarded-For.
 ENV Web__Proxies=1
 ENTRYPOINT ["/app/packages/cli/release-image/start"]
 
-# The default target.
+# The default target is "service".
 FROM service

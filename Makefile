@@ -1,5 +1,5 @@
-# The most important commands. ./orderflow has the others, and tools/Makefile has targets for maintainers.
-# packages/cli/node installs missing versions of Node and npm packages.
+# The most important commands. ./orderflow has the other commands, and tools/Makefile has targets for maintainers.
+# packages/cli/node installs Node and npm packages if the required versions are missing.
 run := packages/cli/node
 orderflow := ./orderflow
 bin := $(run) node_modules/.bin
@@ -12,7 +12,7 @@ ifneq ($(wildcard tools/Makefile),)
 maintenance := , and make -C tools help the targets of maintainers
 endif
 
-# A line that begins with ##@ names a group. NAME is the name of a service.
+# A line that begins with ##@ is the title of a group of targets. NAME in a target stands for the name of a service.
 help: ## List the targets, the most important first
 	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -35,7 +35,7 @@ observe: ## Start everything with traces, metrics and alerts, and print their ad
 status: ## Show the state and uptime of each part; fail if a part does not run
 	@$(orderflow) status
 
-# Uses exec, because a shell in between would report Ctrl-C as a failure.
+# Uses exec, because a shell between make and the command would report Ctrl-C as a failure.
 logs: ## Follow all logs, or one: [SERVICE=...] [FOLLOW=0 shows only the last lines, as without a terminal]
 	@exec $(orderflow) logs $${SERVICE:+"$$SERVICE"} $${FOLLOW:+"--follow=$$FOLLOW"}
 

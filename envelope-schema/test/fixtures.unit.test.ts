@@ -26,7 +26,7 @@ function bytesIn({ inputText, inputBase64 }: Omit<Written, 'description' | 'verd
   return inputText === undefined ? bytesOf(JSON.stringify(document)) : bytesOf(inputText)
 }
 
-/** Returns true for each schema that accepts the bytes, otherwise false. */
+/** Returns for each variant (full, received) true if its parser accepts the bytes. */
 function verdictOf(bytes: Uint8Array): Written['verdict'] {
   return { full: passes(parseFullEnvelope, bytes), received: passes(parseEvent, bytes) }
 }
@@ -41,10 +41,10 @@ function errorOf(parse: (bytes: Uint8Array) => unknown, bytes: Uint8Array): Enve
   throw new Error('expected an EnvelopeError')
 }
 
-/** Ignores the case of texts, because receivers convert GUIDs to lower case. */
+/** Converts all texts to lower case before a comparison, because receivers convert GUIDs to lower case. */
 const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
 
-/** Removes the list of known events from a hint, so that a new event does not change the result. */
+/** Removes the list of known events from a hint, so that the tests still pass after an event is added to the contract. */
 const withoutList = (problem: { hint?: string }) =>
   problem.hint?.startsWith('known events:') ? { ...problem, hint: 'known events' } : problem
 

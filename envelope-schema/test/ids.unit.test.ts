@@ -13,7 +13,7 @@ interface Fixture {
 
 describe('completeEnvelope and recordId', () => {
   for (const { file, valueBase64, keyBase64, timestamp, id, traceId, ...expected } of fixturesIn<Fixture>('ids')) {
-    it(`derives the ids of fixtures/ids/${file}, which also test other languages`, () => {
+    it(`derive the ids that fixtures/ids/${file} contains for implementations in all languages`, () => {
       const record = {
         value: Buffer.from(valueBase64, 'base64'),
         key: keyBase64 === undefined ? undefined : Buffer.from(keyBase64, 'base64'),

@@ -21,7 +21,7 @@ function rulesOf(type: EventType): Set<string> {
     for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${pointer}/${name}`)
   }
   walk(whole, '')
-  // These rules select the schema, so no fixture can break them.
+  // These rules select the schema of an event, so no fixture of this event can break them.
   for (const rule of ['/Name const', '/Version const', ' type']) rules.delete(rule)
   return rules
 }
@@ -38,7 +38,7 @@ const validOf = (type: string) =>
   documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
 
 describe('the fixtures', () => {
-  // A new event is checked only after it has a fixture.
+  // A new event is checked only after it has a valid fixture.
   for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
     it(`contain, for each rule of ${type}, a document that breaks the rule, and valid documents of each variant`, () => {
       const ajv = new Ajv2020({ allErrors: true })

@@ -18,14 +18,14 @@ const common = new Map(schemas).get('common.json')
 
 describe('the schemas', () => {
   for (const [file, schema] of schemas) {
-    it(`${file} has an id that ends like its path, so references work by id and by file`, () => {
+    it(`${file} has an id that ends with the file's path, so a reference can use the id or the path`, () => {
       expect(schema.$id).to.equal(`https://orderflow.example/schemas/${file}`)
     })
 
     it(`${file} uses only patterns that mean the same in ECMA-262, Python, Java and RE2`, () => {
       for (const pattern of JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)) {
         const text = JSON.parse(pattern[1] ?? '')
-        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // rejects groups with options, classes other than \s, and \u
+        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // refuses (?, \u, possessive or lazy quantifiers, and escapes except \s, \x and \.
       }
     })
 
@@ -39,9 +39,9 @@ describe('the schemas', () => {
     })
   }
 
-  it('mark exactly the fields as personal that the engine masks', () => {
+  it('mark a field as personal if, and only if, the engine masks it', () => {
     const marks = schemas.flatMap(([file]) => readFileSync(new URL(file, folder), 'utf8').match(/"x-pii": true/g) ?? [])
-    // The marks of the envelope's fields are in one file for all events.
+    // All events share one file with the marks of the envelope's fields, so each of these marks counts once.
     const masked = eventTypes.flatMap((type) =>
       personalFields(type).map((pointer) => (pointer.startsWith('/Payload/') ? `${type} ${pointer}` : pointer)),
     )

@@ -24,7 +24,7 @@ export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. Without a key, each request creates a new order. */
   idempotencyKey?: string | undefined
-  /** The trace of the request, a GUID. A new order gets a new trace by default, and a cancellation the order's trace. */
+  /** The id of the request's trace, a GUID. Default: for a new order, a new trace; for a cancellation, the order's trace. */
   traceId?: string | undefined
 }
 
@@ -37,13 +37,13 @@ export interface Commands {
   /**
    * Publishes OrderCreated, then saves it.
    * @throws {OrderError} `idempotency-key-reused`, `conflicting-order`
-   * @throws {UncertainError} if the event may or may not be in the log
+   * @throws {UncertainError} if it is unknown whether the event reached the log
    */
   place(input: PlaceOrder, context: RequestContext): Promise<Placed>
   /**
-   * Publishes OrderCancelled, unless the order is already cancelled. payment-service refunds a paid order.
+   * Publishes OrderCancelled, unless the order is already cancelled. After this event, payment-service refunds a paid order.
    * @throws {OrderError} `not-found`, `not-cancellable`
-   * @throws {UncertainError} if the event may or may not be in the log
+   * @throws {UncertainError} if it is unknown whether the event reached the log
    */
   cancel(orderId: string, context: Pick<RequestContext, 'tenant' | 'traceId'>): Promise<Placed>
 }
@@ -54,7 +54,7 @@ export function createCommands(
   store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
   { app, publish, now, newId, log }: Dependencies,
 ): Commands {
-  /** Returns true if the event was saved. If not, a reaction saves it when the log delivers it. */
+  /** Returns false if the store fails after publishing. In this case, a reaction saves the event when it arrives from the log. */
   async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
     await publish(orderEvents, event).catch((error: unknown) => {
@@ -102,7 +102,7 @@ export function createCommands(
         const stored = await publishAndSave(event, retry)
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
-      // Keys of different tenants are independent.
+      // Two tenants can use the same key for different orders.
       // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
       const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
@@ -127,7 +127,7 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        // If tenants share documents, a caller may have no tenant. The event then has the order's tenant. Its user is always the caller.
+        // If tenants share documents, a caller may have no tenant. The event then has the order's tenant, but the user is always the caller.
         tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },

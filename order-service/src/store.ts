@@ -14,8 +14,7 @@ import {
 } from './domain/order.ts'
 
 /**
- * A stored fact. When an old event is read, it is converted to the newest Version. The fact of OrderCreated contains the order's slot in
- * the list.
+ * A stored fact. Readers convert its event to the newest Version. In the document of OrderCreated, `listed` is the order's slot in the list.
  */
 interface FactDocument {
   event: OrderEvent
@@ -33,13 +32,13 @@ export interface Claim {
 
 export interface OrderStore {
   /**
-   * Stores the event as a fact. Returns true if anything changed; a duplicate changes nothing.
+   * Stores the event as a fact. Returns true if the stored facts changed; a duplicate changes nothing.
    * @throws {OrderError} `conflicting-order`
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves the OrderId of an Idempotency-Key before publishing. Returns the event of the first request with this key. If `isStored` is
-   * false, a retry must publish this event again.
+   * Reserves the OrderId of an Idempotency-Key before the order is published. Returns the event of the first request with this key. If
+   * `isStored` is false, the caller must publish this event, even if the first request has already published it.
    */
   claim(event: OrderCreated): Promise<Claim>
   /** Returns the facts of the tenant's order, or an empty object for an unknown order. */
@@ -47,7 +46,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of facts to remember. It covers the usual delay of the log. */
+/** The number of saved facts to remember. Usually, the log delivers an event before this process has saved so many newer facts. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -84,7 +83,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
           const stored = eventIn(known)
           const kept = settle(stored, event)
           if (kept === stored) return false
-          // Any publisher can claim our AppId, so a stored fact is always read before it is replaced.
+          // Any publisher can use our AppId. So the stored fact is compared first, even if the event seems to be our own.
           const listed = known ? known.listed : event.Name === 'OrderCreated' ? view.list(orderId) : undefined
           view.write({ event: kept, ...(listed !== undefined && { listed }) })
           return true
@@ -132,8 +131,8 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the `size` facts that this process saved last. This process published most events of the log, so it handles them without a
- * read.
+ * Remembers at least the `size` facts that this process saved last. When their events arrive from the log, the process needs no read. It
+ * published most of these events itself.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

@@ -14,16 +14,16 @@ export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. Without a key, a retry fails because the order already has a payment. */
   idempotencyKey?: string | undefined
-  /** The trace of the request, a GUID. Default: a new trace. */
+  /** The id of the request's trace, a GUID. Default: a new trace. */
   traceId?: string | undefined
 }
 
 export interface Commands {
   /**
-   * Decides by the same policy as for other payments, stores the decision, then announces it. A request with the key of an earlier request
-   * returns the payment of that request.
+   * Decides with the same policy as the reaction to OrderCreated, stores the decision, then announces it. A request with the key of an
+   * earlier request returns the payment of that earlier request.
    * @throws {PaymentError} `payment-exists`, `idempotency-key-reused`
-   * @throws {UncertainError} if the payment is stored but perhaps not announced
+   * @throws {UncertainError} if the payment is stored, and it is unknown whether it was announced
    */
   make(input: MakePayment, context: RequestContext): Promise<Payment>
 }
@@ -42,11 +42,11 @@ export function createCommands(
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
-      // The event names its cause, so a rebuild can restore the order for a key.
+      // The announced event contains this id as its CausationId, so a rebuild can restore which order a key belongs to.
       const causationId =
         idempotencyKey === undefined
           ? newId()
-          : // Keys of different tenants are independent.
+          : // Two tenants can use the same key for different orders.
             // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
             deterministicId('payment-key', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       if (idempotencyKey !== undefined) {
@@ -56,7 +56,7 @@ export function createCommands(
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
-      // Announces the decision of an earlier request, too: its process may have ended before the announcement.
+      // Announces the decision of an earlier request, too, because the process of that request may have ended before the announcement.
       await announce(publish, resultOf(app, state)).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it succeeds.'

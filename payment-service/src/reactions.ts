@@ -58,8 +58,8 @@ export function createReactions(
 }
 
 /**
- * Restores decisions and refunds as they were announced, without deciding again. Restores cancellations from the orders' events, because
- * payment-service announces only refunds.
+ * Restores decisions and refunds from their announcements, and makes no new decision. Restores cancellations from the events of orders,
+ * because payment-service announces only refunds.
  */
 export function createRebuild(
   { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
@@ -70,7 +70,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // If the request had no Idempotency-Key, its cause is random, and the claim is unused.
+    // If the request had no Idempotency-Key, its cause is random, so no request will use this claim.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

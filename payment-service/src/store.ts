@@ -2,7 +2,7 @@ import { deterministicId } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
-/** A payment's only document. It has a slot in the list after the decision. */
+/** The only document of a payment. After the decision, `listed` is the payment's slot in the list. */
 interface PaymentDocument {
   state: PaymentState
   listed?: string
@@ -30,7 +30,7 @@ export interface PaymentStore {
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
   /**
-   * Reserves a cause, which derives from an Idempotency-Key, for the payment of an order. Returns the order that claimed the cause first.
+   * Reserves a cause, which derives from an Idempotency-Key, for the payment of an order. Returns the OrderId of the first claim of this cause.
    */
   claim(tenant: string, causationId: string, orderId: string): Promise<string>
   find(tenant: string, paymentId: string): Promise<Payment | undefined>

@@ -34,7 +34,7 @@ export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
 export interface Order extends PlaceOrder {
   id: string
   status: OrderStatus
-  /** The unchanged CreationDate of OrderCreated. */
+  /** The CreationDate of OrderCreated, as its publisher wrote it. */
   createdAt: string
   correlationId: string
   traceId: string
@@ -44,15 +44,15 @@ export interface Order extends PlaceOrder {
 }
 
 /**
- * Adds an event to the facts. If a fact has the same name, the earlier event is kept. Events may arrive repeatedly and in any sequence,
- * because outside publishers may use other partitions.
+ * Adds an event to the facts. Of two events with the same name, keeps the event with the earlier date. Events may arrive repeatedly and in
+ * any sequence, because outside publishers may use other partitions.
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
   return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
-/** Compares two events by date, then Id, then content. The result depends only on the events, so a rebuild keeps the same facts. */
+/** Compares two events by date, then Id, then content. The time of arrival has no influence, so a rebuild keeps the same facts. */
 function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const [one, other] = [momentOf(a), momentOf(b)]
   if (one.second !== other.second) return one.second < other.second
@@ -60,13 +60,13 @@ function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
 }
 
-/** Returns the CreationDate with all nine decimals that the contract allows. A JavaScript Date has only three. */
+/** Returns the CreationDate with the nine decimals that the contract allows, because a JavaScript Date has only three. */
 function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
   const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
   return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
 }
 
-/** The maximum size of a fact. Its longest text has 1,000 characters. JSON may write each of them as six bytes. */
+/** The maximum size of a fact. Its longest text has 1,000 characters, and JSON may need six bytes for each character. */
 export const maxFactBytes = 8_000
 
 /** Returns an event with only the fields of the contract, so that facts stay small. */
@@ -82,7 +82,7 @@ export function factOf<E extends OrderEvent>(event: E): E {
 
 /**
  * Returns the earlier of two events with the same name.
- * @throws {OrderError} `conflicting-order` if two OrderCreated have different payloads
+ * @throws {OrderError} `conflicting-order` for two OrderCreated events with different payloads
  */
 export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
   if (!known) return event
@@ -122,7 +122,7 @@ export function orderOf(facts: OrderFacts): Order | undefined {
   }
 }
 
-/** Returns the status that the table in docs/orders.md gives. If several rows match, the last one applies. */
+/** Returns the status of an order by the table in docs/orders.md. If several rows of the table match, the last of these rows applies. */
 function statusOf(facts: OrderFacts): OrderStatus {
   if (facts.PaymentRefunded) return 'Refunded'
   if (facts.OrderCancelled) return 'Cancelled'
@@ -138,14 +138,14 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Compares only the fields of the contract. */
+/** Returns true if all fields that the contract names are equal. Other fields may differ. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * Decides whether to cancel an order. A cancelled order can be cancelled again until it is refunded: after a rebuild, payment-service may
- * have seen the cancellation before the payment (docs/operations.md).
+ * Decides whether to cancel an order. A paid order that is cancelled can be cancelled again until it is refunded: during a rebuild,
+ * payment-service may have read the cancellation before the payment (docs/operations.md).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'
@@ -156,10 +156,10 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
 
 /**
  * Rules of orders that a request or event can break:
- * - `not-found`: the order is unknown, or not yet known;
+ * - `not-found`: the order does not exist, or has not arrived from the log yet;
  * - `not-cancellable`: the order's payment was rejected;
  * - `conflicting-order`: the OrderId has another customer or total;
- * - `invalid-amount`: an amount has more decimals than the currency;
+ * - `invalid-amount`: an amount has more decimals than the currency allows;
  * - `idempotency-key-reused`: the key belongs to another order.
  */
 export type OrderErrorCode =

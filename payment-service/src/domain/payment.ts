@@ -24,7 +24,7 @@ export interface Decision extends Charge, Verdict {}
 /** The known facts about the payment of one order. */
 export interface PaymentState {
   readonly decision?: Decision
-  /** The cause of a cancellation is not kept, so all sources of a cancellation result in the same state. */
+  /** Contains no cause. So the state is the same, whether an event reports the cancellation or only the refund. */
   readonly cancelled?: true
   readonly refund?: Cause
 }
@@ -40,8 +40,8 @@ export type PaymentFact =
   | { type: 'cancelled' }
 
 /**
- * Returns the fact that results from a command, or undefined. A payment is decided and refunded at most once. A cancellation before the
- * order prevents the charge.
+ * Returns the fact that results from a command, or undefined. A payment is decided and refunded at most once. If the cancellation arrives
+ * before the order, the payment is rejected.
  */
 export function decide(state: PaymentState, command: PaymentCommand, policy: Policy): PaymentFact | undefined {
   if (command.type === 'cancel') {
@@ -54,8 +54,8 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. A rebuild may read facts in any sequence, so the result depends only on the set of facts. An approval overrides a rejection,
- * as in order-service; otherwise the earlier decision applies.
+ * Adds a fact. A rebuild may read facts in any sequence, so the result depends only on the set of facts. An approval replaces a rejection,
+ * as in order-service. Of two approvals or two rejections, the earlier one applies.
  */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
   switch (fact.type) {
@@ -117,9 +117,9 @@ function statusOf({ approved }: Decision, refund: Cause | undefined): Payment['s
  * Rules of payments that a request or event can break:
  * - `not-found`: the payment does not exist;
  * - `payment-exists`: the order already has a payment;
- * - `idempotency-key-reused`: the key belongs to another order or amount;
+ * - `idempotency-key-reused`: the key belongs to a payment of another order or amount;
  * - `conflicting-order`: the order was charged with another total;
- * - `invalid-amount`: an amount has more decimals than the currency;
+ * - `invalid-amount`: an amount has more decimals than the currency allows;
  * - `foreign-payment`: this service did not announce the event's payment.
  */
 export type PaymentErrorCode =

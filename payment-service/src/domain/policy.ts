@@ -8,8 +8,8 @@ export interface Verdict {
 export type Policy = (amount: number) => Verdict
 
 /**
- * Returns a policy that approves amounts up to a limit (setting `Policy.ApproveUpTo`). It is an example: replace it by your own rule. A
- * changed rule needs a new version in the name.
+ * Returns a policy that approves amounts up to a limit (setting `Policy.ApproveUpTo`). It is an example: replace it by your own rule. If you
+ * change a rule, increase the version in its name.
  */
 export function amountLimit(approveUpTo: number): Policy {
   const policy = 'amount-limit@1'
