@@ -67,5 +67,5 @@ COPY packages/cli/release-image /app/packages/cli/release-image
 ENV Web__Proxies=1
 ENTRYPOINT ["/app/packages/cli/release-image/start"]
 
-# The default target is "service".
+# The default target.
 FROM service

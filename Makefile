@@ -1,5 +1,5 @@
-# The most important commands. ./orderflow has the other commands, and tools/Makefile has targets for maintainers.
-# packages/cli/node installs Node and npm packages if the required versions are missing.
+# The most important commands. `./orderflow` has the other commands, and tools/Makefile has targets for maintainers.
+# `packages/cli/node` installs missing versions of Node and of npm packages.
 run := packages/cli/node
 orderflow := ./orderflow
 bin := $(run) node_modules/.bin

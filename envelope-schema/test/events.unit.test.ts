@@ -34,11 +34,11 @@ const exampleOf = (type: (typeof eventTypes)[number]) =>
 
 describe('the events of the contract', () => {
   for (const type of eventTypes) {
-    it(`have an example of ${type} that matches its schema`, () => {
+    it(`the example of ${type} matches its schema`, () => {
       expect(validateDocument(exampleOf(type), 'publisher').errors).to.deep.equal([])
     })
 
-    it(`describe each field of ${type} with keywords that OpenAPI 3.0 knows`, () => {
+    it(`the fields of ${type} use only keywords of OpenAPI 3.0`, () => {
       for (const field of payloadFields(type)) {
         const schema = fieldSchema(type, field)
         expect(openApi30, field).to.include.members(Object.keys(schema))
@@ -47,7 +47,7 @@ describe('the events of the contract', () => {
     })
   }
 
-  it('have only examples and valid fixtures that upcast converts to the newest version', () => {
+  it('upcast converts all examples and valid fixtures to the newest version', () => {
     const fixtures = fixturesIn<{ envelope?: Envelope }>('valid').flatMap(({ envelope }) => envelope ?? [])
     expect(fixtures).not.to.deep.equal([])
     for (const each of [...fixtures, ...eventTypes.map(exampleOf)]) expect(() => upcast(each as never)).not.to.throw()

@@ -6,7 +6,7 @@ import type { OrderStore } from './store.ts'
 type Save = Pick<OrderStore, 'saveFact'>
 
 /**
- * Saves each event as a fact. This includes events that this service published, because a request may have failed to save its event.
+ * Saves each event as a fact, even the events of this service, because a request may have failed to save its event.
  */
 export function createReactions({ saveFact }: Save, currency: Currency): Reactions<boolean> {
   return createRebuild({

@@ -6,7 +6,7 @@ import { orderRoutes } from './routes/orders.ts'
 import { createStore } from './store.ts'
 
 interface OwnSettings {
-  /** The currency of all amounts. The setting of payment-service must be equal. */
+  /** The currency of all amounts. payment-service must use the same currency. */
   Money: { Currency: string }
 }
 

@@ -46,7 +46,7 @@ export interface OrderStore {
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
-/** The number of saved facts to remember. Usually, the log delivers an event before this process has saved so many newer facts. */
+/** The number of facts to remember: more than this process saves during the usual delay of the log. */
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
@@ -131,8 +131,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the `size` facts that this process saved last. When their events arrive from the log, the process needs no read. It
- * published most of these events itself.
+ * Remembers at least the `size` facts that this process saved last. When their events arrive from the log, the process needs no read.
  */
 function createMemory(size: number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]

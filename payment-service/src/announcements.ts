@@ -87,8 +87,8 @@ export function announcedFact(
 }
 
 /**
- * Returns the Id of an event. The Version has no influence, because a payment is announced once. The tenant has, because two tenants may
- * have the same OrderId.
+ * Returns the Id of an event. The Version has no influence, because a payment is announced once. The tenant has an influence, because two
+ * tenants may have the same OrderId.
  */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: an event has at most one tenant

@@ -14,7 +14,6 @@ import { type PaymentStore, paymentIdOf } from './store.ts'
 
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now'>
 
-/** Charges created orders and refunds cancelled ones. */
 export function createReactions(
   { saveFact }: Pick<PaymentStore, 'saveFact'>,
   policy: Policy,
@@ -70,7 +69,7 @@ export function createRebuild(
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
-    // If the request had no Idempotency-Key, its cause is random, so no request will use this claim.
+    // If the request had no Idempotency-Key, its cause is random, and the claim stays unused.
     if (fact.type === 'decided' && fact.decision.source === 'Manual')
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed

@@ -9,7 +9,7 @@ import { createStore } from './store.ts'
 interface OwnSettings {
   /** Amounts up to this limit are approved. */
   Policy: { ApproveUpTo: number }
-  /** The currency of all amounts. The setting of order-service must be equal. */
+  /** The currency of all amounts. order-service must use the same currency. */
   Money: { Currency: string }
 }
 

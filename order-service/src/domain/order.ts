@@ -80,10 +80,7 @@ export function factOf<E extends OrderEvent>(event: E): E {
   return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload, ...tenant } as unknown as E
 }
 
-/**
- * Returns the earlier of two events with the same name.
- * @throws {OrderError} `conflicting-order` for two OrderCreated events with different payloads
- */
+/** @throws {OrderError} `conflicting-order` for two OrderCreated events with different payloads */
 export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
   if (!known) return event
   if (event.Name === 'OrderCreated' && !isSameOrder(event, known as OrderCreated)) {
@@ -102,7 +99,6 @@ export function requireAmount({ Payload }: OrderEvent, currency: Currency): void
   }
 }
 
-/** Returns the order that the facts describe, or undefined without an OrderCreated. */
 export function orderOf(facts: OrderFacts): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined
@@ -138,13 +134,13 @@ function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): No
     : { id, amount, policy }
 }
 
-/** Returns true if all fields that the contract names are equal. Other fields may differ. */
+/** Compares only the fields that the contract names. */
 export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
   return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
- * Decides whether to cancel an order. A paid order that is cancelled can be cancelled again until it is refunded: during a rebuild,
+ * Decides whether to cancel an order. A paid and cancelled order can be cancelled again until it is refunded. During a rebuild,
  * payment-service may have read the cancellation before the payment (docs/operations.md).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
@@ -156,7 +152,7 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
 
 /**
  * Rules of orders that a request or event can break:
- * - `not-found`: the order does not exist, or has not arrived from the log yet;
+ * - `not-found`: the order is unknown, or its event has not arrived yet;
  * - `not-cancellable`: the order's payment was rejected;
  * - `conflicting-order`: the OrderId has another customer or total;
  * - `invalid-amount`: an amount has more decimals than the currency allows;

@@ -25,7 +25,7 @@ export interface Manifest {
     /** True if the name contains a hash of the content. */
     immutable: boolean
   }[]
-  /** Files that a browser loads for `/`. */
+  /** Files that a browser needs to show `/`. */
   firstView: string[]
 }
 

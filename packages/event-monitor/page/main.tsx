@@ -15,5 +15,5 @@ root.replaceChildren()
 render(<App />, root)
 keepConnected()
 void loadCaller()
-// Lets the first view load its data first.
+// Waits a second, so that the view can load its own data before these numbers.
 setTimeout(payAttention, 1000)

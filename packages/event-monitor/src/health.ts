@@ -17,9 +17,9 @@ export interface SystemStatus {
 }
 
 const timeoutMs = 2_500
-/** The age up to which a status is returned again. */
+/** A status that is younger than this time is returned again. */
 const freshMs = 2_000
-/** Longest wait for a newer status, while the last status is not stale. */
+/** Longest wait for a newer status, while the previous status is not stale. */
 const patienceMs = 500
 /** Age from which a status is stale. */
 const staleMs = 5_000
@@ -27,8 +27,8 @@ const staleMs = 5_000
 const rateMs = 30_000
 
 /**
- * Reads the state only on request, because each reading makes the services ask the broker, too. Keeps its connection to
- * the broker, because a login costs more than a request.
+ * Reads the state only on request, because each read makes all services ask the broker, too. Keeps its own connection
+ * to the broker open, because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -71,7 +71,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loading the client blocks the thread, so it is loaded before the response times of the services are measured.
+    // Loads the client first, because loading blocks the thread and would increase the services' response times.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -207,7 +207,6 @@ async function groupsOf(
   return { groups, error: errors.join('; ') || null }
 }
 
-/** Latencies of reactions in the last minute. */
 export class Latencies {
   readonly #samples = new Map<string, { at: number; ms: number }[]>()
 

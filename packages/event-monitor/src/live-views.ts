@@ -19,7 +19,7 @@ const quietMs = 1_000
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
-  /** Hashes of words that may be record keys, each with its own test. */
+  /** Hashes of words that may be record keys, each with the test for the remaining words. */
   keys: { hash: number; test: (kind: Kind) => boolean }[]
   send: Send
   pending: {
@@ -38,15 +38,13 @@ const nothing = () => ({ received: 0, matched: 0, invalid: 0, rows: [], kinds: [
 const noLoss = () => ({ batches: 0, received: 0, matched: 0 })
 
 export interface LiveViews {
-  /** Opens a view. Returns a function that closes it. */
   open(filter: EventFilter, send: Send): () => void
   job(job: Job): void
-  /** Number of rows that were dropped for slow clients. */
   dropped(): number
   stop(): void
 }
 
-/** Sends exact counts and a few rows to live views. A slow client misses rows, and receives their number. */
+/** Sends exact counts and a few rows to live views. A slow client misses batches, and then receives their counts. */
 export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
   const views = new Set<View>()
   let dropped = 0
@@ -54,7 +52,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
   const stopListening = index.onBatch((batch) => {
     for (const view of views) {
       add(view, batch)
-      // Sends at once if the last batch is old enough.
+      // Sends at once if enough time has passed since the last batch.
       if (performance.now() - view.sentAt >= batchMs) flush(view)
     }
   })

@@ -1,4 +1,3 @@
-/** An error with one of the monitor's problem codes. */
 export class MonitorError extends Error {
   readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready' | 'other-attempt' | 'idempotency-key-reused'
   constructor(code: MonitorError['code'], message: string) {

@@ -25,7 +25,6 @@ export interface Monitor {
   reactions: readonly Reaction[]
   trust: Trust
   trustOf: (appId: string | null) => Listing
-  /** Returns a state that is at most a few seconds old. */
   status(): Promise<SystemStatus>
   latencies: Latencies
   tracePage: string

@@ -10,7 +10,6 @@ export interface PageFile {
   br?: Buffer | undefined
   type: string
   etag: string
-  /** True if the name contains a hash of the content. */
   immutable: boolean
 }
 
@@ -33,7 +32,7 @@ const views = ['', 'index.html', 'c', 'e', 'id', 'dead', 'missing', 'publishers'
  * Reads the page that `page/build.ts` has built.
  * @param folder default: `packages/event-monitor/dist`
  * @returns a function that returns the file of a path. An unknown path gets the page with status 404. Links in the page
- * begin with the proxy's prefix, or else are relative to the path
+ * begin with the proxy's prefix; without a prefix, they are relative to the path
  * @throws {Error} if the page was not built
  */
 export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.url))) {

@@ -3,10 +3,9 @@ import type { Application } from '@orderflow/service-kit/application'
 export interface WatchedService {
   name: string
   consumes: string[]
-  /** Maps a topic to the names of published events. */
+  /** Maps a topic to the names of the events that the service publishes there. */
   publishes: Record<string, string[]>
   url: string
-  /** Undefined if the service has no dry runs. */
   dryRun: { url: string; token: string } | undefined
 }
 

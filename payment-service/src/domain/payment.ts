@@ -21,7 +21,6 @@ export interface Charge extends Cause, Pick<Announced, 'orderId' | 'amount' | 's
 
 export interface Decision extends Charge, Verdict {}
 
-/** The known facts about the payment of one order. */
 export interface PaymentState {
   readonly decision?: Decision
   /** Contains no cause. So the state is the same, whether an event reports the cancellation or only the refund. */
@@ -74,7 +73,6 @@ function counts(a: Decision, b: Decision): boolean {
   return a.approved === b.approved ? isEarlier(a, b) : a.approved
 }
 
-/** Compares two causes by time, then id, then content. */
 function isEarlier(a: Cause, b: Cause): boolean {
   if (a.at !== b.at) return a.at < b.at
   return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId
@@ -90,7 +88,6 @@ export interface Payment extends Announced {
   traceId: string
 }
 
-/** Returns the payment of a state, or undefined before a decision. */
 export function paymentOf(id: string, { decision, refund }: PaymentState): Payment | undefined {
   if (!decision) return undefined
   return {

@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Returns true if the same request would be refused again. */
+/** Returns true if a retry of the same request would be refused, too. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem &&
   error.problem.status >= 400 &&
@@ -38,21 +38,18 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
   return (await (await request(path, init)).json()) as Answer
 }
 
-/**
- * Sends a request with the user's credential.
- * @throws {ApiProblem} if the request fails; after an abort, the error of `fetch`
- */
+/** @throws {ApiProblem} if the request fails. An aborted request throws the error of `fetch` */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const sent = credential()
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
   const problem = await problemOf(response)
-  // Ignores the refusal of an old credential if the user has signed in again.
+  // Ignores the refusal of an old credential if the user has signed in again since the request.
   if (problem.status === 401 && sent === credential()) refuse(problem)
   throw new ApiProblem(problem)
 }
 
-/** Checks a key or token. @throws {ApiProblem} 401 or 403 if it is refused */
+/** @throws {ApiProblem} 401 or 403 if the key or token is refused */
 export async function tryCredential(key: string): Promise<void> {
   const response = await answerTo(paths.me, { headers: authorization(key) })
   if (!response.ok) throw new ApiProblem(await problemOf(response))
@@ -82,7 +79,7 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** `ended` is the reason why the last credential was refused. */
+/** `ended` is the reason why the last credential was refused; null if there was no credential. */
 export const refusal = signal<{ ended: string | null } | null>(null)
 export const isSigningIn = signal(false)
 
@@ -100,7 +97,7 @@ function authorization(sent = credential()): { authorization?: string } {
   return sent === null ? {} : { authorization: `Bearer ${sent}` }
 }
 
-/** Removes a refused credential and opens the sign-in dialog, once. */
+/** Removes a refused credential and opens the sign-in dialog. Later refusals have no effect. */
 function refuse({ title, detail = title }: Problem): void {
   if (refusal.value) return
   refusal.value = { ended: credential() && detail }
@@ -112,7 +109,7 @@ function refuse({ title, detail = title }: Problem): void {
   }
 }
 
-/** Stores the credential and reloads the page. @throws {DOMException} without storage */
+/** @throws {DOMException} if the browser has no storage */
 export function signIn(accepted: string): void {
   sessionStorage.setItem(credentialKey, accepted)
   location.reload()

@@ -2,12 +2,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Act, type Command, keyReader } from '../lib/keys.ts'
 import { go } from './location.ts'
 
-/** Actions for keys. An action that returns false leaves the key to other components. */
+/** Actions for keys. If an action returns false, the next component receives the key. */
 export type Handlers = Partial<Record<Act, () => boolean | undefined>>
 
 const stack: { current: Handlers }[] = []
 
-/** Handles keys as soon as the component is visible. The component that was mounted last receives each key first. */
+/** Handles keys while the component is mounted. The component that was mounted last receives each key first. */
 export function useKeys(handlers: Handlers): void {
   const current = useRef(handlers)
   current.current = handlers

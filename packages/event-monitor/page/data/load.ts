@@ -19,7 +19,7 @@ const patience = 3000
 /**
  * Loads a path, and loads again when the path changes. If a repeated request fails, the last answer stays.
  * @param path the path to load; null sends no request
- * @param everyMs time after which the request is repeated, while the tab is visible
+ * @param everyMs time between an answer and the next request, while the tab is visible
  */
 export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
   const state = useSignal<Loaded<Answer>>({ data: null, problem: null, isLoading: true })
@@ -41,7 +41,7 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
         if (current.signal.aborted) return
         const problem = asProblem(error)
         state.value = { ...state.value, problem, isLoading: false }
-        // Tries again, because a missing record may arrive later.
+        // Tries again after a temporary failure, and after a 404, because the missing record may still arrive.
         const wait = isPassing(problem) ? patience : problem.status === 404 ? everyMs : undefined
         if (wait) timer = setTimeout(next, wait)
       }

@@ -23,7 +23,6 @@ export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   read()
 }
 
-/** Navigates back, or to the live view if the tab has no earlier page. */
 export function back(): void {
   if (history.state === null && document.referrer === '' && history.length <= 1) go('/')
   else history.back()

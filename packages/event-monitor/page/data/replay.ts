@@ -5,10 +5,10 @@ import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
 
-/** The `Idempotency-Key` of each unanswered request, by its body. */
+/** Maps the body of each unanswered request to its `Idempotency-Key`. */
 const keys = new Map<string, string>()
 
-/** Starts a replay job. @throws {ApiProblem} */
+/** @throws {ApiProblem} */
 export async function replay(request: ReplayRequest): Promise<Job> {
   const body = JSON.stringify(request)
   const key = keys.get(body) ?? randomKey()
@@ -28,18 +28,18 @@ function know(job: Job): void {
   jobs.value = new Map(jobs.value).set(job.id, job)
 }
 
-/** Returns a random key. `crypto.randomUUID` needs HTTPS or a local host. */
+/** Returns a random key without `crypto.randomUUID`, which needs HTTPS or a local host. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Returns replay jobs, newest first. Updates from the stream are included. */
+/** Returns replay jobs, newest first, with the updates that the stream has sent. */
 export function useJobs() {
   const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {
-    // Loads the jobs again, because updates were missed without a connection.
+    // Loads the jobs again, because the page missed updates while it was not connected.
     if (isOpen && !wasOpen.current) again()
     wasOpen.current = isOpen
   }, [isOpen])

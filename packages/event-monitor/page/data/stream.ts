@@ -5,8 +5,8 @@ import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
 /**
- * `lost`: broken `since` this time; `away`: closed while the tab is hidden; `refused`: closed until the user signs in or
- * the request changes.
+ * `lost`: broken since the time in `since`; `away`: closed while the tab is hidden; `refused`: closed until the user
+ * signs in or the request changes.
  */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
@@ -37,7 +37,7 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Subscribes a view to rows. Null subscribes to counters only. */
+/** Subscribes a view to rows; null subscribes only to counters and jobs. */
 export function listen(to: Listener | null): void {
   listener = to
   open()
@@ -86,9 +86,9 @@ function open(): void {
   })
 }
 
-/** Reads messages. @throws {ApiProblem} if the request fails, or an Error when the connection ends */
+/** Reads messages of the stream. @throws {ApiProblem} if the request fails, or an Error when the connection ends */
 async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
-  // EventSource cannot send an authorization header.
+  // Uses `fetch`, because EventSource cannot send an authorization header.
   const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
   await readMessages(response, take)
   throw new Error('the event stream has ended')

@@ -23,7 +23,7 @@ export function draftOf(storage: Drafts, entry: string): Draft | null {
   }
 }
 
-/** Stores a draft; null removes it. @returns false without storage */
+/** Stores a draft; null removes it. @returns false if the browser has no storage */
 export function keepDraft(storage: Drafts, entry: string, draft: Draft | null): boolean {
   try {
     if (draft === null) storage.removeItem(key(entry))

@@ -43,7 +43,6 @@ export function searchOf(filter: EventFilter): string {
   return text && `?${text}`
 }
 
-/** A property of events. The live view counts its values. */
 export type FacetKey = 'topic' | 'type' | 'publisher' | 'validity' | 'why'
 
 export function isChosen(filter: EventFilter, key: FacetKey, value: string): boolean {
@@ -53,8 +52,8 @@ export function isChosen(filter: EventFilter, key: FacetKey, value: string): boo
 }
 
 /**
- * Adds a facet's value to a filter, or removes it. A new type or reason replaces the previous one; other facets can
- * have several values.
+ * Adds a facet's value to a filter, or removes it. A new type or reason replaces the previous type or reason; other
+ * facets can have several values.
  */
 export function toggled(filter: EventFilter, key: FacetKey, value: string): EventFilter {
   const wanted = partsOf(key, value)

@@ -69,7 +69,7 @@ export function moment(iso: string): string {
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 
 /**
- * Returns the key or token in a pasted text, which may be a header (RFC 6750, section 2.1).
+ * Returns the key or token in a pasted text, which may begin with `Bearer` (RFC 6750, section 2.1).
  * @returns null if the text is invalid
  */
 export function credentialIn(text: string): string | null {

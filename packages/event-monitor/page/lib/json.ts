@@ -11,7 +11,6 @@ export interface JsonLine {
 
 const masked = /^\*\*\*(\{[^}]*\}\*\*\*$| \(\d+ characters\)$)/
 
-/** Returns true for the placeholder of a masked value. */
 export const isMask = (text: string) => masked.test(text)
 
 /**
@@ -41,7 +40,7 @@ function nearest(lines: Map<string, JsonLine>, pointer: string): JsonLine | unde
 interface Spot {
   depth: number
   pointer: string
-  /** The field name of a value in an object. */
+  /** The field name before the value, if the value is in an object. */
   before: JsonLine['tokens']
   /** A comma, or empty for the last value. */
   after: string

@@ -30,7 +30,6 @@ export interface Pressed {
   key: string
   /** True if Ctrl, Alt or Meta is pressed. */
   isChord: boolean
-  /** True if the user is typing in a text field. */
   isTyping: boolean
   /** True if the focus is on a control that Enter and Space activate. */
   isOnControl: boolean

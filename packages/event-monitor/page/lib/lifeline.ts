@@ -20,7 +20,6 @@ export interface Lifeline {
 }
 
 /**
- * Returns the layout of a conversation.
  * @param width available width; columns stay wide enough for their names
  * @param isCompact true shows each idle time as one line, without empty space
  */
@@ -77,14 +76,14 @@ export interface Bar {
   to: number
 }
 
-/** Returns the bars that cross the steps `[first, end)`. */
+/** Returns the bars, each from a cause to its effect, that cross the steps `[first, end)`. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
     cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],
   )
 }
 
-/** Returns true if a step is a record in the log. Only records have a time. */
+/** Returns true for records in the log. Other steps have no time. */
 export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
 
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {

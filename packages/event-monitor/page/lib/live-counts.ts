@@ -86,7 +86,7 @@ export class RateWindow {
   get perSecond(): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     if (!first || !last || last.at - first.at < 900) return null
-    // Excludes the first sample, because its events arrived earlier.
+    // Excludes the first sample, because its events arrived before the measured time.
     const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
     return (sum * 1000) / (last.at - first.at)
   }

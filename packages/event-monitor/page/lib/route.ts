@@ -41,7 +41,6 @@ export const hrefs = {
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
 
-/** Returns a position as text: `a-topic/2/1234`. */
 export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 
 export function positionIn(text: string): RecordPosition | undefined {

@@ -21,7 +21,7 @@ export class RowBuffer {
     this.#keys.clear()
   }
 
-  /** @param leftOut number of events without a row */
+  /** @param leftOut number of further new events, which have no row */
   addNewer(rows: readonly EventRow[], leftOut: number): void {
     const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
     const last = rows.at(-1) ?? rows[0]
@@ -36,7 +36,7 @@ export class RowBuffer {
     this.#keep(all.slice(-most), all.length > most)
   }
 
-  /** The next older page begins after this row. */
+  /** The oldest row. The next page of older rows begins after it. */
   get oldest(): EventRow | undefined {
     return this.lines.findLast((line) => 'row' in line)?.row
   }
@@ -56,7 +56,7 @@ export class RowBuffer {
   }
 }
 
-/** Joins two lists of lines. If two notes become adjacent, they are merged. */
+/** Joins two lists of lines. Merges two notes that become adjacent. */
 function joined(newer: Line[], older: readonly Line[]): Line[] {
   const [last, first] = [newer.at(-1), older[0]]
   if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]
@@ -72,7 +72,6 @@ export function windowOf(list: { count: number; rowHeight: number; top: number; 
   return { first, end: Math.max(first, end), before: first * rowHeight, total: count * rowHeight }
 }
 
-/** Returns the scroll position at which a row is completely visible. */
 export function scrolledTo(row: number, list: { rowHeight: number; top: number; height: number }): number {
   const { rowHeight, top, height } = list
   const start = row * rowHeight

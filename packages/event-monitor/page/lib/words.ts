@@ -13,7 +13,6 @@ interface GroupSum {
 export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
   `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
-/** Returns the lag of each group and topic, largest first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
@@ -34,7 +33,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // Omits an error of the index while Kafka is down, because it is only a consequence.
+    // Omits the error of the index while Kafka is down, because the index then fails, too.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -47,7 +46,6 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   ]
 }
 
-/** Returns the user's next step after a failed request, by the status of the answer. */
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 0)
     return 'Run make status to see if the monitor is running, or make up to start it. This page tries again automatically.'

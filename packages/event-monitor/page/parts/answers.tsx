@@ -57,7 +57,7 @@ interface AnswerProps<Data> {
   children: (data: Data) => ComponentChildren
 }
 
-/** Shows the answer to a request. If a later request fails, the old answer stays below the problem. */
+/** Keeps the old answer below the problem if a later request fails. */
 export function Answer<Data>({ of: { data, problem }, again, children }: AnswerProps<Data>) {
   return (
     <>

@@ -27,8 +27,8 @@ interface Options {
 const refresh = StateEffect.define<null>()
 
 /**
- * Opens a JSON editor in a shadow root. Elsewhere, CodeMirror adds `style` elements, which the page's security policy
- * forbids.
+ * Opens a JSON editor in a shadow root. Outside of shadow roots, CodeMirror adds `style` elements, which the page's
+ * security policy forbids.
  */
 export function openEditor({ host, label, text, original, changed }: Options): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
@@ -62,7 +62,7 @@ export function openEditor({ host, label, text, original, changed }: Options): C
         lintGutter(),
         ...(original === undefined ? [] : [unifiedMergeView({ original, mergeControls: false })]),
         theme,
-        // No key map uses Tab, so Tab still moves to the next control.
+        // These key maps do not use Tab, so Tab still moves to the next control.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) changed(state.doc.toString())
@@ -118,7 +118,7 @@ const theme = EditorView.theme({
     backgroundColor: 'var(--accent-soft)',
   },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)' },
-  // The page's security policy forbids CodeMirror's images.
+  // Replaces CodeMirror's image, because the page's security policy forbids it.
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--bad)',

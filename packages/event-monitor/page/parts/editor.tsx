@@ -49,7 +49,7 @@ export function Editor({ label, text, resets = 0, original, faults, changed }: P
     }
   }, [original])
   useEffect(() => {
-    // `text` may be older than the text in the editor, so the editor shows it only after `resets` has changed.
+    // Depends only on `resets`, because `text` may be older than the text in the editor.
     if (text === shown.current) return
     shown.current = text
     editor.current?.setText(text)

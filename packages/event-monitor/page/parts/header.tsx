@@ -69,7 +69,7 @@ const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value
 function Search() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // Shows the words of the address, which can also change without typing.
+    // Shows the search words of the page's address, because links and buttons can change them, too.
     if (field.current && document.activeElement !== field.current) field.current.value = filterOf(search.value).q ?? ''
   }, [path.value, search.value])
   useKeys({
@@ -210,7 +210,7 @@ const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Counts the problems of the views regularly while the tab is visible. */
+/** Counts the problems of the views every 15 seconds while the tab is visible. */
 export async function payAttention(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([

@@ -7,7 +7,6 @@ interface Props {
   faults?: readonly Fault[]
 }
 
-/** Shows a JSON document. Masked values are marked, and each fault is below its line. */
 export function JsonView({ label, document, faults = [] }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keys

@@ -53,7 +53,6 @@ export function RejectedBy({ services }: { services: readonly RejectedByService[
   ))
 }
 
-/** Shows local time, with UTC in the title. */
 export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
   return (
     <time dateTime={iso} title={iso}>
@@ -91,7 +90,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** Shows a name. Allows line breaks before `.`, `@` and `/`. */
+/** Allows line breaks before `.`, `@` and `/`. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

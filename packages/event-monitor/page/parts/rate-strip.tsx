@@ -5,7 +5,7 @@ import { plotted, type Strip } from '../lib/live-counts.ts'
 
 interface Props {
   strip: ReadonlySignal<Strip | null>
-  /** Receives the selected range in milliseconds. */
+  /** Receives the time range that the user selects, in milliseconds. */
   marked: (from: number, to: number) => void
 }
 

@@ -4,14 +4,14 @@ import { moment } from '../lib/format.ts'
 export type StripData = [number[], number[], number[]]
 
 /**
- * Draws the rate chart, and reports the selected range.
- * @param chosen receives the selected range in milliseconds
+ * Draws the rate chart.
+ * @param chosen receives the time range that the user selects, in milliseconds
  */
 export function stripChart(element: HTMLElement, data: StripData, chosen: (from: number, to: number) => void) {
   let latest = data
   const make = (shown: StripData) => {
     const probe = element.appendChild(document.createElement('i'))
-    // A canvas cannot use CSS variables.
+    // Reads the colour from an element, because a canvas cannot use CSS variables.
     const colour = (name: string) => {
       probe.style.color = `var(${name})`
       return getComputedStyle(probe).color
@@ -27,7 +27,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
         width: Math.max(200, element.clientWidth),
         height: 96,
         legend: { show: false },
-        // Leaves space for half of the last label.
+        // Leaves space at the right for half of the last label.
         padding: [6, 26, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -86,7 +86,6 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
   }
 }
 
-/** Formats a time. The length of the shown range decides whether the date or the seconds are included. */
 function clockOf(seconds: number, shown: number[]): string {
   const length = (shown.at(-1) ?? 0) - (shown[0] ?? 0)
   const text = moment(new Date(seconds * 1000).toISOString())

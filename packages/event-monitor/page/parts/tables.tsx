@@ -36,7 +36,7 @@ export function useActiveRow(count: number, open: (index: number) => void): numb
   const active = useSignal(-1)
   const move = (by: number) => () => {
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
-    // If a view has two tables, the lower table receives the keys.
+    // Scrolls to the last active row: if a view has two tables, the lower table receives the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )
@@ -66,7 +66,6 @@ interface Props {
   /** Pixels. */
   rowHeight: number
   row: (index: number) => ComponentChildren
-  /** Index of the active row, or -1. */
   active: number
   idOf: (index: number) => string
   onScroll?: (at: { top: number; isAtEnd: boolean }) => void

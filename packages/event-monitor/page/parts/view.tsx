@@ -22,7 +22,7 @@ export function CompletenessLine({ complete, shown }: Props) {
   // Prefers the stream's counters, which are newer than an answer.
   const now = useComputed(() => completeness.value)
   const latest = now.value ?? complete ?? null
-  // Adds the answer's gaps, because the stream reports gaps only at its start.
+  // Adds the answer's gaps, because the stream reports gaps only when it begins.
   const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (

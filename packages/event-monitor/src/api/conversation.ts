@@ -33,18 +33,18 @@ export interface Step {
     | 'replay'
     /** A request, from `client` to `service:`. The service then published `row`, which has no cause. */
     | 'request'
-    /** A handled record, from `service:` to `state:`. The service is past the record and wrote no dead letter. */
+    /** A handled record, from `service:` to `state:`. The service has read past it, and wrote no dead letter for it. */
     | 'handled'
   from: string
   to: string
   row: EventRow
-  /** Index of the step that caused this step. For a rejection, replay or `handled`: the step of its record. */
+  /** Index of the step that caused this step. For `dead-letter`, `replay` and `handled`: the step of the record. */
   cause: number | null
   depth: number
   isEdited: boolean
   /** Index of the first step with the same Id. */
   duplicateOf: number | null
-  /** Set if the step is earlier than its cause. Compares CreationDate (`publisher`) or arrival (`broker`). */
+  /** Set if the step seems earlier than its cause, by CreationDate (`publisher`) or by arrival (`broker`). */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
   /** The Id of the cause, if the conversation does not contain the cause. */
   missingCause: string | null

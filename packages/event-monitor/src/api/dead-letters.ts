@@ -8,7 +8,7 @@ import type {
   RejectedBy,
 } from './events.ts'
 
-/** `GET /v1/dead-letters`: groups with the most open entries first. */
+/** `GET /v1/dead-letters`: groups, sorted by the number of open entries, largest first. */
 export interface DeadLetterGroups {
   groups: DeadLetterGroup[]
   /** Number of records that other programs wrote to dead-letter topics. */
@@ -17,7 +17,7 @@ export interface DeadLetterGroups {
   complete: Completeness
 }
 export interface DeadLetterGroup {
-  /** Digest of the problem, for `group=` and replay jobs. */
+  /** A digest of the problem, which `group=` and replay jobs use. */
   id: string
   services: string[]
   reason: string
@@ -37,7 +37,7 @@ export interface DeadLetterGroup {
  * is a record with all its rejections.
  */
 export interface DeadLetterEntry {
-  /** The id of the first dead letter. The ids of other services' dead letters find the same entry. */
+  /** The id of the first dead letter. A request with the id of another service's dead letter finds the same entry. */
   id: string
   /** Services that rejected the newest attempt, sorted by name. */
   services: RejectedBy[]
@@ -61,12 +61,12 @@ export interface DeadLetterEntry {
 /** `GET /v1/dead-letters/entries/{id}`. */
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
-  /** The newest open attempt, or else the last attempt. */
+  /** The newest open attempt, or the last attempt if none is open. */
   attempt: RecordPosition
   faults: Fault[]
   /** The masked report of a service about the whole event. */
   detail: string | null
-  /** The failed event as JSON text with placeholders (`EditedDocument`). Null if it is lost or not JSON. */
+  /** The failed event as JSON text with placeholders (`EditedDocument`). Null if the event is lost or not JSON. */
   editable: string | null
   /** Null if the index does not contain the event. */
   event: EventDetail | null
@@ -77,7 +77,7 @@ export interface DeadLetterDetail {
 /** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`. It publishes nothing. */
 export interface CheckRequest {
   edited?: EditedDocument
-  /** Returns 409 if `attempt` is no longer the newest open attempt. */
+  /** The request fails with 409 if this is no longer the newest open attempt. */
   attempt?: RecordPosition
 }
 export interface CheckResult {
@@ -93,12 +93,12 @@ export interface CheckResult {
 }
 
 /**
- * `POST /v1/replays`, scope `events:operate`: starts a job with the current newest attempts. Returns 202. A retry with
- * the same `Idempotency-Key` returns the same job, or 422 if its body differs.
+ * `POST /v1/replays`, scope `events:operate`: starts a job that replays the newest attempt of each entry. Returns 202.
+ * A retry with the same `Idempotency-Key` and body returns the same job. With another body, it fails with 422.
  */
 export type ReplayRequest =
   | { entries: string[]; perSecond?: number }
-  /** One entry. Returns 409 if `attempt` is no longer its newest open attempt. */
+  /** One entry. Fails with 409 if `attempt` is no longer its newest open attempt. */
   | { entries: [string]; attempt: RecordPosition; edited?: EditedDocument }
   /** All open entries of a group. `perSecond` is 1 to 1000; the default is 50. */
   | { group: string; perSecond?: number }

@@ -19,8 +19,8 @@ export interface Fault {
  * - `valid`: a known event that matches its schema, from a publisher that may publish it;
  * - `foreign`: a valid envelope of an event without a schema, which receivers ignore;
  * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (a name similar to a known one), `unknown-version`,
- * `invalid-payload`;
- * - `untrusted`: valid, but its publisher may not publish it (trust.json, or a signature);
+ * `invalid-payload`: events that receivers reject;
+ * - `untrusted`: valid, but its publisher may not publish it (by trust.json or the signature);
  * - `dead-letter`, `replay-note`, `other`: records of a dead-letter topic.
  */
 export const validities = [
@@ -39,7 +39,7 @@ export const validities = [
 ] as const
 export type Validity = (typeof validities)[number]
 
-/** A row of a list. A publisher's values may be masked: null or `*** (12 characters)`. */
+/** A row of a list. A masked value of a publisher is null or a text such as `*** (12 characters)`. */
 export interface EventRow {
   position: RecordPosition
   /** Arrival in the log, by the broker's clock. */
@@ -48,7 +48,7 @@ export interface EventRow {
   createdAt: string | null
   name: string | null
   version: number | null
-  /** From the envelope, or derived from the record. */
+  /** This and the next two ids are from the envelope, or derived from the record. */
   id: string
   correlationId: string
   traceId: string
@@ -66,8 +66,8 @@ export interface EventRow {
 }
 
 /**
- * The filter of events, facets, rates and the live stream. Events must match each parameter, and at least one value of
- * a repeated parameter.
+ * The filter of events, facets, rates and the live stream. An event must match every parameter. If a parameter is
+ * repeated, one matching value is enough.
  */
 export interface EventFilter {
   topic?: string[]
@@ -79,7 +79,7 @@ export interface EventFilter {
   validity?: Validity[]
   /** Pointer of the first problem, or reason of a dead letter. */
   why?: string[]
-  /** Earliest arrival (ISO 8601). */
+  /** Arrival at this time or later (ISO 8601). */
   from?: string
   /** Arrival before this time. */
   to?: string
@@ -111,7 +111,6 @@ export interface Facets {
   validity: Count[]
   /** Validity and pointer, such as `invalid-payload /Payload/Field`, or reason of a dead letter. */
   why: Count[]
-  /** If `isAtLeast` is true, the total may be larger. */
   total: number
   isAtLeast: boolean
   complete: Completeness
@@ -121,7 +120,7 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter. It counts the `seconds` before `to` or now: 60 to 604800, default 600. */
+/** `GET /v1/rates` takes the filter and `seconds` (60 to 604800; default 600): the counted time before `to` or now. */
 export interface Rates {
   from: string
   /** Length of a bucket in seconds. */
@@ -148,7 +147,7 @@ export interface EventDetail {
   trust: {
     /** `service`: part of this system; `listed`: in trust.json; `unlisted`: neither. Null without an envelope. */
     publisher: 'service' | 'listed' | 'unlisted' | null
-    /** `not-asked`: this system has no key, or the record is older than signatures. */
+    /** `not-asked`: unchecked, because this system has no key or the record is older than signatures. */
     signature: 'ours' | 'wrong' | 'none' | 'not-asked'
     /** Reason why receivers reject the event. */
     refusal: string | null
@@ -158,7 +157,7 @@ export interface EventDetail {
   /** At most 100, oldest first. */
   effects: EventRow[]
   deadLetters: EventRow[]
-  /** The entries of `deadLetters`. For a dead letter, the entry that contains it. */
+  /** The entries that contain `deadLetters`. If this record is a dead letter, the entry that contains the record. */
   entries: {
     id: string
     services: RejectedBy[]
@@ -188,8 +187,8 @@ export interface RecordPositions {
 }
 
 /**
- * `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. The monitor records the view before it
- * answers.
+ * `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. Before the monitor answers, it writes
+ * the request to the audit log.
  */
 export interface RevealRequest {
   /** 3 to 200 characters, for the audit log. */
@@ -242,8 +241,8 @@ export interface StateChange {
 }
 
 /**
- * An edited event as JSON text, at most 256 KiB. The original value replaces each `"***{/Payload/Field}***"`, in any
- * field. So users can rename a field without seeing its value.
+ * An edited event as JSON text, at most 256 KiB. In all fields, the monitor replaces each placeholder, such as
+ * `"***{/Payload/Field}***"`, by the original value. So users can rename a field without seeing its value.
  */
 export interface EditedDocument {
   text: string
@@ -260,7 +259,7 @@ export interface Completeness {
   kept: number
   gaps: Gap[]
   unreadable: Unreadable[]
-  /** False while the log cannot be read. The monitor's log has the reason. */
+  /** False while Kafka's log cannot be read. The monitor logs the reason. */
   isConnected: boolean
 }
 
@@ -296,7 +295,6 @@ export interface Page<T> {
   next: string | null
   complete: Completeness & {
     shown: number
-    /** If `isAtLeast` is true, the total may be larger. */
     total: number
     isAtLeast: boolean
   }
@@ -317,6 +315,6 @@ export interface Me {
   id?: string
   /** `events:read`, `events:operate`, `events:reveal`. */
   scopes: string[]
-  /** Name in the audit; without authentication `anybody on this machine`. */
+  /** The caller's name in the audit log; without authentication `anybody on this machine`. */
   recordedAs: string
 }

@@ -3,8 +3,8 @@ import type { Completeness, Count, EventRow } from './events.ts'
 
 /**
  * `GET /v1/live` returns `text/event-stream` and takes an `EventFilter` without `from` and `to`. Each message has an
- * `event:`, and JSON as `data:`. After 15 s without a message, the monitor sends a comment. After a new `hello`, `GET
- * /v1/events` returns missed events.
+ * `event:`, and JSON as `data:`. After 15 s without a message, the monitor sends a comment. After each new connection,
+ * it sends `hello`; `GET /v1/events` then returns the events that the client missed.
  */
 export interface LiveMessages {
   hello: { completeness: Completeness; batchMs: number; maxRows: number }
@@ -15,18 +15,16 @@ export interface LiveMessages {
 }
 
 export interface LiveBatch {
-  /** A counter. If numbers are missing, this client was too slow, and `lost` has the counts of the missed batches. */
+  /** The number of the batch. A gap means that this client was too slow; `lost` has the counts of missed batches. */
   sequence: number
   at: string
   /** Number of all events indexed since the last batch. */
   received: number
-  /** Number of events that match the filter. */
   matched: number
   /** Number of invalid events among `matched`. */
   invalid: number
   /** At most `maxRows` of `matched`, newest first. */
   rows: EventRow[]
-  /** Counts of `matched` by property. */
   added: { topic: Count[]; type: Count[]; publisher: Count[]; validity: Count[] }
   /** Counts of the batches that this client missed. */
   lost: { batches: number; received: number; matched: number }

@@ -69,7 +69,6 @@ export interface SchemaUse {
   /** JSON pointers of personal fields. */
   personal: string[]
   schema: unknown
-  /** Compatibility with the previous version. */
   compatibility: {
     isCompatible: boolean
     with: string

@@ -30,7 +30,7 @@ export class ActiveSegment {
   /** False after a failed transaction, when the state in memory may differ from the file. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Finds stored kinds quickly, because most records of a kind share one object. */
+  /** Finds the stored kind of an object quickly, because most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
@@ -87,8 +87,8 @@ export class ActiveSegment {
   }
 
   /**
-   * Moves the write-ahead log into the file, which may need disk space. Closing the file would do the same, but hide a
-   * failure. The segment can still be written.
+   * Moves the write-ahead log into the file, which may need disk space. Closing the file would also move it, but hide a
+   * failure. After this call, the segment can still be written.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Statements } from './sqlite.ts'
 
 /**
- * Finds events by GUID with sorted numbers: 27 bits of the GUID's hash and 26 bits of the event's number in the
- * segment. Readers verify each hit. A transaction adds one run of numbers, and runs are merged, as in a log-structured
- * merge tree. A table with a row for each GUID would write fifty times as many bytes, and take a fifth of the
- * transaction's time.
+ * Tables with sorted numbers, which find events by GUID. Each number consists of 27 bits of the GUID's hash and 26 bits
+ * of the event's number in the segment. Readers verify each hit. A transaction adds one run of numbers, and runs are
+ * merged, as in a log-structured merge tree. A table with a row for each GUID would write fifty times as many bytes,
+ * and take a fifth of the transaction's time.
  */
 export const guidSchema = `
 CREATE TABLE runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
@@ -15,7 +15,7 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** The largest difference between the numbers of events in a segment. Events and dead letters share one sequence. */
+/** The largest difference between two events' sequence numbers in a segment. Dead letters use the same sequence. */
 export const maxSegmentSpan = seqRange
 /** Number of entries that fill a page of the file. */
 const pageLength = 480
@@ -97,8 +97,9 @@ export class GuidRuns {
 }
 
 /**
- * Selects the pages that may contain a GUID. In each run, these are the pages that begin with one of its numbers, and
- * the page before them. One statement reads one snapshot. CROSS makes SQLite start with the runs, instead of all pages.
+ * Selects the pages that may contain a GUID. In each run, these are the pages whose first number has the GUID's hash,
+ * and the page before them. It is one statement, so it reads one snapshot. CROSS makes SQLite start with the runs,
+ * instead of all pages.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
@@ -135,8 +136,8 @@ const numbersIn = (body: Uint8Array): Float64Array => new Float64Array(body.slic
 const [basis, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * Returns 53 bits. It runs FNV-1a from both ends, because some publishers' ids differ only in their first or last
- * characters.
+ * Returns a hash of 53 bits. It runs FNV-1a from both ends of the text, because some publishers' ids differ only in
+ * their first or last characters.
  */
 export function hashOf(text: string): number {
   let [forwards, backwards] = [basis, basis]

@@ -24,9 +24,8 @@ export interface MonitorIndex {
   ask: Ask
   completeness(): Completeness
   state(): IngestState
-  /** Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Sets whether a live view is open, and the hashes of the GUIDs in the filters of views. */
+  /** Sets whether a live view is open, and the hashes of the GUIDs in the filters of live views. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }
@@ -85,7 +84,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     else asker?.reject(new Error(reply.error))
   }
 
-  /** Reports changes of single partitions. `onTrouble` reports a log that is completely unreadable. */
+  /** Reports single partitions and topics. If the whole log is unreadable, `onTrouble` reports this instead. */
   function reportPartitions(unreadable: readonly Unreadable[]): void {
     const before = unreadPartitions
     unreadPartitions = unreadable

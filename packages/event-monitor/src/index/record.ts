@@ -36,7 +36,7 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** Contains no personal data. */
+/** The stored content of a record. Contains no personal data. */
 export interface Body {
   /** Masked by `maskDocument`. */
   document: unknown

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** The monitor has fewer statements, because SQL texts have placeholders (packages/cli/lint/no-values-in-sql.grit). */
+/** More than the monitor's SQL texts, which contain placeholders for values (packages/cli/lint/no-values-in-sql.grit). */
 const maxStatements = 50
 
 /** Prepares each statement once, and keeps a bounded number of them. */
@@ -28,8 +28,6 @@ export class Statements {
 }
 
 /**
- * Runs a function in a transaction.
- *
  * SQLite rolls back automatically after some errors (https://www.sqlite.org/lang_transaction.html). A second ROLLBACK
  * would hide the first error.
  */
@@ -63,7 +61,7 @@ export function storageFault(error: unknown, folder: string): string | undefined
     : `${folder} cannot be written (${error.message}): check its disk and its permissions; the monitor tries again every second`
 }
 
-/** On a full disk, SQLite cannot extend its shared memory and reports an I/O error. */
+/** Below this free space, SQLite cannot extend its shared memory. It then reports an I/O error, not a full disk. */
 const leastBytes = 64 * 1024
 
 function hasNoSpace(folder: string): boolean {

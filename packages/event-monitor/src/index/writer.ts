@@ -13,7 +13,7 @@ export interface WriterOptions {
   now: () => number
 }
 
-/** Dead letters are kept longer, because users need them weeks later. */
+/** Dead letters are kept longer than events, because users may need them weeks later. */
 const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
 const dayMs = 24 * 60 * 60 * 1_000
 
@@ -21,8 +21,8 @@ export interface IndexWriter {
   /** Returns the read positions, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Writes events in one transaction, and dead letters in another. Returns the number of the first record, and the kind
-   * that counts each record.
+   * Writes events in one transaction, and dead letters in another. Returns the sequence number of the first record, and
+   * the kind under which each record is counted.
    */
   write(
     records: readonly IndexRecord[],
@@ -36,7 +36,6 @@ export interface IndexWriter {
 
 export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') ? 'dead' : 'events')
 
-/** Opens the index for its only writer. */
 export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const

@@ -50,7 +50,7 @@ export interface Examined {
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** The problem of the kind, if it differs from the first fault. */
+  /** The problem that all records of the kind share, if it differs from the first fault. */
   shared?: Problem
   /** Undefined if the record is not JSON. */
   document: unknown
@@ -60,7 +60,7 @@ const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
-/** Decodes, validates, judges and masks a record. An unexpected error concerns only this record. */
+/** Decodes, validates, judges and masks a record. An unexpected error becomes a fault of this record. */
 export function examine(
   record: LogRecord,
   trust: Judge,
@@ -137,8 +137,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns the source of missing ids. A note, or a dead letter without its event, uses its position. Other dead letters
- * use their event.
+ * Returns the data from which missing ids derive. For a note, or a dead letter without its event, this is a position.
+ * For other dead letters, it is their event.
  */
 function sourceOf(
   record: LogRecord,
@@ -153,7 +153,7 @@ function sourceOf(
   const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
   if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
   const key = keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key
-  // Dead letters of version 0.1.0 do not contain the arrival of their event.
+  // Dead letters of version 0.1.0 do not contain the arrival of their event, so their own arrival is used.
   const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }
@@ -199,14 +199,14 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
     message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
   }
   if (problems) return { validity: 'dead-letter', faults: [shared, ...rest], document }
-  // Excludes a sentence from the kind, because it may name values of the event.
+  // Excludes a sentence of the app from the kind, because it may contain values of the event.
   const detail = headerOf(record, deadLetterHeaders.detail) ?? ''
   const sentence = whileHandling(record.value, () => contractMask.text(detail))
   const fault = { pointer: '', message: sentence ? `${shared.message}: ${sentence}` : shared.message }
   return { validity: 'dead-letter', faults: [fault], shared, document }
 }
 
-/** Returns the app's problems, without values of the event. Returns undefined if the app reported a sentence. */
+/** Returns the list of problems that the app reported, or undefined if the app reported a sentence instead. */
 function deadLetterProblems(record: LogRecord): Problem[] | undefined {
   try {
     const problems: unknown = JSON.parse(headerOf(record, deadLetterHeaders.detail) ?? '')
@@ -241,7 +241,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const problem = verdict.shared ?? verdict.faults[0]
-  // Excludes objects, because they can be nested to any depth.
+  // Excludes objects from the key, because they can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
@@ -325,7 +325,7 @@ export function rulesOf(declared: Declared): Rules {
 }
 
 /**
- * Returns the subject: a value that an event and its reactions have in common. Null for events that are not part of an
+ * Returns the subject: a value that an event and its reactions have in common. Null for events that belong to no
  * expected reaction on this topic.
  */
 type SubjectOf = (document: unknown, topic: string) => string | null
@@ -345,13 +345,12 @@ function subjectsOf(application: Declared): SubjectOf {
   }
 }
 
-/** Returns the topic and the subject's field of each event in an expected reaction. */
 const subjectFields = (application: Declared) =>
   application.reactions.flatMap(({ after, answers, about }) =>
     [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
   )
 
-/** Returns true if every event with this field has a GUID in it. */
+/** Returns true if the field contains a GUID in every event that has the field. */
 function holdsGuid(field: string): boolean {
   return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

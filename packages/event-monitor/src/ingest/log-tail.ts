@@ -16,7 +16,6 @@ export interface Read {
 interface Partition extends Position {
   /** Undefined if the partition is unreadable until the next refresh. */
   leader: Leader | undefined
-  /** The last known end of the partition. */
   end: number
 }
 
@@ -54,12 +53,10 @@ export class LogTail {
     this.#now = now
   }
 
-  /** Number of unread records in all known partitions. */
   get lag(): number {
     return lagOf([...this.#partitions.values()])
   }
 
-  /** Number of unread records in readable partitions. */
   get readableLag(): number {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
@@ -173,7 +170,6 @@ const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }
 
 const positionOf = ({ topic, partition, topicId, next }: Position): Position => ({ topic, partition, topicId, next })
 
-/** Merges the records of partitions by time, and keeps the order of each partition. */
 function byTime(fetched: { partition: Partition; records: LogRecord[] }[], moved: Map<string, Position>): LogRecord[] {
   for (const { partition } of fetched) moved.set(`${partition.topic}/${partition.partition}`, positionOf(partition))
   const [only] = fetched

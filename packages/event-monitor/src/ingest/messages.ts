@@ -35,7 +35,7 @@ export interface IngestBatch {
     kind: Kind
     count: number
     rows: EventRow[]
-    /** Milliseconds between the arrivals of causes and the newest reactions. */
+    /** Milliseconds from the arrival of the cause to the arrival of the reaction, for the newest reactions. */
     delays: number[]
   }[]
   watched: { hash: number; kind: Kind; count: number; rows: EventRow[] }[]
@@ -44,7 +44,6 @@ export interface IngestBatch {
 export interface IngestState {
   type: 'state'
   isConnected: boolean
-  /** The reason why the log cannot be read. */
   error: string | null
   /** Number of unread records; null until Kafka has answered. */
   lag: number | null
@@ -61,7 +60,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** Returns the counts of records. Adds rows while a live view is open. */
+/** Returns the counts of records by kind. While a live view is open, also returns rows. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -98,7 +97,7 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
-/** Ignores a wrong header, because outside publishers can write any value. */
+/** Returns the time since `caused-at`. Ignores an invalid header, because outside publishers can write any value. */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
   return cause > 0 && at >= cause ? at - cause : undefined

@@ -46,13 +46,11 @@ const noLeader = (replicas: number[]): string =>
     ? `it has no leader: start broker ${replicas[0]}, which has its records`
     : `it has no leader: start one of the brokers ${replicas.join(', ')}, which have its records`
 
-/** Answers by partition, and the partitions without an answer. */
 export interface Answers<Answer> {
   values: Map<string, Answer>
   unreadable: Unreadable[]
 }
 
-/** Returns the offset of each `topic/partition` at a time. */
 export async function offsetsAt(
   admin: Admin,
   partitions: readonly LedPartition[],
@@ -94,14 +92,14 @@ async function listOffsets(
   }
 }
 
-/** The largest answer for a partition in bytes. Its objects need several times as much memory. */
+/** The most bytes that an answer contains for one partition. The parsed records need several times as much memory. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
 /** Longest wait of a broker for a first record. This wait also delays the records of other brokers. */
 const maxWaitMs = 100
-/** The isolation level that sidecars use: includes records of open and aborted transactions. */
+/** The isolation level that sidecars use, too. It includes records of open and aborted transactions. */
 const uncommitted = 0
-/** Fetches without a session, because an error would invalidate its epoch (KIP-227). */
+/** Fetches without a fetch session, because an error would invalidate the epoch of the session (KIP-227). */
 const noSession = { id: 0, epoch: -1 }
 
 /** OFFSET_OUT_OF_RANGE: the offset is outside of the log. */
@@ -121,7 +119,7 @@ interface FetchResponse {
 }
 
 /**
- * Returns the next records of partitions with one leader, by `topic/partition`.
+ * Returns the next records of partitions that have the same leader, by `topic/partition`.
  * @throws if the broker does not answer
  */
 export async function fetchFrom(
@@ -170,5 +168,4 @@ const whyOf = (errorCode: number): string => {
 export const unreachable = ({ nodeId, host, port }: Leader, error: unknown): string =>
   `broker ${nodeId} at ${host}:${port} leads it and does not answer: ${(error as Error).message}`
 
-/** Internal topics begin with two underscores. */
 const isOwnTopic = (topic: string): boolean => !topic.startsWith('__')

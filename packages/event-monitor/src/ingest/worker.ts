@@ -16,14 +16,14 @@ import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch 
  */
 const chunkLength = 320
 /**
- * The pause while few records arrive. A transaction and a fetch cost the same for one record and for a hundred. Live
- * views get ten batches per second.
+ * The pause between fetches while few records arrive. A transaction and a fetch cost the same for one record and for a
+ * hundred. With this pause, live views still get ten batches per second.
  */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The largest valid date. On topics with CreateTime, publishers can set any time. */
+/** The largest valid date in JavaScript. On topics with CreateTime, publishers can set any time. */
 const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
@@ -117,7 +117,6 @@ function indexRecordOf(record: LogRecord): IndexRecord {
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
-/** Returns the position of a partition before these records. */
 function beginOf(position: Position, records: readonly LogRecord[]): Position {
   const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
   return first ? { ...position, next: Number(first.offset) } : position

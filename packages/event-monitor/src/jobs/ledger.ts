@@ -19,7 +19,7 @@ export interface KeptJob {
   next: number
   /** The edited event of a job with one entry. It is deleted when the job ends. */
   edited: string | null
-  /** Digest of the request, for its Idempotency-Key. */
+  /** Digest of the request's body. A retry with the same Idempotency-Key must have the same digest. */
   fingerprint: string | null
 }
 

@@ -9,13 +9,13 @@ const operations = () => import('@orderflow/service-kit/operations')
 const idleMs = 30_000
 
 export interface LogAccess {
-  /** Runs a function with a connection to the log. The next call can use the same connection. */
+  /** Runs a function with a connection that the next call can use, too. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
   replay(entries: Entry[], options: ReplayOptions): AsyncGenerator<Outcome>
   close(): Promise<void>
 }
 
-/** @param positionIdsBefore a time in milliseconds; `momentOf` in service-kit reads it */
+/** @param positionIdsBefore the setting `Stream.PositionIdsBefore`, in milliseconds since 1970 */
 export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: number): LogAccess {
   let log: LogReader | undefined
   let timer: NodeJS.Timeout | undefined

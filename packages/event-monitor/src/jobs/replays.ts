@@ -63,14 +63,13 @@ export interface ReplaysOptions {
   trust: Trust
   now: () => Date
   newId: () => string
-  /** Receives a job after each progress. */
   report: (job: Job) => void
 }
 
 export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions): Replays {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
-  /** Requests whose jobs are being prepared, by key. */
+  /** Requests whose jobs are being prepared, by the id of the job. */
   const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
   const unfinished = new Set<string>()
   let running: Promise<void> | undefined
@@ -82,8 +81,8 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   /**
-   * Writes to the ledger. While this fails, the job waits and states the reason.
-   * @throws {HttpProblem} if the monitor stops first; the job continues after the next start
+   * Writes to the ledger. While this fails, the job waits, and its `error` has the reason.
+   * @throws {HttpProblem} if the monitor stops before the write succeeds; the job continues after the next start
    */
   async function written({ job }: KeptJob, write: () => void): Promise<void> {
     for (;;) {
@@ -100,7 +99,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   function enqueue(kept: KeptJob): void {
-    // `resume` also finds jobs that were started while the ledger was unreadable.
+    // `resume` may also find jobs that `start` has already added.
     if (unfinished.has(kept.job.id)) return
     unfinished.add(kept.job.id)
     queue.push(kept)
@@ -114,7 +113,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // This line follows the last check of the queue at once, so no added job is missed.
+      // Runs directly after the last check of the queue, so every job that is added later starts a new run.
 
       running = undefined
     }
@@ -139,7 +138,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Replays the chosen entries. Returns false, before publishing, if the ledger cannot be written. */
+  /** Replays the chosen entries. Returns false if the ledger fails before an event is published. */
   async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
     try {
       await step(kept, chosen)
@@ -153,10 +152,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** Waits until the index has all entries or is complete. Returns undefined if the job ends first. */
+  /** Waits until the index has these entries, or has indexed the whole log. Returns undefined if the job ends first. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // Checked before the query, because the index may become complete after it.
+      // Checks this before the query, because the index may become complete after the query.
       const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
@@ -281,7 +280,7 @@ function add(job: Job, outcome: Job['outcomes'][number]): void {
   job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
 }
 
-/** Returns true if this job published the replay, and was interrupted before it saved the result. */
+/** Returns true if this job published the replay before an interruption, and could not save the result. */
 function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: RecordPosition | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }

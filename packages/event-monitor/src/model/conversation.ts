@@ -188,7 +188,7 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
 
 interface Causality<T> {
   cause: (one: T) => T | undefined
-  /** Returns the partition. The things of a partition keep their order. */
+  /** The things of a partition keep their order. */
   partition: (one: T) => string
   offset: (one: T) => number
   time: (one: T) => number
@@ -251,8 +251,8 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 }
 
 /**
- * Adds requests and handled events, which are not in the log. A request precedes an event of our own services that has
- * no cause.
+ * Adds the steps of requests and of handled events, which are not in the log. A request comes before each event that
+ * our own services published without a cause.
  * @param wasRejected returns true if a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {

@@ -4,7 +4,6 @@ import { isFaulty, type Kind, publisherText, typeText, whyText } from './kind.ts
 /** The largest number of values that are counted for a property. */
 const maxValues = 50
 
-/** Returns each text with the sum of its counts, largest first. */
 export function tally(entries: Iterable<readonly [text: string | null, count: number]>, most = maxValues): Count[] {
   const sums = new Map<string, number>()
   for (const [text, count] of entries) if (text !== null) sums.set(text, (sums.get(text) ?? 0) + count)

@@ -21,7 +21,7 @@ interface Rejection {
 export interface Cause {
   /** All dead letters as one entry, with the id of the first dead letter. */
   entry: Entry
-  /** Entries of the services, oldest first. */
+  /** One entry for each service, oldest first. */
   entries: Entry[]
   /** Rejections of each attempt, sorted by service. */
   rejections: Rejection[][]
@@ -38,7 +38,7 @@ function causeOf(entries: Entry[]): Cause {
   for (const entry of entries) {
     const counts = new Map<string, number>()
     for (const attempt of entry.attempts) {
-      // Counts attempts, because several dead letters of version 0.1.0 can have the same position.
+      // Adds a number to the key, because several dead letters of version 0.1.0 can have the same position.
       const record = recordOf(attempt)
       const count = counts.get(record) ?? 0
       counts.set(record, count + 1)
@@ -58,8 +58,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
   rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
 
 /**
- * Returns one attempt for all services. It is open while one dead letter is open. If one of the reasons permits a
- * replay, the attempt has this reason. All other properties come from the newest dead letter.
+ * Returns one attempt for all services. It is open while at least one dead letter is open. If one of the reasons
+ * permits a replay, the attempt has this reason. Its time is the earliest. The rest comes from the newest dead letter.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -90,8 +90,8 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
 /**
- * Returns the properties that a group shares. They come from the newest attempt. If several services rejected it, the
- * first service by name is used.
+ * Returns the properties that all entries of a group share. They come from the newest attempt. If several services
+ * rejected this attempt, the dead letter of the first service by name is used.
  */
 function groupFields(
   cause: Cause,
@@ -114,7 +114,6 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Returns groups. The groups with the most open entries come first. */
 export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
   const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]

@@ -2,8 +2,8 @@ import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**
- * Properties that many events share. Each row has the number of its kind, so filters read four bytes per row. Counts
- * are sums over a few kinds.
+ * Properties that many events share. A row contains only the number of its kind, so filters read four bytes per row.
+ * Counts are sums over a few kinds.
  */
 export interface Kind {
   topic: string
@@ -17,15 +17,12 @@ export interface Kind {
   problem: Problem | null
 }
 
-/** Returns a text that identifies a kind. */
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))
 
 export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'replay-note'].includes(validity)
 
-/** Returns `Name@1`; null without a name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
 
-/** Returns the publisher's AppName, or else its AppId. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
 /** Returns the reason of an invalid event: `invalid-payload /Payload/Field`. */
@@ -35,7 +32,6 @@ export function whyText(kind: Kind): string | null {
   return pointer ? `${kind.validity} ${pointer}` : kind.validity
 }
 
-/** The part of a filter that depends only on the kind. */
 export type KindFilter = Pick<EventFilter, 'topic' | 'name' | 'version' | 'publisher' | 'validity' | 'why'> & {
   words?: readonly string[]
 }

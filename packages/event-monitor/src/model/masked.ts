@@ -5,7 +5,6 @@ import type { Body } from '../index/record.ts'
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-/** Returns the pointer in a placeholder, or undefined for any other text. */
 const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
 interface Masked {
@@ -14,8 +13,8 @@ interface Masked {
 }
 
 /**
- * Numbers of levels to show, tried in this order. An event has at most 64 levels
- * (packages/envelope/src/validation/check.ts).
+ * The largest number of nested levels to show. A later number is used if the pointers of earlier ones are too long. An
+ * event has at most 64 levels (packages/envelope/src/validation/check.ts).
  */
 const levelsShown = [64, 3, 2, 1]
 /** The largest total length of all pointers. Without a limit, it can be a thousand times the length of the document. */
@@ -36,8 +35,8 @@ interface Walk {
 
 /**
  * Replaces values that the contract hides (`mayShow`) by placeholders, and field names that may be personal by numbers.
- * Each branch below the allowed levels becomes one placeholder. Shows fewer levels if there are too many placeholders.
- * The document is undefined if even one level has too many.
+ * Each branch below the shown levels becomes one placeholder. Shows fewer levels if there are too many placeholders.
+ * The document is undefined if even one level has too many placeholders.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
@@ -91,14 +90,13 @@ function hidden(value: unknown, pointer: string, walk: Walk): string {
   return placeholder(pointer)
 }
 
-/** Sets a property, also `__proto__`. */
+/** Sets a property, even with the name `__proto__`. */
 function set(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
   else object[key] = value
 }
 
-/** Returns undefined if the text is not JSON. */
 export function documentIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -156,7 +154,7 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): C
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns a file for `envelope-schema/fixtures` with an event. Examples replace hidden values. */
+/** Returns a file for `envelope-schema/fixtures` that contains an event. Example values replace hidden values. */
 export function fixtureOf({
   name,
   validity,

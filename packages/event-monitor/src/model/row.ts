@@ -11,7 +11,6 @@ import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
 
-/** A record that was read from the index. */
 export interface Indexed {
   seq: number
   position: RecordPosition
@@ -59,7 +58,6 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** Returns the ids of an indexed event: those in its envelope, or the derived ids. */
 export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
   const { Headers, ...own } = Object(document) as Named
   if (!ids) return idsOf({ ...own, Headers }, none)
@@ -84,13 +82,13 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** Returns ids in all spellings, because a search also finds an event by ids that receivers refuse. */
+/** Returns ids in every spelling of a GUID, because a search also finds an event by an id that receivers refuse. */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
 }
 
-/** Returns the GUIDs in fields of the Payload, up to a limit. */
+/** Returns the GUIDs in fields of the Payload, but at most `most`. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
   const guids: string[] = []

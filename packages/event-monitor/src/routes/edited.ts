@@ -24,8 +24,8 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * Returns a dead letter if the edited attempt is still its newest attempt, and no note in the log reports a replay.
- * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
+ * Returns the entry if the edited attempt is still its newest attempt, and no note in the log reports a replay of it.
+ * @throws {MonitorError} `not-kept`, or `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: RecordPosition): Promise<Entry> {
   const { entry, readUpTo } = await entryOf(monitor, id)
@@ -43,7 +43,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Recor
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
-/** Returns the note about a replay, also if it is newer than the index. */
+/** Returns the note about a replay of the attempt, even if the index does not contain the note yet. */
 async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   return await log.read(async (reader) => {
     const notes = followNotes(reader, readUpTo)
@@ -106,7 +106,6 @@ export const attemptSchema = {
   properties: { topic: { type: 'string' }, partition: { type: 'integer' }, offset: { type: 'string' } },
 }
 
-/** Returns the bytes of an edited text. The original values replace its placeholders. */
 export function corrected(edited: string, original: Uint8Array): Buffer {
   const pointer = '/edited/text'
   let value: Buffer

@@ -66,7 +66,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
   ]
 }
 
-/** @param at arrival of the event, if its topic was created again (`Reads.event`) */
+/** @param at arrival of the event, needed if its topic was created again (`Reads.event`) */
 export async function detailOf(
   { index, trustOf, tracePage, isSigned }: Monitor,
   position: RecordPosition,

@@ -6,7 +6,7 @@ import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
-/** The shortest step: the length of a stored bucket (index/segment.ts). */
+/** The shortest step of `/v1/rates`: the length of a stored bucket (index/segment.ts). */
 const finestMs = 5_000
 
 export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {

@@ -43,7 +43,6 @@ export function answer<I extends Inputs, T extends object>({
   })
 }
 
-/** Returns the caller's name for the audit. */
 export const nameOf = ({ caller }: Pick<Context, 'caller'>): string =>
   caller ? (caller.key ?? caller.id) : 'anybody on this machine'
 
@@ -167,7 +166,7 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/** Reads `limit` and `cursor` of a list. The cursor is the number of the last row, or the number of returned entries. */
+/** Reads `limit` and `cursor` of a list. The cursor is the last row's number, or counts the entries returned before. */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {

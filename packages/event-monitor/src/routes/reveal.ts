@@ -16,7 +16,7 @@ const reasonInput = bodyInput(
   'RevealRequest',
   { reason: reasonSchema },
   ({ reason }) => {
-    // JSON Schema counts code points.
+    // Counts code points, as JSON Schema does.
     const length = typeof reason === 'string' ? [...reason].length : 0
     if (length >= reasonSchema.minLength && length <= reasonSchema.maxLength && visible.test(reason as string))
       return (reason as string).trim()
@@ -26,8 +26,8 @@ const reasonInput = bodyInput(
 )
 
 /**
- * Returns the routes that show personal values and the audit log. Each view of personal values is recorded before the
- * values are read.
+ * Returns the routes for personal values and the audit log. Each view of personal values is recorded before the values
+ * are read.
  */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [

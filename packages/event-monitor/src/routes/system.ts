@@ -159,7 +159,6 @@ interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** Returns the id of the dead letter that an app wrote for an event. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 

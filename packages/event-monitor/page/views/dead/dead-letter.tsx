@@ -52,7 +52,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   )
 }
 
-/** Returns true if the user must write the event again. Only JSON can be masked and edited. */
+/** Returns true if the user must write a whole new event, because the monitor can mask and edit only JSON. */
 const isNoJson = ({ entry }: DeadLetterDetail) => ['not-json', 'not-utf8'].includes(entry.reason)
 
 const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (

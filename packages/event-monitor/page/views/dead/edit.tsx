@@ -106,7 +106,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       try {
         started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
-        // Loads the newer attempt.
+        // Loads the newer attempt that caused the conflict.
         if (asProblem(error).status === 409) again()
         throw error
       }

@@ -38,7 +38,7 @@ export class LiveSession {
   readonly strip: Signal<Strip | null> = signal(null)
   readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
   readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Completeness } | null> = signal(null)
-  /** New events since the pause; null while running. */
+  /** Number of new events since the user paused the view; null while the view runs. */
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)
   readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
@@ -116,7 +116,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Includes this millisecond, because both pages can have events of it.
+      // Includes the millisecond of the oldest row, because the next page can have more of its events.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
@@ -143,7 +143,7 @@ export class LiveSession {
     const wasFirst = this.#isFirstHello
     this.#isFirstHello = false
     if (wasFirst) return
-    // Loads missed events from the index.
+    // Loads the events that the view missed before this connection.
     if (this.waiting.value === null) void this.newest()
     void this.#summaries()
   }

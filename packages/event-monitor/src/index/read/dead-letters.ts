@@ -11,7 +11,7 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** The monitor groups only this number of the newest dead letters. `make dead-letters` reads all. */
+/** The number of dead letters that the monitor groups: the newest ones. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
 /** Returns a key that includes the record, because a topic can be created again with the same positions. */
@@ -21,8 +21,8 @@ const deadLetterKey = ({
 }: Pick<DeadLetter, 'deadLetterPosition' | 'record'>): string => `${positionText(deadLetterPosition)} ${record}`
 
 /**
- * Dead letters in the index, oldest first, grouped by the failed record, as `readDeadLetters` returns them from the
- * log.
+ * Dead letters in the index, oldest first, grouped by the failed record. `readDeadLetters` returns the same list from
+ * the log.
  */
 export class DeadLetterBook {
   #seq = 0

@@ -11,12 +11,12 @@ interface Waiting extends Entry {
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
-/** The largest number of remembered reactions that arrived before their cause. */
+/** The largest number of early reactions to remember, which arrived before their cause. */
 const maxEarly = 100_000
-/** The largest number of waiting events. The newest events are kept. */
+/** The largest number of waiting events to remember. The newest events are kept. */
 const maxWaiting = 20_000
 
-/** Finds events without their reactions, in one pass over the index. */
+/** Finds events without their expected reactions, in one pass over the index. */
 export class Unanswered {
   #seq = 0
   readonly #books: readonly Book[]
@@ -66,7 +66,6 @@ export class Unanswered {
   }
 }
 
-/** Events that wait for a reaction, by subject. */
 class Book {
   readonly reaction: Reaction
   readonly #waiting = new Map<number, Entry>()

@@ -31,7 +31,7 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/** The queries run in their own thread, so they are synchronous. */
+/** The queries run in their own thread, so they can be synchronous. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -48,7 +48,7 @@ export function createReads(reactions: readonly Reaction[]) {
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
-      // A search by GUID or position returns all matches.
+      // If these rows are all matches of a GUID or position, their number is the total.
 
       const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
@@ -71,7 +71,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
-    /** @param at arrival of the record, if its topic was created again; default: the newest record at the position */
+    /** @param at arrival of the record, needed if its topic was created again; default: the newest record there */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
       const record = at === undefined ? there[0] : there.find((one) => one.at === at)
@@ -173,7 +173,6 @@ export function createReads(reactions: readonly Reaction[]) {
       return { groups: groupsOf(causes, book.factsOf), others }
     },
 
-    /** Returns the entries of a group or of all groups, newest first. */
     deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
       const { causes } = book.read(segments)
       return causes
@@ -184,8 +183,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns entries that service-kit can replay, their faults, and the read positions of dead-letter topics. Accepts
-     * the id of any dead letter of an entry, and returns the entry with this id.
+     * Returns entries that service-kit can replay, their faults, and the positions up to which dead-letter topics are
+     * read. An id may belong to any dead letter of an entry; the returned entry has this id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)

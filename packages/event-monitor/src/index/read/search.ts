@@ -51,7 +51,7 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** Returns a query for the events of a record key if a word is an existing key, or else the same query. */
+/** If a word is an existing record key, returns a query for its events. Otherwise returns the same query. */
 export function withKey(segments: Segments, query: Query): Query {
   if (query.position && eventsAt(segments, query.position).length > 0) return query
   const named = query.keys.find(({ key }) => withGuid(segments, key, { limit: 1 }).some(({ body }) => body.key === key))
@@ -62,15 +62,14 @@ export function withKey(segments: Segments, query: Query): Query {
 const maxLookups = 40
 
 /**
- * Selects the newest rows below a number; a limit of -1 selects all. The plus stops SQLite from using the index of
- * offsets, which would sort all rows.
+ * Selects the newest rows below a sequence number; a limit of -1 selects all. The plus sign before `part` keeps SQLite
+ * from using the index of offsets, because it would then sort all rows.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
 const newestOfKind = `SELECT * FROM events INDEXED BY byKind WHERE kind = ?6 AND seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
 
-/** Returns the newest matching rows below a number. */
 export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
   if (query.position)
     return eventsAt(segments, query.position).filter((one) => one.seq < before && query.test(one.kind))
@@ -113,7 +112,7 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
     .map((row) => segment.indexed(row))
 }
 
-/** Returns the records at a position, newest first. A topic that was created again can have several. */
+/** Returns the records at a position, newest first. Several records have it if the topic was created again. */
 export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
@@ -129,12 +128,12 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Recor
   )
 }
 
-/** The largest accepted difference between clocks. */
+/** The largest difference between clocks by which an event may seem newer than its dead letter. */
 const maxSkewMs = 60_000
 
 /**
- * Returns the record of a dead letter. If the topic was created again, several records have its position: `ofAt` or the
- * dead letter's arrival decides.
+ * Returns the failed record of a dead letter. If the topic was created again, several records may have its position.
+ * Then `ofAt` or the dead letter's arrival decides.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
@@ -147,13 +146,12 @@ interface GuidOptions {
   query?: Query
   before?: number
   limit: number
-  /** True if the oldest events come first. */
   ascending?: boolean
 }
 
 /**
- * Returns events with a GUID or a record key, or about a position. Finds candidates by the hash, and compares their
- * texts.
+ * Returns events that contain `guid`: a GUID, a record key, or the position of a record that a dead letter or note
+ * refers to. Finds candidates by the hash, and compares their texts.
  */
 export function withGuid(
   segments: Segments,
@@ -237,7 +235,7 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Counts only whole buckets, so the duration does not depend on the number of events.
+  // Counts only whole buckets, so the time for this query does not depend on the number of events.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }

@@ -39,7 +39,7 @@ interface Part {
 /** Number of blocks in memory, which is enough for the rows of a page. */
 const maxBlocks = 12
 
-/** A segment that may still be written. */
+/** A segment that is open for reading. The writer may still add rows to it. */
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
@@ -58,7 +58,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Returns the kinds with their counts. They are cached until the segment grows. */
+  /** Returns the kinds with their counts, which are cached until the segment grows. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -69,7 +69,7 @@ export class ReadSegment {
     return this.#kinds
   }
 
-  /** Counts the rows of a partition and time range by kind. */
+  /** Counts the rows in a partition and time range by kind. */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
@@ -98,7 +98,7 @@ export class ReadSegment {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** Returns the ids of a partition. A topic that was created again has several. */
+  /** Returns the id of a partition, if the segment has one. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
