@@ -102,7 +102,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     before.close()
   }
 
-  /** Removes the oldest segment while there are more than `keepEvents` events, or while all its events are too old. */
+  /** Removes the oldest segment while there are more than `keepEvents` events, or while all events in it are too old. */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {

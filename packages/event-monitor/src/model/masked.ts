@@ -13,8 +13,8 @@ interface Masked {
 }
 
 /**
- * The largest number of nested levels to show. A later number is used if the pointers of earlier ones are too long. An
- * event has at most 64 levels (packages/envelope/src/validation/check.ts).
+ * Numbers of nested levels to show. If one number results in too many placeholders, the next number is used. An event
+ * has at most 64 levels (packages/envelope/src/validation/check.ts).
  */
 const levelsShown = [64, 3, 2, 1]
 /** The largest total length of all pointers. Without a limit, it can be a thousand times the length of the document. */
