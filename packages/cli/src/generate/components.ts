@@ -32,7 +32,7 @@ function settingsOf(component: string): Setting[] {
     {
       name: 'authType',
       value: fromEnvironment('Stream__AuthType'),
-      why: 'Values: none, or password with the SASL settings below (components/README.md).',
+      why: 'The value is none or password. With password, the SASL settings below apply (components/README.md).',
     },
     { name: 'saslMechanism', value: fromEnvironment('Stream__SaslMechanism') },
     { name: 'saslUsername', value: fromEnvironment('Stream__SaslUsername') },
