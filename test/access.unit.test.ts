@@ -177,7 +177,7 @@ for (const service of await testedServices()) {
       })
 
       for (const { operation } of parts.routes.filter(({ operation: { path } }) => path.includes('{id}'))) {
-        it(`answers 404 for ${operation.method} ${operation.path} with an id of another tenant`, async () => {
+        it(`answers 404 for ${operation.method} ${operation.path} with an id that belongs to another tenant`, async () => {
           await withServer(tenantApp.web, async (url) => {
             const path = url + operation.path.replace('{id}', id)
             const as = (tenant: keyof typeof tenantKeys) =>

@@ -18,7 +18,6 @@ import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 const tested = await testedServices()
 const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]
 
-/** access.unit.test.ts tests the scope of every operation. */
 describe('a closed stack', () => {
   let checkout: LocalCheckout
   let signIn: SignIn
@@ -55,7 +54,7 @@ describe('a closed stack', () => {
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
-  it('answers 401 to a request without credentials, and make demo suggests creating an API key', async () => {
+  it('answers 401 to a request without credentials, and `make demo` suggests creating an API key', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
     expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)
@@ -85,7 +84,7 @@ describe('a closed stack', () => {
     expect(orderflowFailed(await apiKey('revoke', 'nothing'))).to.contain('no key has the prefix nothing')
   })
 
-  it('runs make demo with a key, and hides its order from other tenants', async () => {
+  it('runs `make demo` with a key, and hides the order of this run from other tenants', async () => {
     const all = scopes.join(' ')
     const [own, rival] = [
       await newKey('demo', all, '--tenant', 'acme'),

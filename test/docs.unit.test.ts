@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['--no-print-directory', '-C', join(repository, folder), ...args], { encoding: 'utf8' })
 const documents = markdownFiles().map((path) => ({ path, text: read(path) }))
-/** Excludes released versions of the changelog, because they name commands that existed at their time. */
+/** Excludes released versions of the changelog, because they name commands that may be gone now. */
 const present = documents.map(({ path, text }) => ({
   path,
   text: path === 'CHANGELOG.md' ? text.slice(0, text.search(/^## \d/m)) : text,
@@ -38,7 +38,7 @@ describe('the Markdown documents', () => {
     expect(targets.tools).to.include.members(['unit', 'bench'])
     const unknown = present.flatMap(({ path, text }) =>
       makeTargetsIn(text)
-        // docs/new-service.md creates a service that adds these targets.
+        // The service that docs/new-service.md creates adds these targets.
         .filter(({ folder, target }) => !targets[folder]?.includes(target.replace(/-shipping$/, '-order')))
         .map(({ folder, target }) => `${path}: make -C ${folder} ${target}`),
     )

@@ -23,7 +23,7 @@ const orderCreated = (OrderId: string) => ({
   CreationDate: '2026-01-01T00:00:00Z',
   Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
 })
-/** The program has no reactions. */
+/** The indexing program declares no reactions. */
 const rules = rulesOf({ reactions: [], topics: [], services: {} }).fingerprint
 const total = 30_000
 const batch = 500
@@ -134,7 +134,7 @@ describe('the index of a real log', function () {
 
   it('reports a full disk while the monitor stays up, and becomes complete when there is space again', async () => {
     await publishAll()
-    // The index of all events needs several times this space.
+    // An index of all events needs several times the space of this disk.
     const disk = await mountDisk(folder, '4m')
     const first = start()
     // All stored events stay readable. The program reads them before each report.

@@ -125,7 +125,7 @@ describe('a system on a full disk', () => {
     await expectNoDeadLetters()
   })
 
-  it('stops Kafka when the disk of Kafka is full, reports this disk in make up, and continues when there is space again', async () => {
+  it('stops Kafka when Kafka’s disk is full, names this disk in the output of `make up`, and continues when there is space again', async () => {
     await disks.kafka.fill()
     const { key, refused, accepted } = await untilRefused()
     expect(refused.body.detail).to.contain('It is not known whether')

@@ -24,7 +24,7 @@ const dates = [
   '2026-11-21T09:00:00.0000003Z',
   '2026-11-21T12:00:00.5Z',
 ]
-/** Returns nanoseconds since 1970, which are more precise than a Date. */
+/** Returns a time in nanoseconds since 1970, which is more precise than a Date. */
 function instantOf(date: string): bigint {
   const [, fraction = ''] = /\.(\d+)/.exec(date) ?? []
   return BigInt(Date.parse(date.replace(/\.\d+/, ''))) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
@@ -194,7 +194,6 @@ describe('any interleaving and duplication of events, with failures', () => {
         const facts = orderFacts(world, id)
         const told = [...envelopesIn(world, orderEvents), ...envelopesIn(world, paymentEvents)]
         const own = told.filter(({ Payload }) => Payload.OrderId === id)
-        // The facts are exactly the events of the order.
         expect(new Set(Object.keys(facts))).to.deep.equal(new Set(own.map(({ Name }) => Name)))
         for (const fact of Object.values(facts)) {
           const same = own.filter(
@@ -250,7 +249,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       }
     }))
 
-  it('leaves a log from which each service is rebuilt exactly, in any order of reading', () =>
+  it('leaves a log from which a rebuild restores each service exactly, in any order of reading', () =>
     property(async (world, random) => {
       for (const log of [world.log, shuffled(world, random)]) {
         for (const role of ['order', 'payment'] as const) {

@@ -28,7 +28,7 @@ describe('the counter of round trips', () => {
   let server: Server
   let lockstep: Lockstep
   const sockets: Socket[] = []
-  /** Starts a proxy in front of a server, which answers each chunk of data that ends with `end`. */
+  /** Starts a server that answers each chunk of data that ends with `end`, and a proxy in front of it. */
   async function serve(answer: Buffer, protocol: Protocol, end: Buffer = Buffer.of()) {
     const answerTo = (socket: Socket) => (chunk: Buffer) => {
       if (chunk.subarray(chunk.length - end.length).equals(end)) socket.write(answer)

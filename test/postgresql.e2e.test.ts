@@ -46,7 +46,7 @@ describe('the system as processes of one machine with PostgreSQL', () => {
       )
     })
 
-    it('names the folder of the previous store’s data, and finds the data there later', async () => {
+    it('prints the folder with the previous store’s data, and uses this data again after a change back', async () => {
       const { id } = (await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)).body
       await orderWith(orderUrl(stack), id, 'Paid')
       await make('down')

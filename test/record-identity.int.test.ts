@@ -84,7 +84,7 @@ class Cluster {
   static async start(name: string): Promise<Cluster> {
     const { folder, ports } = await startKafka(name)
     const cluster = new Cluster(folder, ports.kafka)
-    // The topics of the stack have another number of partitions.
+    // The stack’s own topics have another number of partitions than these tests need.
     await cluster.#delete(topic, deadTopic)
     return cluster
   }
@@ -277,7 +277,7 @@ describe('the identity of records', function () {
     it('identifies a dead letter of 0.1.0 by its content when it is replayed into the new topic', async () => {
       const event = reduced()
       const offset = await cluster.publish(event)
-      // A dead letter as release 0.1.0 wrote it. The new topic has not yet reached the offset that it names.
+      // A dead letter as release 0.1.0 wrote it. The new topic has not yet reached the offset that the dead letter names.
       const header = (name: string, text: string) => [Buffer.from(`deadletter-${name}`), Buffer.from(text)] as const
       const headers = [
         ...[header('app', 'order-service'), header('reason', 'handler-error'), header('topic', topic)],
@@ -334,7 +334,7 @@ describe('the identity of records', function () {
     }
 
     for (const timestamps of ['CreateTime', 'LogAppendTime'] as const) {
-      it(`gives events the same ids although the target topic, with ${timestamps}, has them at other positions`, async () => {
+      it(`gives events the same ids although their positions differ in the target topic with ${timestamps}`, async () => {
         await cluster.createAgain()
         for (const total of [10, 11, 12]) await cluster.publish(reduced(total))
         cluster.handled = []

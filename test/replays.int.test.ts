@@ -257,7 +257,7 @@ describe('replays of dead letters on a real log', function () {
       expect(await counts([one, other])).to.deep.equal([1, 1])
     })
 
-    it('starts one job for two different bodies at the same time', async () => {
+    it('starts only one job for two different bodies at the same time', async () => {
       const entries = await failed(2, 'races')
       const headers = { 'Idempotency-Key': 'key-2' }
       const answers = await Promise.all(

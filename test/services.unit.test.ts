@@ -7,7 +7,6 @@ import { expect } from 'chai'
 
 const services = await testedServices()
 
-// packages/cli/test/generate/files.unit.test.ts checks the folders and settings of services.
 describe('the generated constants of topics', () => {
   it('contains the names of the topics in Kafka', () => {
     expect([orderEvents, paymentEvents]).to.deep.equal(['orderevents', 'paymentevents'])

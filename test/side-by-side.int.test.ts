@@ -28,7 +28,7 @@ describe('test/side-by-side.ts', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   function run(...sequences: string[]) {
-    // When one make starts another, the second one prints the names of folders.
+    // A `make` that another `make` has started prints the names of folders.
     const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
     const { status, stdout } = spawnSync(process.execPath, [program, ...sequences], {
       cwd: folder,

@@ -46,7 +46,7 @@ function run(target: string): Promise<Outcome> {
   let failing = false
   const print = (line: string) => {
     const count = /^(\d+) passed, (\d+) failed$/.exec(line)
-    // The suite prints its number of tests last. Its tests may print other numbers before.
+    // The suite prints its number of tests last. Its tests may print other numbers earlier in the run.
     if (count) Object.assign(outcome, { passed: Number(count[1]), failed: Number(count[2]) })
     if (/^\S* +\d+ failing/.test(line)) {
       outcome.failures = []

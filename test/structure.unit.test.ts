@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
 import { sourceFiles } from './support/source-files.ts'
 
-/** The folders of each package, and what each may import. */
+/** The folders of each package, each with the folders that it may import. */
 const rooms: Record<string, Record<string, string[]>> = {
   'packages/envelope/src': {
     schemas: [],
@@ -82,7 +82,7 @@ describe('the structure of the code', () => {
     expect(leaks).to.deep.equal([])
   })
 
-  it('lets a package import only packages that its package.json declares, and its source only dependencies', () => {
+  it('lets a package import only packages that its package.json declares, and lets its source import only `dependencies`', () => {
     const { devDependencies: forEveryTest } = declaredIn('.')
     function allowed({ name, dependencies, devDependencies }: Package, file: SourceFile): string[] {
       if (isTest(file)) return [name, ...dependencies, ...devDependencies, ...forEveryTest]
@@ -207,11 +207,11 @@ describe('the structure of the code', () => {
   })
 })
 
-/** `import.meta.resolve` also finds a package. */
+/** A file can also load a package by `import.meta.resolve`. */
 const resolvesContract = ({ text }: { text: string }) =>
   text.includes("import.meta.resolve('@orderflow/envelope-schema")
 
-/** Removes comments. Their lines stay, empty. */
+/** Removes comments, and keeps their lines as empty lines. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, (comment) => comment.replace(/[^\n]/g, ''))
 }

@@ -20,7 +20,6 @@ describe('test/unless-passed.ts', () => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  /** Runs a command that prints “tested” and exits with `code`. */
   function run(code = 0, path = 'part') {
     const command = [process.execPath, '-e', `console.log('tested'); process.exit(${code})`]
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'a part', path, '--', ...command], {

@@ -23,7 +23,7 @@ describe('unreadIn', function () {
     await writer.create(topic, 2)
   })
 
-  /** Returns the first unread record from an offset on, the count, and the end. */
+  /** Returns the first unread record from an offset on, the number of unread records, and the end of the log. */
   async function unread(next: bigint, partition = 0) {
     const end = await writer.endOf(topic, partition)
     const [found] = await withAdmin(kafka, (admin) => unreadIn(admin, [{ topic, partition, next, end }]))

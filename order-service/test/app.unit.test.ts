@@ -23,7 +23,7 @@ describe('order-service with a failing sidecar or store', () => {
     app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
-  /** Uses a store that checks each document for changes, instead of a fence. */
+  /** Uses a store without a fence. The app then checks each document for changes instead. */
   function useDocumentsOneByOne(): void {
     sidecar = new FakeSidecar('state.postgresql')
     restart()
@@ -69,7 +69,7 @@ describe('order-service with a failing sidecar or store', () => {
       sidecar.writeElsewhere(key, value)
     }
   }
-  /** Makes the app lose a race with another replica. It then checks each document instead of the fence (docs/adr/0017). */
+  /** Makes the app lose a race with another replica. From then on, the app checks each document instead of the fence (docs/adr/0017). */
   const loseRace = async () => {
     raceWith('another', 1)
     await take(app, 'orderevents', outsideOrder())
@@ -109,7 +109,6 @@ describe('order-service with a failing sidecar or store', () => {
       return post(`${url}/subscriptions/${topic}`, { entries }, { 'dapr-api-token': 'app' })
     })
 
-  /** Delivers the published events, as the sidecar would. */
   const deliver = () =>
     withServer(app.channel, (url) => {
       const entries = sidecar.published.map(({ value, key }, offset) => ({
@@ -151,7 +150,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect((await get(body.id)).body.total).to.equal(anOrder.total)
   })
 
-  it('returns 503 with the order’s id when the event may or may not be in the log', async () => {
+  it('returns 503 with the order’s id when it is unknown whether the event is in the log', async () => {
     sidecar.failures.publish.push(down())
     const failed = await create('key-1')
     expect(failed.status).to.equal(503)
@@ -161,7 +160,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect([retried.status, retried.body.id]).to.deep.equal([201, failed.body.orderId])
   })
 
-  it('stores nothing for an order that may be missing in the log', async () => {
+  it('stores nothing for an order that may be missing from the log', async () => {
     sidecar.failures.publish.push(down())
     const { body } = await create()
     expect((await get(body.orderId)).status).to.equal(404)
@@ -189,13 +188,13 @@ describe('order-service with a failing sidecar or store', () => {
     expect(others).to.deep.equal([first])
   })
 
-  it('publishes no order if reserving its key fails', async () => {
+  it('publishes an order only after it has reserved the order’s key', async () => {
     sidecar.failures.transact.push(down())
     expect((await create('key-3')).status).to.equal(503)
     expect(sidecar.published).to.deep.equal([])
   })
 
-  it('publishes nothing if another replica stores the order of a key during the claim', async () => {
+  it('publishes nothing if another replica stores the order while this replica claims the order’s key', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-9')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -206,7 +205,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(told()).to.deep.equal([])
   })
 
-  it('publishes the order of another replica that claimed the key first, and keeps that claim', async () => {
+  it('publishes the other replica’s order if that replica claimed the key first, and keeps that claim', async () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-10')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
@@ -217,7 +216,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.documents.get(`order/${orderId}/claim`)?.value).to.deep.equal(claim)
   })
 
-  it('refuses a second order with the same key although the first order may be unpublished', async () => {
+  it('refuses a second order with the same key, even if the first order was perhaps never published', async () => {
     sidecar.failures.publish.push(down())
     expect((await create('key-5', 1)).status).to.equal(503)
     expect((await create('key-5', 2)).status).to.equal(422)
@@ -240,7 +239,7 @@ describe('order-service with a failing sidecar or store', () => {
     expectOneWinner(await claimInTwoReplicas('key-7', 1, 2))
   })
 
-  it('refuses an order if another replica claims its key first, also after a lost race', async () => {
+  it('refuses an order if another replica claims its key first, even after the app lost an earlier race', async () => {
     const orderId = deterministicId('order', settings.App.Id, 'key-8')
     await loseRace()
     raceWith(`order/${orderId}/claim`, outsideOrder({ OrderId: orderId, Total: 1 }))
@@ -287,7 +286,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
   })
 
-  it('keeps one of two contradicting orders with the service’s own AppId, also after a lost race', async () => {
+  it('keeps one of two contradicting orders with the service’s own AppId, even after the app lost an earlier race', async () => {
     const replica = app
     restart()
     await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
@@ -381,7 +380,7 @@ describe('order-service with a failing sidecar or store', () => {
     })
 
     for (const amount of [42.555, 1e-300, 0.1 + 0.2]) {
-      it(`rejects ${amount} in an event to the dead-letter topic, and creates no order`, async () => {
+      it(`sends an event with the amount ${amount} to the dead-letter topic, and creates no order`, async () => {
         const event = outsideOrder({ Total: amount })
         await take(app, 'orderevents', event)
         const [deadLetter] = sidecar.published
@@ -440,7 +439,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(Math.max(sidecar.calls.publish, sidecar.calls.transact)).to.be.at.most(2)
   })
 
-  it('stores a whole delivery of payments in one transaction, and reads new documents a second time', async () => {
+  it('stores a whole delivery of payments in one transaction, and reads new documents twice', async () => {
     const payments = Array.from({ length: 20 }, () => approved(randomUUID(), 1, '2026-01-01T00:00:00Z'))
     await take(app, 'paymentevents', ...payments)
     expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })

@@ -29,7 +29,7 @@ describe('cancel', () => {
   }
 
   for (const id of ['', 'acme']) {
-    it(`publishes an event with the caller as its user instead of the order's owner, for tenant '${id}'`, async () => {
+    it(`publishes an event that names the caller as its user, not the order's owner, for tenant '${id}'`, async () => {
       const event = await cancelled({ id, userId: 'ada' }, { id, userId: 'bob' })
       expect([event?.Name, event?.TenantID ?? '', event?.TenantUserID]).to.deep.equal(['OrderCancelled', id, 'bob'])
     })

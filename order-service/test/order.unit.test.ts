@@ -208,7 +208,7 @@ describe('order', () => {
     expect(knowing('OrderCreated', 'PaymentRejected')).to.equal('refused')
   })
 
-  it('allows another cancellation while its refund is missing', () => {
+  it('allows another cancellation while the refund for the first one is missing', () => {
     const facts = factsOf(event('OrderCreated'), event('PaymentApproved'), event('OrderCancelled'))
     expect(decideCancel(facts)).to.equal('cancel')
   })

@@ -15,7 +15,6 @@ const postOrder = (body: object | string): Pick<BadRequest, 'path' | 'init' | 's
   status: 400,
 })
 
-/** The requests and events of this service for the specs in packages/test-kit. */
 export const subject: Subject = {
   badRequests: {
     'two wrong fields': {

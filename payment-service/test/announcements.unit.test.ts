@@ -49,7 +49,7 @@ describe('announcements of payments', () => {
     fc.assert(property)
   })
 
-  it('rejects an announcement of another publisher', () => {
+  it('rejects an announcement from another publisher', () => {
     const [decision] = fc.sample(anyDecision, 1) as [Decision]
     const own = received(resultOf(app, { decision }))
     const foreign: Announced[] = [

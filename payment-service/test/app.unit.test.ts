@@ -91,7 +91,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(announced().map((text) => JSON.parse(text).CreationDate)).to.deep.equal([(await payments())[0]?.createdAt])
   })
 
-  it('stores and publishes a whole delivery at once, and reads new documents a second time', async () => {
+  it('stores and publishes a whole delivery at once, and reads new documents twice', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })
@@ -106,7 +106,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('decides once when two processes find no decision, and one writes after the other has announced', async () => {
+  it('decides once when two processes find no decision, and one writes its decision after the other announced a payment', async () => {
     sidecar = new FakeSidecar('state.postgresql')
     const [one, other] = [newProcess(), newProcess()]
     const created = eventOf('OrderCreated')
@@ -246,7 +246,7 @@ describe('payment-service with a failing sidecar or store', () => {
       expect([list.body.items[0], one.body]).to.deep.equal([body, body])
     })
 
-    it('rejects an OrderCreated with too many decimals to the dead-letter topic, and charges nothing', async () => {
+    it('sends an OrderCreated with too many decimals to the dead-letter topic, and charges nothing', async () => {
       const event = eventOf('OrderCreated')
       await deliver(app, { ...event, Payload: { ...event.Payload, Total: 42.555 } })
       expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['invalid-amount'])

@@ -25,7 +25,7 @@ const created = (OrderId: string, Total = 42.5) =>
   event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
 const cancelled = event('OrderCancelled', { OrderId: orderId })
 
-/** Creates a process on its own day, so that a payment would get another date if it were decided again. */
+/** Creates a process whose clock shows this day, so that a repeated decision would give a payment another date. */
 function processOn(sidecar: FakeSidecar, day: string) {
   const app = createApp(service, { settings, log, sidecar, now: () => new Date(day), newId: randomUUID })
   const url = <T>(use: (url: string) => Promise<T>) => withServer(app.web, use)

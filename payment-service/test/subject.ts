@@ -3,7 +3,6 @@ import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
 import type { Subject } from '@orderflow/service-kit/testing'
 import type { Payment } from '../src/domain/payment.ts'
 
-/** The requests and events of this service for the specs in packages/test-kit. */
 export const subject: Subject = {
   badRequests: {
     'an orderId with a urn: prefix': {

@@ -123,7 +123,7 @@ function address(output: string): string {
   return found
 }
 
-/** Returns the environment of a shell that has read this file. */
+/** Returns the environment of a shell that has read `file`. */
 async function sourced(file: string): Promise<NodeJS.ProcessEnv> {
   const output = await run('bash', ['-c', '. "$0" && env -0', file])
   const pairs = output.split('\0').filter((line) => line.includes('='))

@@ -76,7 +76,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('a service reports a right that it lacks, and make up restores this right', async () => {
+    it('a service reports a right that it lacks, and `make up` restores this right', async () => {
       const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
       const right = aclOf('order-service', 'orderevents', AclOperations.WRITE)
       await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
@@ -113,7 +113,7 @@ export function access(running: () => RunningContainers): void {
       }
     })
 
-    it('./orderflow publish refuses payment events, and names the only topic that outside publishers may write to', async () => {
+    it('`./orderflow publish` refuses payment events, and names the only topic that outside publishers may write to', async () => {
       const file = join(folder, `${randomUUID()}.json`)
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))

@@ -8,7 +8,7 @@ export function commands(running: () => RunningContainers): void {
   describe('the operator’s commands in containers', () => {
     operatorCommands(running)
 
-    describe('Docker after make down and ./orderflow clean', () => {
+    describe('Docker after `make down` and `./orderflow clean`', () => {
       for (const kind of ['container', 'network', 'volume']) {
         it(`contains no ${kind} of the removed stack`, async () => {
           const all = kind === 'container' ? ['--all'] : []

@@ -14,7 +14,7 @@ import {
 import type { Stores } from '../support/stores.ts'
 import { openContainer } from './container.ts'
 
-/** The name of a long-running service of docker-compose.yml. A pod is the network that a service and its sidecar share. */
+/** The name of a long-running service of docker-compose.yml. A pod is the container whose network a service and its sidecar share. */
 export type ContainerName = string
 
 function serviceOf(name: ContainerName): Service {
@@ -24,7 +24,7 @@ function serviceOf(name: ContainerName): Service {
 }
 
 const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(service) === name)
-/** Returns the consumer group of a sidecar, which is its app-id (components/kafka.yaml). */
+/** Returns the name of a sidecar’s consumer group. It is the sidecar’s app-id (components/kafka.yaml). */
 const groupOf = (name: ContainerName) => serviceOf(name).name
 
 /** Controls the containers of a Compose project, with the same readiness checks as in the local stack. */
@@ -62,10 +62,10 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
     kill: async (name: ContainerName, signal: NodeJS.Signals = 'SIGKILL') =>
       (await openContainer(project, name)).kill(signal),
 
-    /** Starts a killed container again. It cannot start a pod. */
+    /** Starts a killed container again, unless the container is a pod. */
     async restart(name: ContainerName): Promise<void> {
       const container = await openContainer(project, name)
-      // Kafka keeps the members of a killed sidecar for a while. The new sidecar is ready only after these members are gone.
+      // A killed sidecar stays in its consumer group for a while. The new sidecar is ready only after the old members are gone.
       const stale = isSidecar(name) ? await withRetries('Kafka', () => groupMembers(kafka, [groupOf(name)])) : undefined
       await container.start()
       await untilReady(name, stale)

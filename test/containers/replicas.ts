@@ -89,7 +89,7 @@ export function replicas(running: () => RunningContainers): void {
       }
     })
 
-    it('returns all partitions to one replica after scaling down', async () => {
+    it('gives all partitions to the remaining replica after scaling down', async () => {
       succeeded(await stack.orderflow(['scale', service, '1']))
       await untilShared(1)
       expect(succeeded(await stack.make('status')))

@@ -30,7 +30,6 @@ export interface ComposeSettings {
 /** The container of the sidecars’ database server. The variable `STORE` chooses the server for the whole run. */
 export const storeServer = process.env.STORE === 'postgresql' ? 'postgresql' : 'mongo'
 
-/** Returns the variables of docker-compose.yml for the published ports. */
 export function portVariables(ports: StackPorts): Record<string, string> {
   const ofEach = services.flatMap((service) => {
     const { http, https } = entryOf(ports.services, service.name)

@@ -41,7 +41,7 @@ export function storedDocuments(running: () => RunningContainers): void {
       })
     }
 
-    it('contains only the fields of the contract for an event with hostile field names', async () => {
+    it('contains only the contract’s fields of an event with hostile field names', async () => {
       const envelope = full({ Note: 'FIELDS' })
       const hostile = JSON.stringify({ ...envelope, Headers: 'FIELDS', Extra: 'FIELDS' })
       await publish(hostile.replaceAll('"FIELDS"', hostileFields))
@@ -51,7 +51,7 @@ export function storedDocuments(running: () => RunningContainers): void {
       expect(fact).to.deep.equal({ Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: payload })
     })
 
-    it('stays small for the largest event', async () => {
+    it('contains a small document even for the largest event', async () => {
       const envelope = full({ Note: 'x'.repeat(250_000) })
       await publish(JSON.stringify(envelope))
       const { text } = await storedOrder(envelope.Payload.OrderId)

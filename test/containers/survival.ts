@@ -7,7 +7,7 @@ import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 import { unlisted } from './unlisted.ts'
 
-/** The containers that are needed to accept an order, and to pay it. */
+/** The containers that are needed to accept an order, and then those that are needed to pay it. */
 const accepting: ContainerName[] = ['kafka', storeServer, 'order-service', 'order-sidecar']
 const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
 const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
@@ -44,7 +44,7 @@ export function survival(running: () => RunningContainers): void {
       })
     }
 
-    it('starts again with make up if it is a pod, together with the services in its network', async () => {
+    it('starts again with `make up` if it is a pod, together with the services in its network', async () => {
       await load.accepts(some)
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()

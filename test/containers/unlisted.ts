@@ -1,7 +1,7 @@
 import type { Stores } from '../support/stores.ts'
 
 /**
- * Returns the documents of a service that are missing in its list, and the missing chunks of the list. After a kill, a slot may lack its
+ * Returns the documents of a service that are missing from its list, and the missing chunks of the list. After a kill, a slot may lack its
  * document, but each document must have its slot. Reads the store directly, without Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {

@@ -30,7 +30,7 @@ describe('envelope-schema/asyncapi.json', () => {
   it('passes the official AsyncAPI parser without warnings', async () => {
     const { document, diagnostics } = await new tools.asyncApi.Parser().parse(text)
     expect(document).to.be.an('object')
-    // Severity 2 is information, for example about a newer AsyncAPI.
+    // Severity 2 means information, for example about a newer AsyncAPI version.
     const found = diagnostics.filter(({ severity }) => severity < 2)
     expect(found.map(({ path, message }) => `${path.join('.')}: ${message}`)).to.deep.equal([])
   })

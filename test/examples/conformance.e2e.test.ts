@@ -7,7 +7,7 @@ import { examples, verdictsOf } from './languages.ts'
 import { ownVerdict } from './verdict.ts'
 
 const schemas = ['full', 'received'] as const
-/** SEED repeats a run with the same random documents. By default, each run has new documents. */
+/** The variable SEED repeats a run with the same random documents. By default, each run has new documents. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 
 /** The number of documents for each validator. All validators run for a similar time. */

@@ -8,7 +8,7 @@ import { copyRepository, ownPackages, type RepositoryCopy } from '../support/che
 
 const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
 
-describe('the commands make and packages/cli/node in unusual environments', () => {
+describe('the commands `make` and `packages/cli/node` in unusual environments', () => {
   let copy: RepositoryCopy
   let usual: NodeJS.ProcessEnv
   let expected: Awaited<ReturnType<typeof outcomes>>

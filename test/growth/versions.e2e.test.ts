@@ -152,7 +152,7 @@ describe('a second version of OrderCreated', () => {
     await allArePaid()
   })
 
-  it('results in a payment by the released payment-service and a dead letter of order-service', async () => {
+  it('results in a payment by the released payment-service and a dead letter of the older order-service', async () => {
     await publish(early[1])
     const id = idOf(early[1])
     const payments = await eventually(async () => {
@@ -187,7 +187,7 @@ describe('a second version of OrderCreated', () => {
       expect((await send<{ note?: string }>(`${placeUrl()}/${idOf(event)}`)).body.note).to.equal(note)
   })
 
-  it('repeats an order of version 1 if the event has no note, and conflicts with this order if the event has a note', async () => {
+  it('becomes a duplicate of an order of version 1 if it has no note, and conflicts with this order if it has a note', async () => {
     const id = randomUUID()
     await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
     await allArePaid()

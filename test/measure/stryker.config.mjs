@@ -21,7 +21,7 @@ export default {
   // The sandbox links the packages of the workspace. All other packages are found in parent folders.
   symlinkNodeModules: false,
   buildCommand: String.raw`sh -c mkdir\ node_modules\ &&\ cp\ -R\ ../../node_modules/@orderflow\ node_modules/`,
-  // There is no compilation, because types are stripped.
+  // There is no compilation, because Node strips the types.
   tsconfigFile: 'none',
   disableTypeChecks: false,
   incremental: true,

@@ -55,7 +55,7 @@ describeInContainers('make observe in containers', () => {
     }, 'everybody to be in the trace').catch(() => expect([...seen]).to.have.members(everybody))
   })
 
-  it('appears in make status, and starts again if make up runs again', async () => {
+  it('appears in `make status`, and starts again if `make up` runs again', async () => {
     succeeded(await stack.make('up'))
     const status = succeeded(await stack.make('status'))
     for (const name of observers) expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
@@ -68,7 +68,7 @@ describeInContainers('make observe in containers', () => {
     }
   })
 
-  it('stops with make down, and make up does not start it again', async () => {
+  it('stops with `make down`, and `make up` does not start it again', async () => {
     succeeded(await stack.make('down'))
     expect(await inspectContainers(stack.project)).to.deep.equal([])
     succeeded(await stack.make('up'))

@@ -4,7 +4,6 @@ interface Reference {
   spanID: string
 }
 
-/** A trace in the form of Jaeger’s query API. */
 interface JaegerTrace {
   spans: {
     traceID: string
@@ -35,7 +34,6 @@ export function jaegerAt(url: string) {
     return (data ?? []).flatMap(spansOf)
   }
   return {
-    /** Returns the spans of the trace with a TraceId, or an empty list. */
     trace: (guid: string): Promise<JaegerSpan[]> => spansAt(`/api/traces/${guid.replaceAll('-', '')}`),
     async all(services: readonly string[]): Promise<JaegerSpan[]> {
       const found = await Promise.all(

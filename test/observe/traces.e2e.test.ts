@@ -83,7 +83,7 @@ describe('tracing in a stack with make observe', () => {
       line.split(' > ').at(-1),
     )
 
-  it('starts with metrics and alerts by one command, which prints the addresses of the pages', async () => {
+  it('starts by one command, together with metrics and alerts, and prints the addresses of the pages', async () => {
     const prometheus = `http://localhost:${checkout.ports.prometheus}`
     for (const page of [`${jaegerUrl(checkout.ports)}/`, `${prometheus}/query`, `${prometheus}/alerts`]) {
       expect(told).to.contain(page)
@@ -161,7 +161,7 @@ describe('tracing in a stack with make observe', () => {
     })
   }
 
-  it('shows why an event was rejected, and continues the trace when the event is replayed; one search in the logs finds all lines about it', async () => {
+  it('shows why an event was rejected, and continues the event’s trace in a replay; one search in the logs finds all lines about the event', async () => {
     const envelope = full()
     const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
     await publish(broken, '--raw')

@@ -282,7 +282,7 @@ describeInContainers('releases on a real registry with real containers', functio
       )
     })
 
-    it('rolls back to the previous release, but not to an earlier one', async () => {
+    it('rolls back to the previous release, but not to a release before that', async () => {
       const { status, output } = await operator.make('rollback-order', 'APP=orders')
       expect(output)
         .to.match(/release: v5 with the previous image and config vars/)

@@ -68,7 +68,7 @@ async function testableOpenApi(url: string): Promise<string> {
   )
 }
 
-/** Returns the tool’s settings. A valid request may still be rejected because of stored data, for example for a used key. */
+/** Returns the tool’s settings. A valid request may still be rejected because of stored data, for example if its key was used before. */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
   // The schema cannot express three rules: the limit of 15 digits, the allowed decimals and the allowed events.

@@ -32,13 +32,13 @@ export function operatorCommands(operated: () => OperatedStack): void {
     const succeeds = async (...args: string[]) => succeeded(await make(...args))
     const fails = async (...args: string[]) => failed(await make(...args))
 
-    it('make status lists each part as running', async () => {
+    it('`make status` lists each part as running', async () => {
       const printed = await succeeds('status')
       for (const name of Object.keys(await operated().parts())) expect(printed).to.match(rowOf(name, 'running'))
       expect(printed).not.to.contain('some parts have failed')
     })
 
-    it('make demo shows the events of an order until it is paid', async () => {
+    it('`make demo` shows the events of an order until the order is paid', async () => {
       const printed = await succeeds('demo')
       const told = ['is Created', 'event OrderCreated', 'event PaymentApproved', 'is Paid', 'the order is paid']
       for (const what of told) expect(printed).to.contain(what)
@@ -46,7 +46,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await orderWith(orderUrl(operated()), id, 'Paid')).customerName).to.equal('Ada Lovelace')
     })
 
-    it('./orderflow publish publishes an event, and make dead-letters shows an event that services cannot handle', async () => {
+    it('`./orderflow publish` publishes an event, and `make dead-letters` shows an event that services cannot handle', async () => {
       const event = reduced()
       const fileOf = (content: object) => {
         const file = join(folder, `${randomUUID()}.json`)
@@ -64,7 +64,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       }, 'the dead letters of every service')
     })
 
-    it('make rebuild reads the log from a given time on and changes nothing; it refuses an invalid time', async () => {
+    it('`make rebuild` reads the log from a given time on and changes nothing, and refuses an invalid time', async () => {
       const from = `FROM=${new Date().toISOString()}`
       await orderWith(orderUrl(operated()), (await place()).body.id, 'Paid')
       expect(await succeeds('rebuild', 'SERVICE=order-service', from)).to.match(
@@ -76,7 +76,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       )
     })
 
-    it('make logs shows the logs of all services, or of one service', async () => {
+    it('`make logs` shows the logs of all services, or of one service', async () => {
       const printed = await succeeds('logs', 'FOLLOW=0')
       for (const { name } of services) expect(printed).to.contain(`"app":"${name}"`).and.to.contain(`app_id=${name}`)
       const one = await succeeds('logs', 'FOLLOW=0', 'SERVICE=payment-service')
@@ -84,13 +84,13 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(one).not.to.contain('app_id=')
     })
 
-    it('make up changes nothing if everything runs', async () => {
+    it('`make up` changes nothing if everything runs', async () => {
       const before = await operated().parts()
       expect(await succeeds('up')).to.contain('next: make demo')
       expect(await operated().parts()).to.deep.equal(before)
     })
 
-    it('make status names killed parts, make up starts only these parts, and an order that was placed in between is paid once', async () => {
+    it('`make status` names killed parts, `make up` starts only these parts, and an order that was placed in between is paid once', async () => {
       const before = await operated().parts()
       const dead = ['payment-service', 'payment-sidecar']
       for (const name of dead) await operated().kill(name)
@@ -111,7 +111,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(await paymentsOf(paymentUrl(operated()), body.id)).to.have.length(1)
     })
 
-    it('make down stops everything, and make up continues with the data', async () => {
+    it('`make down` stops everything, and `make up` continues with the same data', async () => {
       const { id } = (await place()).body
       const paid = await orderWith(orderUrl(operated()), id, 'Paid')
       await succeeds('down')
@@ -125,7 +125,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await send<Order>(`${orderUrl(operated())}/v1/orders/${id}`)).body).to.deep.equal(paid)
     })
 
-    it('./orderflow clean removes the data, but refuses while the stack runs', async () => {
+    it('`./orderflow clean` removes the data, but refuses to do so while the stack runs', async () => {
       expect(orderflowFailed(await orderflow('clean'))).to.contain('error: the stack is running\nnext: make down')
       await succeeds('down')
       expect(succeeded(await orderflow('clean'))).to.contain('removed ')
@@ -141,7 +141,7 @@ export function succeeded({ code, stdout, stderr }: Ended): string {
   return stdout
 }
 
-/** Returns the output of a make target that must fail. The exit code of make is 2 then. */
+/** Returns the output of a make target that must fail. The exit code of `make` must be 2. */
 export function failed({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(2)
   return stdout + stderr

@@ -68,7 +68,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
     }
     let beyond = 1_000_000_000
 
-    /** Returns the number of records that orderevents and its dead-letter topic have had. */
+    /** Returns the numbers of records that were ever written to orderevents and its dead-letter topic. */
     async function counts(): Promise<number[]> {
       const spans = await Promise.all(['orderevents', 'orderevents.dead'].map((topic) => log.spans(topic)))
       return spans.map((some) => some.reduce((sum, { end }) => sum + Number(end), 0))
@@ -110,7 +110,7 @@ export function deadLetterCommands(running: () => RunningStack, operate: () => O
       expect(whole.stdout).to.contain('SECRET-1').and.to.contain('Hopper')
     })
 
-    it('refuses to replay an event that would fail again, with the reason and an exit code; a dry run succeeds', async () => {
+    it('refuses to replay an event that would fail again, prints the reason, and exits with code 1; a dry run exits with code 0', async () => {
       const [real, dry] = await Promise.all([run(['replay', id]), run(['replay', id, '--dry-run'])])
       expect(real.code, real.stdout).to.equal(1)
       expect(real.stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 replayed, 1 refused')

@@ -30,7 +30,6 @@ export function killedProcesses(running: () => RunningStack): void {
       expect(listed).to.have.members(ids)
     }
 
-    /** Places an order. Returns undefined if the connection breaks. */
     const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key }).catch(() => undefined)
     const placeAll = (keys: string[]) => Promise.all(keys.map(place))
     const idsOf = (answers: Awaited<ReturnType<typeof place>>[]) => answers.map((answer) => answer?.body.id ?? '')

@@ -20,7 +20,6 @@ function publisherTo(running: () => RunningStack) {
     send<Told>(url(), { method: 'POST', headers: { 'content-type': type, ...headers }, body })
 }
 
-/** closed.e2e.test.ts tests the gateway’s access control. */
 export function publishersOverHttp(running: () => RunningStack): void {
   describe('event-gateway', () => {
     const publish = publisherTo(running)
@@ -118,7 +117,7 @@ export function killedGateway(running: () => RunningStack): void {
 
 const orderIdsIn = (body: string) => (JSON.parse(body) as Envelope[]).map(({ Payload }) => Payload.OrderId)
 
-/** Starts clients that publish lists of envelopes. Each client stops after a failed request when `end` has been called. */
+/** Starts clients that publish lists of envelopes. After a call of `end`, each client stops when its current request fails. */
 function startStream(publish: (body: string) => Promise<{ status: number; body: Told }>) {
   const accepted = new Set<string>()
   const failed: string[] = []

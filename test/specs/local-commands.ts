@@ -22,7 +22,7 @@ export function withoutStack(found: () => LocalCheckout): void {
       })
     }
 
-    it('make up starts nothing if a port is in use, and names the process', async () => {
+    it('`make up` starts nothing if a port is in use, and names the process that uses it', async () => {
       const { make, ports, parts } = found()
       const server = createServer().listen(ports.kafka, '127.0.0.1')
       await once(server, 'listening')
@@ -37,7 +37,7 @@ export function withoutStack(found: () => LocalCheckout): void {
 
 export function localCommands(running: () => StartedCheckout): void {
   describe('the commands for a stack of processes', () => {
-    it('make up prints the address of each service, and all services are ready', async () => {
+    it('`make up` prints the address of each service, and all services are ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')
       expect(Object.keys(await running().parts())).to.have.members(processNamesWith(storeOf(running().folder)))
@@ -61,12 +61,12 @@ export function localCommands(running: () => StartedCheckout): void {
       }
     })
 
-    it('./orderflow scale reports that it needs containers', async () => {
+    it('`./orderflow scale` reports that it needs containers', async () => {
       const scaled = await running().orderflow(['scale', 'payment-service', '3'])
       expect(orderflowFailed(scaled)).to.contain('replicas need a stack in containers')
     })
 
-    it('./orderflow publisher reports that this Kafka has no authentication, and rejects a reserved name', async () => {
+    it('`./orderflow publisher` reports that this Kafka has no authentication, and rejects a reserved name', async () => {
       const printed = succeeded(await running().orderflow(['publisher', 'legacy']))
       expect(printed).to.contain(
         `Kafka at ${running().kafka.bootstrapBrokers[0]} runs as a process and does not authenticate clients`,
@@ -76,7 +76,7 @@ export function localCommands(running: () => StartedCheckout): void {
       )
     })
 
-    it('./orderflow restart restarts only a service and its sidecar', async () => {
+    it('`./orderflow restart` restarts only a service and its sidecar', async () => {
       const before = await running().parts()
       expect(succeeded(await running().orderflow(['restart', 'payment-service']))).to.contain(
         'payment-sidecar: consuming',
@@ -87,13 +87,13 @@ export function localCommands(running: () => StartedCheckout): void {
       expect(restarted).to.have.members(['payment-service', 'payment-sidecar'])
     })
 
-    it('./orderflow partitions adds no partitions to the topics of make up', async () => {
+    it('`./orderflow partitions` adds no partitions to the topics that `make up` has created', async () => {
       expect(succeeded(await running().orderflow(['partitions']))).to.contain(
         'every topic has the partitions of services.json',
       )
     })
 
-    it('make up refuses to start containers while processes run', async () => {
+    it('`make up` refuses to start containers while processes run', async () => {
       expect(failed(await running().make('up', 'STACK=docker'))).to.contain('the stack already runs (STACK=local)')
     })
   })

@@ -39,7 +39,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       }
     }
 
-    it('causes one order and one payment when it repeats an event, with or without the key', async () => {
+    it('causes one order and one payment when it repeats an event with the same key, another key or no key', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
@@ -90,7 +90,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(found().map(({ headers }) => headers['deadletter-app'])).to.have.members(listeners)
     })
 
-    it('causes dead letters with an event that contradicts a known order', async () => {
+    it('causes dead letters if its event contradicts a known order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
@@ -108,7 +108,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect((await orderWith(orderUrl(stack), orderId, 'Paid')).total).to.equal(10)
     })
 
-    it('causes no dead letter with an unknown event name', async () => {
+    it('causes no dead letter if its event has an unknown name', async () => {
       const unknown = reduced({}, { Name: 'OrderShipped' })
       const healthy = full()
       await publish(unknown, 'same key')
@@ -119,7 +119,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
     })
 
-    it('prevents the charge with a cancellation that arrives before its order', async () => {
+    it('prevents a charge if it publishes the cancellation before the order', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish({ ...full(), Name: 'OrderCancelled', Payload: { OrderId: orderId } }, orderId)

@@ -186,7 +186,7 @@ export function streamRights(running: () => SecuredKafka): void {
         })
 
         it(`lets the user join only ${told(may.group, 'group')}`, async () => {
-          // Joins without topics, because an invisible topic would also cause a refusal.
+          // The user joins without topics, because an invisible topic would also cause a refusal.
           const attempt = (group: string) => join(as(user), group)
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })

@@ -180,7 +180,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       'this user may not describe consumer group order-service': denial(GROUP, name, DESCRIBE),
     }
     for (const [words, acl] of Object.entries(denials)) {
-      it(`reports the missing right, and recovers when it is granted: ${words}`, async () => {
+      it(`reports the missing right, and recovers when the right is granted: ${words}`, async () => {
         await comesToBe(undefined)
         await withAdmin(kafka.operator, (admin) => admin.createAcls({ creations: [acl] }))
         await comesToBe(words)
@@ -232,7 +232,7 @@ function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.
       ca: kafka.certificate,
       minVersion: version,
       maxVersion: version,
-      // OpenSSL itself would refuse old versions.
+      // By default, OpenSSL itself would refuse old versions.
       ciphers: 'DEFAULT@SECLEVEL=0',
     })
     socket.once('secureConnect', () => {

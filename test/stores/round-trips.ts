@@ -64,7 +64,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
       expect(Math.min(...found), found.join()).to.be.within(2, most)
     })
 
-    it('waits for one round trip for each document if they are in one transaction', async () => {
+    it('waits for one round trip for each document if all documents are in one transaction', async () => {
       const writes = Array.from({ length: 20 }, () => ({ key: randomUUID(), value: '{}', guard: 'absent' as const }))
       expect(await lockstep.roundTripsOf(() => sidecar.transact(writes))).to.be.within(20, 26)
     })

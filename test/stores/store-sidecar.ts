@@ -11,7 +11,7 @@ export const appId = 'store-contract'
 export interface StoreSidecar extends Sidecar {
   kill: (signal: NodeJS.Signals) => Promise<void>
   start: () => Promise<void>
-  /** Stops the sidecar’s process during `meanwhile`, so that it does not answer. */
+  /** Suspends the sidecar’s process during `meanwhile`, so that the sidecar does not answer. */
   suspend: (meanwhile: () => Promise<void>) => Promise<void>
 }
 
@@ -36,7 +36,7 @@ export async function startStoreSidecar(
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')
   const flags = daprdFlags(appId, ports, { folders: [resources], configuration })
-  // With these flags the sidecar would wait for an application.
+  // With the left-out flags, the sidecar would wait for an application.
   const args = flags.filter(([flag]) => !flag.startsWith('app-p')).flatMap(([flag, value]) => [`--${flag}`, value])
   let daprd: ChildProcess
   const sidecar = createSidecar({
@@ -66,7 +66,7 @@ export async function startStoreSidecar(
   }
 }
 
-/** Returns true if all threads are stopped. A busy thread receives the signal later. */
+/** Returns true if all threads of the process are stopped. A busy thread receives the signal later. */
 function isStopped(pid: number | undefined): true | undefined {
   return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T') || undefined
 }

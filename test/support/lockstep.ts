@@ -11,7 +11,6 @@ export interface Protocol {
   answers: (message: Buffer) => boolean
 }
 
-/** A proxy that delivers all answers at the same moment. */
 export interface Lockstep {
   port: number
   /** Returns the number of consecutive round trips during `work`. */

@@ -71,7 +71,7 @@ export function logWriter(kafka: KafkaConnection) {
     publish,
     endOf,
 
-    /** Publishes the values in a transaction, whose marker has the next offset. */
+    /** Publishes the values in a transaction. Its marker has the offset after the last value. */
     async transact(ending: 'commit' | 'abort', topic: string, partition: number, ...values: string[]): Promise<void> {
       const producer = newProducer(`${topic}-${partition}`)
       const transaction = await producer.beginTransaction()

@@ -1,7 +1,6 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A reverse proxy on loopback. */
 export interface PrefixProxy {
   url: string
   close(): Promise<void>

@@ -14,7 +14,7 @@ export interface SignInOptions {
   client: ClientMetadata
   audience: string
   scopes: string[]
-  /** Returns the tenant of a user by name. A program has none. */
+  /** Returns the tenant of a user by name. A program has no tenant. */
   tenantOf?: (name: string) => string
   /** The address, name and certificate for TLS. By default it listens on loopback without TLS. */
   at?: { address: string; name: string; certificate: string; key: string }

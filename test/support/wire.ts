@@ -24,7 +24,7 @@ export const postgresql: Protocol = {
     const letter = from === 'client' && first ? 0 : 1
     return bytes.length < letter + 4 ? undefined : letter + bytes.readInt32BE(letter)
   },
-  // Query, or Sync at the end of a statement with parameters.
+  // Q is a query, and S is the Sync at the end of a statement with parameters.
   asks: (message, first) => !first && 'QS'.includes(String.fromCharCode(message[0] ?? 0)) && !isPing(message),
   // ReadyForQuery.
   answers: (message) => message[0] === 'Z'.charCodeAt(0),

@@ -40,7 +40,7 @@ const settings = { order: readSettings(orderService, tokens), payment: readSetti
 /** Masks each line as in production, and drops it. */
 const silent = createLog('world', 'info', { write() {} })
 const metrics = createMetrics()
-/** Both services have the same keys. */
+/** Both services have the same signing keys. */
 const trustOf = (file: string) =>
   readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32), File: file })
 /** The default file accepts unlisted applications on orderevents. */
@@ -103,14 +103,12 @@ export class World {
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 
-  /** Runs `work` with one failure. */
   async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
     this.#failure = failure
     await work()
     this.#failure = undefined
   }
 
-  /** Rebuilds a service’s store from a log, as `make rebuild` does. */
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
     const sidecar = new FakeSidecar()
     const reactions =
@@ -199,7 +197,7 @@ export class World {
     }
   }
 
-  /** Creates a sidecar that publishes to the log. A key may go to any of three partitions. */
+  /** Creates a sidecar that publishes to the log. A record may go to any of three partitions, depending on its key. */
   #sidecar(storeType: string): FakeSidecar {
     const sidecar = new FakeSidecar(storeType)
     const read = sidecar.read.bind(sidecar)

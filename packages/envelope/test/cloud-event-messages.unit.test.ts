@@ -87,7 +87,7 @@ describe('the data of a CloudEvent', () => {
       expect(refusalOf({ data_base64 }), `${data_base64}`).to.deep.equal(['has data_base64 that is not base64'])
   })
 
-  it('results in an empty body if it is absent', () => {
+  it('becomes an empty body if it is absent', () => {
     expect(binaryMessage({ specversion: '1.0', id: '1', source: '/', type: 't' }, 'kafka').body).to.equal('')
   })
 })

@@ -119,7 +119,7 @@ describe("fromCloudEvent for another application's CloudEvent", () => {
     data: reduced().Payload,
   }
 
-  it('returns a valid event with all attributes, the same each time', () => {
+  it('returns a valid event with all attributes, and returns the same event each time', () => {
     const event = parseEvent(bytesOf(fromCloudEvent(foreign)))
     expect(event).to.deep.equal(fromCloudEvent(foreign))
     expect(event).to.include({ Name: 'OrderCreated', Version: 1, TraceId: '0af76519-16cd-43dd-8448-eb211c80319c' })

@@ -86,7 +86,7 @@ describe('hints', () => {
     ['date-time', dateTimeHint, dates],
   ] as const) {
     for (const [hint, texts] of Object.entries(values)) {
-      it(`returns for a wrong ${kind} the hint ${hint === 'none' ? 'none' : `"${hint}"`}`, () => {
+      it(`returns ${hint === 'none' ? 'no hint' : `the hint "${hint}"`} for a wrong ${kind}`, () => {
         for (const text of texts) expect(hintOf(text), text).to.equal(hint === 'none' ? undefined : hint)
       })
     }
@@ -125,7 +125,7 @@ describe('hints', () => {
     for (const value of [[], ['2026'], {}, null, true]) expect(dateTypeHint(value)).to.equal(undefined)
   })
 
-  it('names the key that probably means a missing field', () => {
+  it('names the wrong key that probably stands for a missing field', () => {
     expect(missingFieldHint({ Other: 1, total_amount: 2 }, 'TotalAmount')).to.equal(
       'rename total_amount to TotalAmount',
     )

@@ -34,7 +34,7 @@ describe('deterministicId', () => {
     expect(new Set(ids)).to.have.lengthOf(ids.length)
   })
 
-  it('accepts any text, also lone surrogates', () => {
+  it('accepts any text, including lone surrogates', () => {
     expect(deterministicId('order', '\ud800')).not.to.equal(deterministicId('order', '\udc00'))
   })
 })
@@ -46,7 +46,7 @@ const content = (changes = {}, key?: string) => ({
 })
 
 describe('recordId', () => {
-  it('returns another id for another value, key or time', () => {
+  it('returns a different id if the value, key or time differs', () => {
     const records = [content(), content({ Version: 2 }), content({}, 'k'), content({}, 'l')]
     const ids = records.flatMap((record) => [
       completeEnvelope(none, record).Id,

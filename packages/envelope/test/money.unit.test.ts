@@ -12,7 +12,7 @@ describe('currencyOf and amountFlaw', () => {
   })
 
   for (const amount of [1e-300, 5e-324, 42.555, 1.005, 0.001, 0.1 + 0.2, 4.35 * 100, 1.1 * 3, 999_999_999_999.999]) {
-    it(`rejects ${amount} euros, with a correction`, () => {
+    it(`rejects ${amount} euros, and suggests a correction`, () => {
       expect(amountFlaw(amount, currencyOf('EUR'))).to.equal(
         'has more decimals than EUR: round it to 2 decimals before you send it',
       )
@@ -35,7 +35,7 @@ describe('currencyOf and amountFlaw', () => {
         // The number is exact: it is written back as the same decimal.
         const written = fraction === '' ? String(amount) : amount.toFixed(of.decimals)
         expect(written).to.equal(fraction === '' ? text : `${whole}.${fraction}`)
-        // Equal amounts have equal numbers.
+        // An additional zero does not change the number.
         expect(JSON.parse(`${text}${fraction === '' ? '.0' : '0'}`)).to.equal(amount)
       }),
     )

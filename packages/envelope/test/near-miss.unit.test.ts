@@ -94,7 +94,7 @@ describe('isWithinOneEdit', () => {
 })
 
 describe('fold', () => {
-  it('changes nothing when applied again', () => {
+  it('changes nothing when it is applied to its own result', () => {
     fc.assert(fc.property(fc.string(), (name) => fold(fold(name)) === fold(name)))
   })
 })

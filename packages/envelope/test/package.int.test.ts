@@ -11,7 +11,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const name = '@orderflow/envelope-schema'
 
-/** Returns this Node and the machine's Node, which may be too old for the sources. */
+/** Returns the Node of this process and each Node in PATH. Some may be too old for the sources. */
 function nodes(): [version: string, program: string][] {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = [process.execPath, ...onPath].flatMap((program): [string, string][] => {

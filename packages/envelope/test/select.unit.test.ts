@@ -21,7 +21,7 @@ describe('selectEvent', () => {
     expect(problems).to.deep.equal([{ pointer: '/Payload/Total', message: 'must be at least 0' }])
   })
 
-  it('rejects a handled name in another version, and names the handled versions', () => {
+  it('rejects a handled name in another version, and lists the handled versions', () => {
     const { code, problems } = errorOf(() => select({ Version: 2 }))
     expect(code).to.equal('unknown-version')
     expect(problems).to.deep.equal([
@@ -66,7 +66,7 @@ describe('selectEvent', () => {
     expect(selectEvent(received(), near)).to.equal(undefined)
   })
 
-  it('decides by the name alone, for any name', () => {
+  it('skips any random name that is not close to a handled name', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200 }), (Name) => {
         fc.pre(Name.toLowerCase().replaceAll(/[^a-z]/g, '').length < 11)

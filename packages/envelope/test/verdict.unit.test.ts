@@ -30,7 +30,7 @@ describe('the verdict on a document', () => {
     expect(validateDocument(some, 'publisher').errors).to.deep.equal(missing('Id'))
   })
 
-  it('names the variant of an envelope with an invalid Payload, and null for other documents', () => {
+  it('reports the variant of an envelope with an invalid Payload, and null for a document that is no envelope', () => {
     const wrong = validateDocument({ ...full, Payload: { ...orderCreated, Total: -1 } }, 'receiver')
     expect(wrong).to.deep.include({ valid: false, variant: 'full', code: 'invalid-payload' })
     for (const document of [null, 1, 'text', [], {}, { ...full, Id: 1 }, { ...full, Headers: { a: Infinity } }]) {

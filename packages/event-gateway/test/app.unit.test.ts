@@ -65,7 +65,7 @@ describe('event-gateway', () => {
     body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
 
   describe('without authentication', () => {
-    it('publishes the original bytes of an envelope, adds the ids that receivers derive, uses the OrderId as key, and does not sign', async () => {
+    it('publishes an envelope unsigned, with the OrderId as key, and changes its bytes only to add the ids that receivers derive', async () => {
       const event = envelope()
       const text = JSON.stringify(event).replace('"Total":10', '"Total": 10.00,"more": [12345678901234567890]')
       const { Id, TraceId } = derivedIds(text, event.Payload.OrderId)
@@ -106,7 +106,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([good, good])
     })
 
-    it('refuses the invalid envelopes of a list with the contract’s problems and publishes the rest', async () => {
+    it('refuses the invalid envelopes of a list, names their problems, and publishes the rest', async () => {
       const answer = await publish([full(), envelope({ Name: 'OrderCreatd' }), envelope({}, { Total: '10' }), 1])
       expect(answer.status).to.equal(207)
       expect(outcomesOf(answer)).to.deep.equal([
@@ -137,7 +137,7 @@ describe('event-gateway', () => {
       expect([status, body.items[0]?.warnings[0]?.pointer]).to.deep.equal([202, '/Name'])
     })
 
-    it('refuses an AppId of our own services, signed or not', async () => {
+    it('refuses an envelope with the AppId of our own services, whether it is signed or not', async () => {
       const [order, payment] = [publisherOf('OrderCreated'), publisherOf('PaymentApproved')]
       const answer = await publish([
         full({ AppId: order.id, AppName: order.name }),

@@ -7,7 +7,7 @@ const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'rece
   judge(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)), mode)
 
 describe('judge', () => {
-  it('names the variant of an envelope, and requires the full variant from publishers', () => {
+  it('reports the variant of an envelope, and requires the full variant from publishers', () => {
     expect(judged(envelope())).to.include({ valid: true, variant: 'reduced' })
     expect(judged(full())).to.include({ valid: true, variant: 'full' })
     expect(judged(full(), 'publisher')).to.include({ valid: true })

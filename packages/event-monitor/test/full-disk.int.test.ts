@@ -121,7 +121,7 @@ describe('a replay job on a full disk', function () {
     await delay(300)
     await disk.relieve()
     await until(() => reports.at(-1)?.state === 'done')
-    // The audit log may lack the last replays before the restart, which could not be stored.
+    // The audit log may lack the last replays before the restart, because the full disk could not store them.
     expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
   })
 })

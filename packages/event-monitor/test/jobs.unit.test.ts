@@ -44,7 +44,7 @@ describe('a replay job', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** True if the index contains all records of the log. */
+  /** True if the test’s index contains all records of the log. */
   let isIndexed: boolean
   let onReport: (job: Job) => unknown
   let outcomeOf: (entry: Entry) => Omit<Outcome, 'entry'>
@@ -118,7 +118,7 @@ describe('a replay job', () => {
     expect(sent).to.deep.equal(ids)
   })
 
-  it('starts once if a caller repeats a request with the same Idempotency-Key, at once or after a restart', async () => {
+  it('starts once if a caller repeats a request with the same Idempotency-Key, immediately or after a restart', async () => {
     let prepared = 0
     const prepare = async () => {
       prepared += 1
@@ -180,7 +180,7 @@ describe('a replay job', () => {
     expect(ledger.audit(100)).to.deep.equal([])
   })
 
-  it('counts a replay as its own if it published the event and was killed before it stored this', async () => {
+  it('counts a replay as its own if it published the event and was killed before it stored the outcome', async () => {
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })

@@ -86,7 +86,7 @@ describe('masking of personal values', () => {
     expect(markers.in(files.join('\n'))).to.deep.equal([])
   })
 
-  it('finds no personal values in a search', () => {
+  it('finds no event by a search for a personal value', () => {
     index.add(indexRecord(orderCreated({}, { CustomerName: 'Lovelace' })))
     for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
   })
@@ -138,7 +138,7 @@ describe('masking of personal values', () => {
     expect(editedValue(editableText(original) ?? '', original)).to.deep.equal(original)
   })
 
-  it('limits the text to edit to 512 Ki characters, even with thousands of placeholders', () => {
+  it('limits an editable text to 512 Ki characters, even if it has thousands of placeholders', () => {
     for (const items of [Array(85_000).fill([]), Array(60_000).fill({}), Array(11_000).fill('Ada')]) {
       const original = Buffer.from(JSON.stringify(orderCreated({}, { items })))
       const text = editableText(original) ?? ''

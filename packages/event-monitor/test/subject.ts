@@ -72,5 +72,4 @@ const cases: Record<string, BadRequest> = {
   },
 }
 
-/** The invalid requests that the specs in packages/test-kit send to the monitor. */
 export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

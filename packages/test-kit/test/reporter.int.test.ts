@@ -38,7 +38,7 @@ describe('the report of a test run', () => {
   const file = (name: string) => join(folder, `${name}.mjs`)
 
   for (const [how, ...args] of [['one process'], ['parallel processes', '--parallel', '--jobs', '2']]) {
-    it(`prints tests and hooks of a second or more, and the counts, at the end of ${how}`, () => {
+    it(`prints each test and hook that took a second or more, and then the counts, after a run in ${how}`, () => {
       const { status, lines } = report(...args, file('slow'), file('quick'))
       expect(status).to.equal(1)
       const end = lines.slice(lines.indexOf('slowest files:')).filter((line) => !line.endsWith('(loading the files)'))

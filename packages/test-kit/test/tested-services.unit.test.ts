@@ -17,11 +17,11 @@ describe('withSubject', () => {
   const own = serviceIn('booking-service', 'booking-service')
   const gateway = serviceIn('event-gateway', 'packages/event-gateway')
 
-  it('leaves out a service from a package whose tests were removed, and keeps a service of the application', () => {
+  it('leaves out a service in packages/ that has no test/subject.ts, and keeps every other service', () => {
     expect(withSubject([own, gateway], root)).to.deep.equal([own])
   })
 
-  it('includes a service from a package that has its subject', () => {
+  it('includes a service in packages/ that has a test/subject.ts', () => {
     mkdirSync(join(root, gateway.folder, 'test'), { recursive: true })
     writeFileSync(join(root, gateway.folder, 'test/subject.ts'), '')
     expect(withSubject([own, gateway], root)).to.deep.equal([own, gateway])

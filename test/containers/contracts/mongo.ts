@@ -52,7 +52,7 @@ export function mongoContract(image: string): void {
       .withExposedPorts(27017)
       .withWaitStrategy(Wait.forListeningPorts())
       .start()
-    // On its first start, the real server accepts connections only from loopback until it has created the user.
+    // On its first start, the real server accepts connections only from loopback until it has created the root user.
     await eventually(() => connect().catch(() => undefined), 'it lets its root user in', 60_000)
   })
   after(async () => {
@@ -83,7 +83,7 @@ export function mongoContract(image: string): void {
     await untilPrimary(client)
   })
 
-  it('reports to drivers the name and address of the initiated replica set', async () => {
+  it('reports the name and address of the initiated replica set to drivers', async () => {
     const script = 'print(db.hello().setName, db.hello().me, rs.status().members.length)'
     expect(await shell(script, '?replicaSet=rs0')).to.equal('rs0 localhost:27017 1')
   })

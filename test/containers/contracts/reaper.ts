@@ -5,16 +5,16 @@ import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 
 export function reaperContract(image: string): void {
-  it('removes only the objects that an ended test run has left', async () => {
+  it('removes only the objects that an ended test run has left behind', async () => {
     const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
     // If this process is killed, the reaper of this run removes everything.
     const { sessionId } = await getReaper(await getContainerRuntimeClient())
     const session = `org.testcontainers.session-id=${sessionId}`
-    // This reaper ends after the test run, and its container is then removed.
+    // The tested reaper ends when its test run has ended, and its container is then removed.
     const reaper = await new GenericContainer(image)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })
-      // The label keeps other test runs on this machine from using this reaper.
+      // The label keeps other test runs on this machine from using the tested reaper.
       .withLabels({ TESTCONTAINERS_RYUK_TEST_LABEL: 'true' })
       .withExposedPorts(8080)
       .withWaitStrategy(Wait.forLogMessage(/.*Started.*/))

@@ -24,7 +24,7 @@ export const gitleaks = (args: string[], cwd = repository) =>
   run(join(gitleaksTool().folder, 'gitleaks'), ['--no-banner', '--redact', ...args], { cwd })
 export const semgrep = (args: string[]) =>
   python(semgrepTool(), 'semgrep', ['scan', '--metrics', 'off', '--disable-version-check', ...args])
-/** Runs Schemathesis, which keeps its findings in its folder. */
+/** Runs Schemathesis, which stores its findings in the folder `cwd`. */
 export const schemathesis = (args: string[], cwd: string) => python(schemathesisTool(), 'schemathesis', args, cwd)
 
 function python({ folder }: Provisioned, program: string, args: string[], cwd = repository): Promise<Ended> {

@@ -3,7 +3,7 @@ export type Step =
   | { do: 'run'; script: string }
   | { do: 'write'; path: string; text: string }
   | { do: 'change'; path: string; from: string; to: string }
-  /** The last command of the previous script prints this text, and perhaps more. */
+  /** The last command of the previous script must print `shown`, and may print more. */
   | { do: 'see'; shown: unknown }
 
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms

@@ -4,7 +4,7 @@ import { signedHeaders } from '../signed-headers.ts'
 import { World } from '../world.ts'
 import type { HostileRecord } from './hostile.ts'
 
-/** Longer than any batch takes, and shorter than the timeout of a test. */
+/** A time that is longer than any batch takes, and shorter than the timeout of a test. */
 const unansweredMs = 60_000
 
 export interface Delivered {
@@ -14,7 +14,6 @@ export interface Delivered {
   stopped: string[]
 }
 
-/** Writes records into the log of a world and delivers them to its services. */
 export async function deliverHostile(records: readonly HostileRecord[], world = new World()): Promise<Delivered> {
   const start = world.log.records.length
   const positions = records.map((record, index) => {

@@ -10,7 +10,6 @@ import { type BaseSettings, type Reactions, readSettings } from '@orderflow/serv
 import fc from 'fast-check'
 import type { Role } from '../world.ts'
 
-/** A record that only a hostile publisher writes. */
 export interface HostileRecord {
   topic: string
   orderId: string

@@ -7,7 +7,7 @@ import type { LargeRecord } from './large-records.ts'
 export interface LargeEnd {
   role: Role
   record: LargeRecord
-  /** The reason of its dead letter, `fact` or `nothing`. */
+  /** The reason of the record’s dead letter, or `fact`, or `nothing`. */
   end: string
   isExpected: boolean
 }

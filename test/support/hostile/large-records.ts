@@ -14,7 +14,7 @@ export interface LargeRecord extends HostileRecord {
   shape: Shape
   refusal: Refusal
   title: string
-  /** The reason of its dead letter, or undefined if it must become a fact. */
+  /** The reason of the envelope’s dead letter, or undefined if the envelope must become a fact. */
   reason: string | undefined
   first?: HostileRecord
 }

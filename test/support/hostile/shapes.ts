@@ -29,14 +29,14 @@ function guid(index: number): string {
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns nested levels with a list of digits in the innermost. */
+/** Returns nested levels with a list of digits in the innermost level. */
 function nested(bytes: number, open: string, close: string, levelsEach = 1): string {
   const count = Math.floor((maxLevels - 1) / levelsEach)
   const rest = bytes - count * (open.length + close.length)
   return `${open.repeat(count)}${list(rest, (index) => String(index % 10))}${close.repeat(count)}`
 }
 
-/** Returns nested levels with a list of digits in each. */
+/** Returns nested levels with a list of digits in each level. */
 function wideLevels(bytes: number, open: string, close: string): string {
   const count = maxLevels - 1
   const each = Math.max(4, Math.floor(bytes / count) - open.length - close.length)

@@ -23,7 +23,6 @@ interface Row {
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
-  /** Opens a connection for the duration of `work`. */
   async function withStores<Result>(
     work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
   ): Promise<Result> {

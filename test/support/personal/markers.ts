@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 
-/** Creates the prefix of markers, which is unique for each run. */
 const newPrefix = () => `Pii${randomBytes(6).toString('hex')}q`
 
 /** Creates unique texts in place of personal values, and finds them in any output. */

@@ -18,7 +18,7 @@ describe('asyncApiDocument', () => {
     expect(Object.keys(components.messages).filter((id) => id.startsWith('PaymentApproved'))).to.deep.equal([])
   })
 
-  it('lists senders and receivers: services send the full variant, outside publishers send both, and receivers accept the received variant', () => {
+  it('lists the full variant for services that send, the received variant for services that receive, and both for outside publishers', () => {
     expect(messagesOf('shop.send.orderevents'))
       .to.include('OrderCreated.1.full')
       .and.not.include('OrderCreated.1.received')

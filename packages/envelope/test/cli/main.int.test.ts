@@ -12,7 +12,7 @@ const ownContract = new URL('../../../test-kit/src/own-contract.ts', import.meta
 const launcher = fileURLToPath(new URL('../../src/cli/envelope.js', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** Returns every Node on the path that is too old for the sources. */
+/** Returns each Node version in PATH that is too old for the sources. */
 function olderNodes(): { program: string; version: string }[] {
   const programs = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   const found = programs.map((program) => ({

@@ -47,7 +47,7 @@ describe('envelope new', () => {
     expect(out.split('\n').length).to.be.greaterThan(10)
   })
 
-  it('rejects invalid data with the problems that other commands report', async () => {
+  it('rejects invalid data, and reports the same problems as other commands', async () => {
     const refused = async (args: string[]) => {
       const { code, out, error } = await run(create, args, { env })
       expect({ code, out }).to.deep.equal({ code: 1, out: '' })

@@ -8,7 +8,7 @@ export interface Outcome {
   error: string
 }
 
-/** Runs a command with standard input in chunks, and with only these variables. */
+/** Runs a command. It gets standard input in chunks, and only the given environment variables. */
 export async function run(
   command: (args: string[], io: Io) => Promise<number>,
   args: string[],

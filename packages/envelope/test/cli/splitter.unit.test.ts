@@ -102,7 +102,7 @@ describe('Splitter', () => {
     )
   })
 
-  it('skips only a broken line among other lines', () => {
+  it('finds all other lines if one line is broken', () => {
     const lines = ['{"a":1}', '{"b":"x', '{"c":{', 'd', '{"e":5}']
     expect(texts(lines.join('\n'))).to.deep.equal(lines)
     const [first = '', ...others] = [...lines].reverse()

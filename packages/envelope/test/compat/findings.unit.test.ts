@@ -33,7 +33,7 @@ describe('findingsBetween', () => {
     expect(messages(worded)).to.deep.equal([])
   })
 
-  it('rejects a missing schema, and any changed rule of a published Version, even a looser one', () => {
+  it('rejects a missing schema, and any changed rule of a published Version, even if the new rule is looser', () => {
     const advice = 'restore it, and write the next Version'
     const looser = changed(event, (schema) => (schema.required as string[]).pop())
     expect(messages(looser)).to.deep.equal([`${event} wrong: changed under its Version (backward): ${advice}`])

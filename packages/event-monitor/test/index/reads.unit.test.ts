@@ -267,7 +267,7 @@ describe('reads of the index', () => {
     }
   })
 
-  it('reads the log again after a restart if other reactions are declared', () => {
+  it('reads the log again after a restart if the declared reactions have changed', () => {
     const before = testIndex({}, [])
     const [paid, unpaid] = [orderCreated(), orderCreated()]
     const { OrderId } = paid.Payload as { OrderId: string }
@@ -402,7 +402,7 @@ describe('reads of the index', () => {
     expect(deadLetter?.cause?.at).to.equal(new Date(start).toISOString())
   })
 
-  it('returns the read positions of dead-letter topics with rows that the writer has not reported yet', () => {
+  it('returns rows that the writer has not reported yet, and the read positions after these rows', () => {
     const deadLetter = (offset: number) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -523,12 +523,12 @@ describe('reads of the index', () => {
       const chosen = [{ id: entry?.id, attempt: 'orderevents/0/0' }]
       expect(index.reads.chosenEntries({ ids })).to.deep.equal({ chosen, unknown: undefined })
       expect(index.reads.chosenEntries({ group: entry?.group })).to.deep.equal({ chosen, unknown: undefined })
-      // Jobs of an earlier version can have both ids.
+      // Jobs of an earlier version can name one record by both ids.
       const { entries } = index.reads.rawEntries(ids)
       expect(entries.map(({ entry }) => entry.id)).to.have.members(ids)
     })
 
-    it('lists the record as replayed, and as open if one service rejects the replay', () => {
+    it('lists the record as replayed, and as open again if one service rejects the replay', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1), note(2))
       expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['replayed', 1]])
       const [{ id } = { id: '' }] = all()
@@ -545,7 +545,7 @@ describe('reads of the index', () => {
       expect(index.reads.chosenEntries({ ids: [id] }).chosen).to.deep.equal([{ id, attempt: 'orderevents/0/9' }])
     })
 
-    it('lists a service that rejects only the replay', () => {
+    it('lists a service that rejects the record after the other service’s dead letter was replayed', () => {
       index.add(deadLetter('payment-service', 0), note(1), deadLetter('order-service', 2))
       expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['replayed', 2]])
     })

@@ -12,7 +12,7 @@ describe('the writer of the index', () => {
       .events({}, 100_000, undefined)
       .items.map(({ position }) => `${position.topic}/${position.partition}/${position.offset}`)
 
-  it('continues after its last row when it was killed at any time, without gaps or duplicates', () => {
+  it('continues after its last row, without gaps or duplicates, when it was killed at any time', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -59,7 +59,7 @@ describe('the writer of the index', () => {
     index = testIndex()
   })
 
-  it('gives unused numbers to events and dead letters after a restart', () => {
+  it('gives new events and dead letters unused numbers after a restart', () => {
     index = testIndex()
     for (let offset = 0; offset < 6; offset += 1) {
       const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'

@@ -140,7 +140,7 @@ describe('a conversation', () => {
       })
     })
 
-    it('shows no event as handled if the service’s position is unknown or at the event', () => {
+    it('shows an event as handled only if the service’s position is known and is behind the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
       const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
       expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
@@ -225,7 +225,7 @@ describe('the order of cause and effect', () => {
       time: ({ time }) => time,
     })
 
-  it('lists everything once, causes first and partitions in order, even if clocks are wrong', () => {
+  it('lists every record once, after its cause and in the order of its partition, even if clocks are wrong', () => {
     const thing = fc.record({
       cause: fc.option(fc.nat(30), { nil: undefined }),
       partition: fc.constantFrom('a', 'b'),

@@ -24,7 +24,7 @@ describe('the conversation view', () => {
     ])
   })
 
-  it('draws requests and stored state in separate columns, without a time', async () => {
+  it('draws requests and stored state in separate columns, and shows no time for them', async () => {
     tests.monitor.answers.conversation = aroundConversation()
     const page = await tests.open(path)
     await page.locator('.step.handled').waitFor()

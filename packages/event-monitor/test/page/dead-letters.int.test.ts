@@ -254,7 +254,7 @@ describe('the dead letters view', () => {
     expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
   })
 
-  it('lets users write an event again that is not JSON, and reveal the original', async () => {
+  it('lets users write a new text for an event that is not JSON, and reveal the original', async () => {
     const event = { ...eventDetail(), document: null, documentNote: 'It is no JSON.', masked: [] }
     tests.monitor.answers.deadLetterEntry = entryDetail({
       entry: entry(4, { reason: 'not-json' }),

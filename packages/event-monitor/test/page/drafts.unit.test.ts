@@ -20,7 +20,7 @@ describe('drafts', () => {
     expect(kept.size).to.equal(0)
   })
 
-  it('ignores an edit of version 0.1.0, which names no attempt', () => {
+  it('ignores an edit that version 0.1.0 stored, because it names no attempt', () => {
     kept.set('draft:one', '{"AppName":"edited"}')
     kept.set('draft:two', '{"AppName":')
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])

@@ -35,7 +35,7 @@ describe('the view of an event', () => {
     await page.waitForURL('**/e/orderevents/1/1205')
   })
 
-  it('shows the effects of a dry run in each service, with the data before and after', async () => {
+  it('shows the effects of a dry run in each service, with the data before and after the event', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Dry run' }).click()
     await page.getByText('would reject this event: invalid-payload').waitFor()

@@ -36,7 +36,7 @@ describe('the live view', () => {
     await page.getByText('70 rows left out because this browser was too slow').waitFor()
   })
 
-  it('pauses with Space, keeps its rows, counts new events, and shows them when it continues', async () => {
+  it('pauses when the user presses Space, keeps its rows, counts new events, and shows them when it continues', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -103,7 +103,7 @@ describe('the live view', () => {
     await page.getByText('This time range has an end').waitFor()
   })
 
-  it('searches after the key /, and opens a record position directly', async () => {
+  it('opens the search with the key /, and opens a record position directly', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await page.keyboard.press('/')

@@ -28,7 +28,7 @@ describe('the page below a path prefix at a proxy', () => {
     await eventually(() => tests.monitor.viewers > 0, 'a stream below the prefix')
   })
 
-  it('stays below the prefix with links, keys, search and back', async () => {
+  it('stays below the prefix when the user follows links, presses keys, searches and goes back', async () => {
     const { page, strangers } = await tests.tab('/')
     await page
       .getByRole('navigation', { name: 'Views' })

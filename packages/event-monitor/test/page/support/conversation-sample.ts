@@ -123,7 +123,6 @@ export function aroundConversation(): Conversation {
   return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: completenessOf() }
 }
 
-/** Returns a conversation of orders and their payments. */
 export function longConversation(count: number): Conversation {
   const steps = Array.from({ length: count }, (_, index) => {
     const isPayment = index % 2 === 1

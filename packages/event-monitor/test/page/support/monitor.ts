@@ -5,7 +5,6 @@ import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts
 import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
-/** A request of the page for data. */
 export interface ReceivedRequest {
   method: string
   path: string

@@ -18,7 +18,7 @@ export function createStore(documentsOf: DocumentsOf) {
   }
 
   return {
-    /** Stores the result of `choose`, which gets the stored item. Returns the item that is stored afterwards, and true if it changed. */
+    /** Stores the result of `choose`, which receives the stored item. Returns the item that is then stored, and true if it changed. */
     save: (tenant: string, id: string, choose: (known: SparePart | undefined) => SparePart) =>
       documentsOf(tenant).change({
         key: keyOf(id),
