@@ -47,7 +47,7 @@ describe('the index of a real log', function () {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('reports each topic setting that differs from the required one in the health view', async () => {
+  it('reports in the health view each topic setting that differs from the required setting', async () => {
     const kafka = localKafka(ports.kafka)
     const lines = async () => {
       const watched = { name: 'a-service', url: '', consumes: ['orderevents'], publishes: {}, dryRun: undefined }

@@ -171,7 +171,7 @@ describe('a valid envelope of extreme size or shape', () => {
     }
   })
 
-  it('appears in the list of make dead-letters, and its details can be shown', async () => {
+  it('appears in the list of `make dead-letters`, and its details can be shown', async () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'conflict')) {
       const { world } = await deliverLarge(largestRecords(combination, 3))
       const deadLetters = await readDeadLetters(world.log)

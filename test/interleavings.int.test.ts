@@ -57,7 +57,7 @@ const anyFailure = fc.option(
   fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
-/** Generates events in any order, new or repeated. Kafka guarantees more, but services must not need it. */
+/** Generates events in any order, new or repeated. Kafka guarantees more, but services must not depend on this. */
 const anyDelivery = fc.record({
   replica: fc.nat(1),
   subscription: fc.nat(2),

@@ -125,7 +125,7 @@ describe('order-service with a failing sidecar or store', () => {
 
   const told = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
-  it('returns 202 when the event is in the log but the store is down, and saves it when the log delivers it', async () => {
+  it('returns 202 when the event is in the log but the store is down, and saves the event when the log delivers it', async () => {
     sidecar.failures.transact.push(down())
     const created = await create()
     expect([created.status, created.body.status]).to.deep.equal([202, 'Created'])
@@ -360,7 +360,7 @@ describe('order-service with a failing sidecar or store', () => {
       [1e12 + 1, /must be at most 1000000000000/],
     ]
     for (const [amount, detail] of wrong) {
-      it(`refuses ${amount} in the API, with its field and reason`, async () => {
+      it(`refuses ${amount} in the API, and names the field and the reason`, async () => {
         const { status, body } = await create(undefined, amount)
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/total'])

@@ -134,7 +134,7 @@ describe('order', () => {
     expect(settle(known, structuredClone(known))).to.equal(known)
   })
 
-  it('refuses another customer or total for its OrderId, and keeps the known values', () => {
+  it('refuses an event with another customer or total for the same OrderId, and keeps the known values', () => {
     const known = event('OrderCreated')
     const other = event('OrderCreated', { Payload: { Total: 1 }, CreationDate: '2026-11-20T10:00:00Z' })
     expect(() => settle(known, other))

@@ -51,7 +51,7 @@ export const subject: Subject = {
     return { topic: orderEvents, key: OrderId, envelope }
   },
 
-  /** Waits for the payment, because the order does not change after it. */
+  /** Waits for the payment, because the payment is the order's last change. */
   async effectOf(url, { key }) {
     const response = await fetch(`${url}/v1/orders/${key}`)
     const order = (await response.json()) as Order

@@ -228,7 +228,7 @@ describe('payment-service with a failing sidecar or store', () => {
       [0, /must be greater than 0/],
       [1e12 + 1, /must be at most 1000000000000/],
     ] as const) {
-      it(`refuses ${amount} in the API, with its field and reason`, async () => {
+      it(`refuses ${amount} in the API, and names the field and the reason`, async () => {
         const { status, body } = await pay(amount)
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/amount'])

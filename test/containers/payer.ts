@@ -4,7 +4,7 @@ import { defaultPorts, entryOf } from '@orderflow/cli'
 import { openContainer } from './container.ts'
 
 const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`
-/** A program that posts each line of its input, and prints the status of the answer. */
+/** A program that posts each line of its input, and prints the status of each answer. */
 const script = `const { createInterface } = await import('node:readline')
   const headers = { 'content-type': 'application/json' }
   console.log('ready')

@@ -23,7 +23,7 @@ export interface ComposeSettings {
   addresses: Addresses
   /** Returns the connection of a Kafka user, by default with the password of `.env`. */
   kafkaAs: (user: string, password?: string) => KafkaConnection
-  /** The address of the sidecars’ database server for programs of this machine. */
+  /** The address of the sidecars’ database server for programs on this machine. */
   storeUri: string
 }
 

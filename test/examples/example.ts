@@ -1,6 +1,5 @@
 export interface Example {
   language: string
-  /** Returns the command that publishes the event in a file. */
   publish: (file: string) => string[]
   /** The command that checks documents for `verdictsOf`. */
   check?: string[]

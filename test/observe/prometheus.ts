@@ -22,7 +22,6 @@ export function prometheusAt(url: string) {
         state === 'firing' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
     )
   }
-  /** Returns the current values of an expression with their labels. */
   async function query(expression: string): Promise<{ labels: Record<string, string>; value: number }[]> {
     const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
       `query?query=${encodeURIComponent(expression)}`,

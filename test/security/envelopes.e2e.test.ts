@@ -45,7 +45,6 @@ describe(`a run of 5,000 valid envelopes of 1 to 256 KiB that are wide, deep, lo
   const perCombination = Math.ceil(largeTotal / combinations.length)
 
   it('leads to the expected result for each envelope in each service, and blocks no partition', async function () {
-    // All envelopes together take about a minute.
     this.timeout(60_000 + largeTotal * 60)
     const ledger: Ledger = new Map()
     const stopped: string[] = []

@@ -17,7 +17,7 @@ export interface OperatedStack extends RunningStack {
   parts: () => Promise<Record<string, string>>
 }
 
-/** Tests the operator’s commands. The last test stops the stack and removes its data. */
+/** The last test stops the stack and removes its data. */
 export function operatorCommands(operated: () => OperatedStack): void {
   describe('the operator’s commands', () => {
     let folder: string

@@ -15,7 +15,7 @@ export async function publishInTransaction(
   end: TransactionEnd,
 ): Promise<void> {
   const transactionalId = `test-${randomUUID()}`
-  // The first transaction of a broker waits until the topic of transactions exists.
+  // The first transaction of a broker waits until Kafka’s own topic for transactions exists.
   const waits = { retries: 10, retryDelay: 500 }
   const producer = new Producer({ clientId: transactionalId, ...kafka, ...waits, idempotent: true, transactionalId })
   try {

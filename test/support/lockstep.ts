@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface Protocol {
   /** Returns the length of the message that begins here, or undefined if more bytes are necessary to know it. */
   lengthOf: (bytes: Buffer, from: 'client' | 'server', first: boolean) => number | undefined
-  /** Returns true if a client’s message is about documents. */
+  /** Returns true if a client’s message reads or writes documents. */
   asks: (message: Buffer, first: boolean) => boolean
   /** Returns true if a server’s message ends an answer. */
   answers: (message: Buffer) => boolean

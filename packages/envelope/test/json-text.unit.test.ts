@@ -15,7 +15,7 @@ describe('hiddenByParsing: duplicate keys', () => {
     )
   })
 
-  it('reports the keys that lead to a duplicate, in any spelling', () => {
+  it('reports the keys from the root to each duplicate, in any spelling', () => {
     expect(twice('{"a":1,"b":2,"a":3}')).to.deep.equal([['a']])
     expect(twice('{"a":1,"\\u0061":3}')).to.deep.equal([['a']])
     expect(twice('{"a":{"b":1,"c":{},"b":"\\"b\\":"}}')).to.deep.equal([['a', 'b']])

@@ -61,7 +61,7 @@ describe('nearMissIn', () => {
     )
   })
 
-  it('finds any name after a swap of two neighbours', () => {
+  it('finds any name after a swap of two neighbouring characters', () => {
     fc.assert(
       fc.property(known, fc.nat(20), (name, at) => {
         const place = Math.min(at, name.length - 2)

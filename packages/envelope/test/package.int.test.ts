@@ -73,7 +73,6 @@ describe('the package for outside publishers', () => {
     ])
     expect(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')).not.to.contain('](../')
     expect(packed.filter((path) => /(^|\/)(test|src)\/|(?<!\.d)\.ts$/.test(path))).to.deep.equal([])
-    // The package has only dependencies for validation, and no Kafka client.
     expect(readdirSync(join(folder, 'node_modules')))
       .to.include.members(['ajv', 'uuid'])
       .and.not.to.include('@platformatic')
@@ -131,7 +130,7 @@ describe('the package for outside publishers', () => {
     }
   })
 
-  it('compiles strictly with its types and those of its dependencies', () => {
+  it('lets a strict TypeScript program compile with the types of the package and of its dependencies', () => {
     const options = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2022', noEmit: true, types: [] }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['user.ts'] }))
     writeFileSync(join(folder, 'user.ts'), user)

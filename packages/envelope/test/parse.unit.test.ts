@@ -97,7 +97,7 @@ describe('nestsTooDeep', () => {
 })
 
 describe('checkPayload', () => {
-  it('converts GUIDs in fields of the schema to lower case in a copy, and keeps other fields', () => {
+  it('returns a copy with lower-case GUIDs in the fields of the schema, and keeps other fields', () => {
     const upper = orderId.toUpperCase()
     const envelope = parseEnvelope(bytesOf(reduced({ Payload: { ...orderCreated, OrderId: upper, PaymentId: upper } })))
     const event = checkPayload(envelope)

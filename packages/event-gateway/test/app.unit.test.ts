@@ -391,7 +391,7 @@ describe('event-gateway', () => {
         )
       }
       const linked = await pathsOf('/asyncapi', /href="(?!#)([^"]+)"/g)
-      // The page at /docs/ shows the description.
+      // The page at /docs/ shows this description, so links in it are relative to /docs/.
       const described = await pathsOf('/openapi.json', /\]\((?!https?:)([^)]+)\)/g)
       const listed = await pathsOf('/schemas', /"(\/[^"]+)"/g)
       expect(linked).to.deep.equal(['/publish/asyncapi.json'])

@@ -23,7 +23,7 @@ describe('elementsOf', () => {
     expect(elements('[{},]')).to.deep.equal(['{}', ''])
   })
 
-  it('stops at one element more than the limit', () => {
+  it('stops after one element more than the limit', () => {
     expect(elementsOf(bytes(`[${','.repeat(4_000_000)}]`), 3)).to.have.length(4)
     expect(elementsOf(bytes('[1,2,3]'), 3)).to.have.length(3)
     for (const text of ['[1,2,3', '[1,2,3,']) expect(elementsOf(bytes(text), 3), text).to.equal(undefined)

@@ -32,7 +32,7 @@ describe('examine', () => {
     ])
   })
 
-  it('derives the same ids from the value and key of a record as other receivers, also for dead letters', () => {
+  it('derives the same ids as other receivers from the value and key of a record, also for dead letters', () => {
     const deadLetterOf = (headers: Record<string, string>) => ({
       topic: 'orderevents.dead',
       headers: {

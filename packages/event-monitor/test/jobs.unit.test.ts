@@ -256,7 +256,7 @@ PRAGMA user_version = 0;`)
     expect(sent.length).to.be.below(ids.length)
   })
 
-  it('deletes the edited event, which contains personal values, when it ends', async () => {
+  it('deletes the edited event when the job ends, because this event contains personal values', async () => {
     const edited = Buffer.from('{"CustomerName":"Secretname"}').toString('base64')
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }], edited })
     await ended(id)

@@ -67,7 +67,7 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('receives new events with the record key in its filter, also if the key is new', async () => {
+  it('receives new events whose record key is in its filter, even if the key is new', async () => {
     const batches: LiveBatch[] = []
     const topics = application.topics.map((topic) => ({ ...topic, key: ['Total'] }))
     const records = [12, 13, 12].map((Total, offset) =>

@@ -38,7 +38,6 @@ export function mongoContract(image: string): void {
       const { isWritablePrimary } = await client.db('admin').command({ hello: 1 })
       return isWritablePrimary || undefined
     }, 'it is primary')
-  /** Runs JavaScript as root in the container’s mongosh. */
   const shell = async (script: string, path = '') => {
     const address = `mongodb://${credentials}@localhost:27017/${path}`
     const { output } = await server.exec(['mongosh', '--quiet', '--norc', address, '--eval', script])

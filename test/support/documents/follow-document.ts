@@ -7,7 +7,7 @@ import { freeOffset } from '../free-offset.ts'
 import type { Ended } from '../operators/operate.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
-/** A copy of the repository in which the steps of a document are followed. The stack of the copy uses other ports. */
+/** A copy of the repository in which tests follow the steps of a document. The stack of the copy uses other ports. */
 export interface Reader {
   copy: RepositoryCopy
   offset: number

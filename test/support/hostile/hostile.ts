@@ -181,7 +181,7 @@ const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
   names.map((name): TopicAndName => [topic, name]),
 )
 
-/** Prefers the right topic for an event, and the event OrderCreated, on which most code depends. */
+/** Prefers the right topic for an event. Also prefers OrderCreated, because most code depends on this event. */
 const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
   { weight: 4, arbitrary: fc.constantFrom(...regular) },
@@ -225,7 +225,6 @@ const hostileRecord = fc
     }),
   )
 
-/** Generates records that vary everything a publisher controls. */
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 

@@ -43,7 +43,7 @@ describe('asyncApiDocument', () => {
     expect(example?.payload).to.deep.equal(reduced())
   })
 
-  it('writes schemas of draft 7, without keywords next to a reference', () => {
+  it('writes schemas of JSON Schema draft 7 that have no keywords next to a reference', () => {
     const ajv = new Ajv({ strict: false })
     for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
     const schema = { ...components.messages['OrderCreated.1.received']?.payload, components }

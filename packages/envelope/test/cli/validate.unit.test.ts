@@ -21,7 +21,7 @@ describe('envelope validate', () => {
     expect((await ofInput([JSON.stringify(full, null, 2)])).code).to.equal(0)
   })
 
-  it('rejects a reduced envelope in mode publisher, with a line for each problem', async () => {
+  it('rejects a reduced envelope in mode publisher, and prints a line for each problem', async () => {
     const { code, out, error } = await ofInput([line(full), line(reduced())], '--mode', 'publisher')
     expect(out).to.equal('-:2: /Id is missing\n-:2: /CorrelationId is missing\n-:2: /TraceId is missing\n')
     expect({ code, error }).to.deep.equal({ code: 1, error: '-: 1 valid (1 full), 1 invalid\n' })

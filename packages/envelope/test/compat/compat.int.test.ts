@@ -93,7 +93,7 @@ describe('envelope compat', () => {
     expect(await usageError(inShallow)).to.contain(`version 1.0.0 as commit ${unknown}, which this clone does not have`)
   })
 
-  it('rejects an unknown state, and a state without the schemas', async () => {
+  it('rejects an unknown commit, and a folder without the schemas', async () => {
     git('init', '--quiet', '--initial-branch', 'main')
     commit()
     expect(await usageError(compare('--against', 'nowhere'))).to.match(/^nowhere is neither a folder nor a commit/)

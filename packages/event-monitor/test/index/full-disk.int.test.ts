@@ -23,7 +23,7 @@ describe('the index on a full disk', () => {
     index.close()
   })
 
-  /** Returns events of a new kind and of a known kind. */
+  /** Returns events with a new Name and with a known Name. */
   const batch = (number: number, topic = 'orderevents'): IndexRecord[] =>
     Array.from({ length: 40 }, (_, step) =>
       indexRecord(orderCreated({ Name: step % 2 === 0 ? `Kind${number}` : `Kind${Math.floor(number / 2)}` }), {

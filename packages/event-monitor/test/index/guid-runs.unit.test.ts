@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { GuidRuns, guidNumber, guidSchema, pagesSql, seqsOf } from '../../src/index/guid-runs.ts'
 
 describe('GuidRuns', () => {
-  it('finds the events of a GUID by reading few pages', () => {
+  it('finds the events of a GUID although it reads only a few pages', () => {
     const database = new DatabaseSync(':memory:')
     database.exec(guidSchema)
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${pagesSql}`).all(1, 2)

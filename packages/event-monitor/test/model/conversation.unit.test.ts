@@ -60,7 +60,7 @@ describe('a conversation', () => {
     expect(steps()[2]?.skew).to.deep.equal({ ms: 2_000, by: 'publisher' })
   })
 
-  it('contains the dead letter of an event, and its edited replay', () => {
+  it('contains the dead letter of an event, and the event’s edited replay', () => {
     const document = { ...order, AppName: 'older-application' }
     const deadLetter = {
       'deadletter-app': 'payment-service',

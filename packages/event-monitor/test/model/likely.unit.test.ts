@@ -45,7 +45,7 @@ describe('likelyReason', () => {
     expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not read it yet')
   })
 
-  it('names the lag of the monitor’s index, or else an unknown reason', () => {
+  it('names the lag of the monitor’s index, or else reports that the reason is unknown', () => {
     expect(likely({ indexLag: null }).why).to.equal('index-behind')
     expect(likely({ indexLag: 1_001 }).text).to.contain('is 1001 events behind')
     expect(likely({ indexLag: 1_000 }).why).to.equal('unknown')

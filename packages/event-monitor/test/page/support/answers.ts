@@ -180,7 +180,7 @@ export function sampleAnswers(): Answers {
   }
 }
 
-/** Returns the check of an edit. The edit is ready if its total has no quotes. */
+/** Returns the result of checking an edit. The edit is ready if its total has no quotes. */
 function checked(text = ''): CheckResult {
   const fault = { pointer: '/Payload/Total', message: 'must be number', hint: 'write it without quotes: 12.5' }
   if (!text.includes('"Total": 12.5')) {

@@ -17,7 +17,7 @@ export interface ReceivedRequest {
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
   requests: ReceivedRequest[] = []
-  /** Maps the beginning of a path to the problem that replaces its answer. */
+  /** Maps the beginning of a path to the problem that the server returns for this path. */
   problems = new Map<string, Problem>()
   /** The scopes of each key; null without authentication. */
   keys: Record<string, string[]> | null = null
