@@ -23,7 +23,7 @@ describe('the system as processes of one machine', () => {
 
   withoutStack(() => checkout)
 
-  describe('a stack that make up has started', () => {
+  describe('a stack that `make up` has started', () => {
     let stack: StartedCheckout
     let warm: ReturnType<typeof startOperator>
     before(async () => {

@@ -142,7 +142,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect([sidecar.calls.read, sidecar.calls.transact]).to.deep.equal([read, transact])
   })
 
-  it('detects an event that contradicts a just saved order', async () => {
+  it('detects an event that contradicts an order that was just saved', async () => {
     const { body } = await create()
     const event = JSON.parse(told()[0] ?? '')
     await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 1_000 } })

@@ -151,7 +151,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
   })
 
-  it('returns the same payment when a request is sent again with its key', async () => {
+  it('returns the same payment when a request is sent again with the same key', async () => {
     sidecar.failures.publish.push(down())
     expect((await pay(42.5, 'key')).status).to.equal(503)
     app = newProcess()

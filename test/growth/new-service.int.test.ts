@@ -55,7 +55,7 @@ describe('make new-service', () => {
       .and.not.to.match(/spare.?part/i)
   })
 
-  it('creates a service that appears in make help and can be released', async () => {
+  it('creates a service that appears in `make help` and can be released', async () => {
     expect((await copy.run('make', ['-s', 'help'])).stdout).to.match(/NAME is one of: .*gift-card/)
     const dry = await copy.run('make', ['-n', 'release-gift-card'])
     expect(dry).to.include({ code: 0 })

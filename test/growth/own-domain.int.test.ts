@@ -38,13 +38,13 @@ describe('an application without the example, which was removed as docs/own-doma
     expect(operations['applications-outside.send.bookings'].messages).to.have.length(2)
   })
 
-  it('removes the example from the files of make observe', () => {
+  it('removes the example from the files of `make observe`', () => {
     for (const file of ['alerts.yml', 'dashboard.json', 'prometheus.yml', 'jaeger.yml']) {
       expect(read(`packages/cli/observe/${file}`).replaceAll('orderflow', ''), file).not.to.match(example)
     }
   })
 
-  it('passes make check although it has no earlier release', async () => {
+  it('passes `make check` although it has no earlier release', async () => {
     const { code, stdout, stderr } = await make('check')
     expect(code, stdout + stderr).to.equal(0)
     expect(stdout).to.contain('nothing to compare')

@@ -31,7 +31,7 @@ const ofPayment = [
   'order-service: dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction > order-sidecar: /dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction',
 ]
 
-describe('tracing in a stack with make observe', () => {
+describe('tracing in a stack with `make observe`', () => {
   let checkout: LocalCheckout
   let stack: StartedCheckout
   let jaeger: ReturnType<typeof jaegerAt>

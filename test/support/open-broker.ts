@@ -101,7 +101,7 @@ export function logWriter(kafka: KafkaConnection) {
         await transaction?.commit()
       }
       await producer.close()
-      // Kafka does not compact the newest segment. After this delay, the other record begins a new segment.
+      // Kafka does not compact the newest segment. After this delay, the record `other` begins a new segment.
       await delay(200)
       await publish(topic, 0, 'other')
     },

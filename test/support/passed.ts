@@ -4,7 +4,7 @@ import { cacheFolder } from '@orderflow/cli'
 
 // Skips tests that have passed on this machine with the same dependencies.
 
-/** Returns the file with the digest of the dependencies with which a test last passed. */
+/** Returns the file that keeps the digest of a test’s dependencies at its last success. */
 const fileOf = (name: string) => join(cacheFolder(), 'passed', name.replaceAll(/[/: ]/g, '-'))
 
 /**
