@@ -86,7 +86,7 @@ describe('hints', () => {
     ['date-time', dateTimeHint, dates],
   ] as const) {
     for (const [hint, texts] of Object.entries(values)) {
-      it(`returns ${hint === 'none' ? 'no hint' : `the hint "${hint}"`} for a wrong ${kind}`, () => {
+      it(`gives a wrong ${kind} this hint: ${hint === 'none' ? 'none' : `"${hint}"`}`, () => {
         for (const text of texts) expect(hintOf(text), text).to.equal(hint === 'none' ? undefined : hint)
       })
     }
