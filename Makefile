@@ -36,7 +36,7 @@ status: ## Show the state and uptime of each part; fail if a part does not run
 	@$(orderflow) status
 
 # Uses exec, because a shell between make and the command would report Ctrl-C as a failure.
-logs: ## Follow all logs, or one: [SERVICE=...] [FOLLOW=0 shows only the last lines, as without a terminal]
+logs: ## Follow all logs, or those of one service: [SERVICE=...] [FOLLOW=0 only prints the last lines]
 	@exec $(orderflow) logs $${SERVICE:+"$$SERVICE"} $${FOLLOW:+"--follow=$$FOLLOW"}
 
 down: ## Stop everything; data stays

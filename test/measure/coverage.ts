@@ -43,7 +43,7 @@ function nameTheRest(): void {
   console.log(`\n${below.length} of ${Object.keys(files).length} files are below ${worthNaming} % of their lines:`)
   for (const [file, { lines }] of below.sort(([, a], [, b]) => missing(b) - missing(a))) {
     console.log(
-      `${String(Math.round(lines.pct)).padStart(4)} %  ${missing({ lines })} lines not reached in ${relative(repository, file)}`,
+      `${String(Math.round(lines.pct)).padStart(4)} %  covered, ${missing({ lines })} lines not reached in ${relative(repository, file)}`,
     )
   }
   console.log(`\n${folder}/lcov-report/index.html shows the coverage of each line`)

@@ -157,7 +157,7 @@ export const commandGroups: CommandGroups = {
     },
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
-      options: { days: { value: 'N|forever', summary: 'keep them for this number of days' } },
+      options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },
       run: async ({ text }) => (await import('./commands/topics.ts')).retention(text('days'), process.env),
     },
   },

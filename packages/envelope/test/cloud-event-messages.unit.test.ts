@@ -80,7 +80,7 @@ describe('the data of a CloudEvent', () => {
     expect(structured({ data: { a: 1 }, data_base64: null })).to.deep.include({ data: { a: 1 } })
   })
 
-  it('rejects both data and data_base64 in structured mode, and invalid base64', () => {
+  it('rejects an event that has both data and data_base64 in structured mode, and rejects invalid base64', () => {
     const refusalOf = (event: object) => errorOf(() => structured(event)).problems.map(({ message }) => message)
     expect(refusalOf({ data: 1, data_base64: 'MQ==' })).to.deep.equal(['has both data and data_base64'])
     for (const data_base64 of [1, {}, '???', 'MQ=', 'M'])
@@ -142,7 +142,7 @@ describe('headers of a CloudEvent over HTTP', () => {
     expect(read('%2541')).to.equal('%41')
   })
 
-  it('keeps a backslash outside quotes, and quotes within the text', () => {
+  it('keeps a backslash that is outside quotes, and keeps quotes inside the text', () => {
     for (const text of [String.raw`a\"b`, '"a"b"', String.raw`"a\"`, '"']) expect(read(text), text).to.equal(text)
   })
 

@@ -16,7 +16,8 @@ export function plain(value: string): { text: string; indices: number[] } {
 
 /** Returns a text as a reader sees it, with its code but without comment marks. */
 export function shown({ start, value }: Text, source: string): string {
-  return plain(value.replaceAll(standIn, (_, index: number) => source[start + index] as string)).text
+  const { text } = plain(value.replaceAll(standIn, (_, index: number) => source[start + index] as string))
+  return text.replace(/(?<=\() | (?=[).,;:?!](?: |$))/g, '')
 }
 
 /** Returns the number of the line, from 1, that has a character. */

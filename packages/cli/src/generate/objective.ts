@@ -85,7 +85,8 @@ const panelsOfAll: OwnPanels = {
   panels: {
     2: {
       title: 'Reactions within 1 s',
-      description: 'The share of all services in the last hour. services.json has no objective.',
+      description:
+        'The share of fast reactions of all services in the last hour. services.json has no objective to compare it with.',
       queries: [
         `sum(rate(orderflow_reaction_seconds_bucket{le=~"${bucketOf(1)}"}[1h])) / sum(rate(orderflow_reaction_seconds_count[1h]))`,
       ],

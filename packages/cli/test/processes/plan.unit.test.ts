@@ -26,7 +26,7 @@ describe('the store of a stack of processes', () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
   })
 
-  it('determines processes, components and addresses, and has a password that no arguments contain', async () => {
+  it('determines processes, components and addresses, and keeps its password out of the arguments of programs', async () => {
     const specs = processSpecs(await createPlan(folder, defaultPorts, 'postgresql'))
     expect(specs).to.have.all.keys(...processNamesWith('postgresql'))
     const { args, env } = entryOf(specs, 'order-sidecar')

@@ -73,7 +73,7 @@ export class ActiveSegment {
     return this.#all('SELECT topic, partition, topicId, next FROM parts') as unknown as Position[]
   }
 
-  /** Writes records, numbered from `seq`, and positions in one transaction. Returns the kind of each record. */
+  /** Writes records and positions in one transaction. The first record gets the number `seq`. Returns the kind of each record. */
   write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
     const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
     const { facts } = this

@@ -5,7 +5,7 @@
 export interface TraceSettings {
   /** True if a received `traceparent` decides whether its trace is recorded. */
   asksParent: boolean
-  /** The share of traces to record if no `traceparent` decides, from 0 to 1. */
+  /** The share of traces to record, from 0 to 1, if no `traceparent` decides. */
   ratio: number
   /** The time for which spans wait until they are sent, in milliseconds. */
   delayMs: number
