@@ -1,5 +1,5 @@
 #!/usr/bin/env -S bash -p
-# Publishes events over HTTP, through event-gateway: ./publish.sh event.json
+# Publishes the events of a file over HTTP, through event-gateway: ./publish.sh event.json.
 # The file contains an envelope or a list of envelopes. A file *.ndjson has one envelope in each line.
 set -euo pipefail
 
@@ -13,10 +13,10 @@ if [ ! -r "$1" ]; then
 fi
 type=application/json
 case $1 in *.ndjson) type=application/x-ndjson ;; esac
-# Passes the key through a pipe: every program on this machine can read arguments, and older versions of bash write a here-string to a file.
+# Passes the key to curl through a pipe. Every program on this machine can read arguments, and older versions of bash write a here-string to a file.
 header=''
 if [ -n "${API_KEY-}" ]; then header="header = \"X-API-Key: $API_KEY\""; fi
-# The gateway validates the events and returns the result of each: 202 if all are published, 207 if only some are.
+# The gateway returns a result for each event, and the status 202 if it published all events, or 207 if it published only some.
 answer=$(curl --silent --show-error --config - --header "Content-Type: $type" --data-binary "@$1" --write-out '\n%{http_code}' \
   "${GATEWAY:-http://localhost:5020}/v1/events/orderevents" < <(printf '%s\n' "$header"))
 printf '%s\n' "${answer%$'\n'*}"

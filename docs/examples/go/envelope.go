@@ -25,7 +25,7 @@ const (
 	maxLevels = 64
 )
 
-// Contract has the rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language
+// Contract checks the rules of the envelope: JSON Schemas, and rules that not every validator of schemas can check
 // (envelope-schema/fixtures/README.md).
 type Contract struct {
 	envelopes map[string]*jsonschema.Schema
@@ -103,9 +103,9 @@ func (c *Contract) Check(value []byte, variant string) (string, []string) {
 	_, hasSchema := object["schema"]
 	_, hasConnectPayload := object["payload"]
 	if isCloudEvent && !hasPayload {
-		wrong[""] = true // a CloudEvent around an envelope
+		wrong[""] = true // the document is a CloudEvent around an envelope
 	} else if hasSchema && hasConnectPayload && len(object) == 2 {
-		wrong[""] = true // a record of Kafka Connect around an envelope
+		wrong[""] = true // the document is a record of Kafka Connect around an envelope
 	} else {
 		problems(c.envelopes[variant].Validate(document), "", wrong)
 	}
@@ -173,8 +173,8 @@ func problems(err error, at string, wrong map[string]bool) {
 
 var escape = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
 
-// parse keeps the text of numbers. It turns lone surrogates into U+0000, which is refused, too, because encoding/json
-// would hide them.
+// parse keeps the text of numbers. It replaces lone surrogates, which encoding/json would hide, by U+0000.
+// beyondLimits refuses U+0000.
 func parse(value []byte) (any, error) {
 	value = escape.ReplaceAllFunc(value, func(found []byte) []byte {
 		if len(found) == 6 {
@@ -212,7 +212,7 @@ func withDoubles(value any) any {
 	return value
 }
 
-// levels returns the depth of objects and lists. It works without a parser, because a parser has its own limit.
+// levels returns the depth of nested objects and lists. It uses no parser, because parsers have other limits for the depth.
 func levels(value []byte) int {
 	deepest, level, inText := 0, 0, false
 	for at := 0; at < len(value); at++ {
@@ -232,7 +232,7 @@ func levels(value []byte) int {
 	return deepest
 }
 
-// beyondLimits finds numbers that no double holds, and texts and keys with U+0000.
+// beyondLimits adds the pointers of numbers that are too large for a double, and of texts and keys with U+0000.
 func beyondLimits(path []string, value any, wrong map[string]bool) {
 	switch value := value.(type) {
 	case string:
@@ -259,7 +259,7 @@ func beyondLimits(path []string, value any, wrong map[string]bool) {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
-// pointerOf returns a pointer with at most two parts. It ends before a key that cannot be a name.
+// pointerOf returns a pointer with at most two parts. The pointer ends before a key that cannot be a field name.
 func pointerOf(path []string) string {
 	pointer := ""
 	for index, key := range path {

@@ -53,7 +53,7 @@ func setting(name, fallback string) string {
 	return fallback
 }
 
-// checkLines serves the conformance test: it reads lines {"check", "base64"} and writes lines {"code", "pointers"}.
+// checkLines is for the conformance test. It reads lines {"check", "base64"} and writes a line {"code", "pointers"} for each.
 func checkLines(contract *Contract) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 16<<20)

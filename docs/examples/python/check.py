@@ -1,4 +1,4 @@
-"""Serves the conformance test: reads lines {"check": "full", "base64": "..."}, writes a line {"code", "pointers"} for each."""
+"""Reads lines {"check": "full", "base64": "..."} and writes a line {"code", "pointers"} for each. The conformance test uses this."""
 
 import base64
 import json

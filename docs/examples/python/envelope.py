@@ -1,4 +1,4 @@
-"""The rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language (envelope-schema/fixtures/README.md)."""
+"""Checks the rules of the envelope: JSON Schemas, and rules that not every validator of schemas can check (envelope-schema/fixtures/README.md)."""
 
 import datetime
 import json
@@ -57,9 +57,9 @@ def check(value: bytes, variant: str = "received") -> tuple[str, list[str]]:
     wrong = set(_beyond_limits(document))
     is_object = isinstance(document, dict)
     if is_object and "specversion" in document and "Payload" not in document:
-        wrong.add("")  # a CloudEvent around an envelope
+        wrong.add("")  # the document is a CloudEvent around an envelope
     elif is_object and document.keys() == {"schema", "payload"}:
-        wrong.add("")  # a record of Kafka Connect around an envelope
+        wrong.add("")  # the document is a record of Kafka Connect around an envelope
     else:
         wrong |= set(_problems(_envelopes[variant], document))
     code, in_payload = _check_payload(document) if is_object else ("ok", [])
@@ -93,7 +93,7 @@ def _refuse(constant: str):
 
 
 def _levels(text: str) -> int:
-    """Returns the depth of objects and lists. Works without a parser, because a parser has its own limit."""
+    """Returns the depth of nested objects and lists. Uses no parser, because parsers have other limits for the depth."""
     deepest = level = 0
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
         if token[0] in "[{":
@@ -105,7 +105,7 @@ def _levels(text: str) -> int:
 
 
 def _beyond_limits(document: object):
-    """Returns the pointers of numbers beyond 64-bit doubles, and of texts and keys with U+0000 or a lone surrogate."""
+    """Returns the pointers of numbers that are too large for a double, and of texts and keys with U+0000 or a lone surrogate."""
     waiting = [((), document)]
     while waiting:
         path, value = waiting.pop()
@@ -123,7 +123,7 @@ def _not_portable(text: str) -> bool:
 
 
 def _pointer(path: tuple) -> str:
-    """Returns the pointer of a field, with at most two parts. It ends before a key that cannot be a name."""
+    """Returns a pointer with at most two parts. The pointer ends before a key that cannot be a field name."""
     pointer = ""
     for key in path[:2]:
         if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", key):

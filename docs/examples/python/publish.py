@@ -10,7 +10,7 @@ from envelope import check
 
 
 def settings() -> dict:
-    """Returns the settings. Leave KAFKA_USER unset if Kafka has no users, for example after make up STACK=local."""
+    """Returns the settings of the Kafka client. Leave KAFKA_USER unset if Kafka has no users (make up STACK=local)."""
     brokers = {"bootstrap.servers": os.environ.get("KAFKA_BROKERS", "localhost:9092"), "message.timeout.ms": 10_000}
     user = os.environ.get("KAFKA_USER")
     if not user:
@@ -25,7 +25,7 @@ def settings() -> dict:
 
 
 def publish(value: bytes) -> str:
-    """Returns the position of the record. Raises KafkaException if Kafka did not store it."""
+    """Returns the position of the new record. Raises KafkaException if Kafka did not confirm the record."""
     errors, places = [], []
 
     def delivered(error, message):
@@ -42,7 +42,7 @@ def publish(value: bytes) -> str:
 
 
 class _Quiet:
-    """Ignores log lines: librdkafka logs each attempt, and the first problem is printed at the end."""
+    """Ignores librdkafka's log lines, one for each attempt to connect. publish.py prints the first problem at its end."""
 
     def log(self, *_):
         pass

@@ -24,9 +24,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The rules of the envelope: JSON Schemas, and rules that schemas cannot express in every language (envelope-schema/fixtures/README.md). */
+/** Checks the rules of the envelope: JSON Schemas, and rules that not every validator of schemas can check (envelope-schema/fixtures/README.md). */
 final class Envelope {
-    /** The first broken rule, or "ok", and the JSON pointers of all problems. */
+    /** The code of the first broken rule, or "ok", and the JSON pointers of all problems. */
     record Verdict(String code, List<String> pointers) {}
 
     private static final String BASE = "https://orderflow.example/schemas/";
@@ -87,9 +87,9 @@ final class Envelope {
         beyondLimits(List.of(), document, wrong);
         document = withDoubles(document);
         if (document.has("specversion") && !document.has("Payload")) {
-            wrong.add(""); // a CloudEvent around an envelope
+            wrong.add(""); // the document is a CloudEvent around an envelope
         } else if (document.size() == 2 && document.has("schema") && document.has("payload")) {
-            wrong.add(""); // a record of Kafka Connect around an envelope
+            wrong.add(""); // the document is a record of Kafka Connect around an envelope
         } else {
             problems(envelopes.get(variant), document, "", wrong);
         }
@@ -133,13 +133,13 @@ final class Envelope {
     private static final Pattern ESCAPE = Pattern.compile(
         "\\\\(?:u[dD][89abAB]\\p{XDigit}{2}\\\\u[dD][c-fC-F]\\p{XDigit}{2}|(u[dD][89a-fA-F]\\p{XDigit}{2})|.)");
 
-    /** Replaces lone surrogates by U+0000, which is refused, too. Jackson rejects a lone surrogate in a key. */
+    /** Replaces lone surrogates, which Jackson rejects in keys, by U+0000. Later, beyondLimits refuses U+0000. */
     private static String withoutLoneSurrogates(String text) {
         return ESCAPE.matcher(text)
             .replaceAll(found -> found.group(1) == null ? Matcher.quoteReplacement(found.group()) : "\\\\u0000");
     }
 
-    /** Replaces larger numbers, at which the schema library throws. It also exceeds every limit of the schemas. */
+    /** Replaces all larger numbers, because the schema library throws for them. Like them, it exceeds every limit of the schemas. */
     private static final double LARGE = 1e18;
 
     /** Returns numbers as every receiver reads them: as 64-bit doubles. */
@@ -162,7 +162,7 @@ final class Envelope {
         return node;
     }
 
-    /** Returns the depth of objects and lists. Works without a parser, because a parser has its own limit. */
+    /** Returns the depth of nested objects and lists. Uses no parser, because parsers have other limits for the depth. */
     private static int levels(String text) {
         int deepest = 0;
         int level = 0;
@@ -178,7 +178,7 @@ final class Envelope {
         return deepest;
     }
 
-    /** Adds the pointers of numbers that no double holds, and of texts and keys with U+0000 or a lone surrogate. */
+    /** Adds the pointers of numbers that are too large for a double, and of texts and keys with U+0000 or a lone surrogate. */
     private static void beyondLimits(List<String> path, JsonNode node, TreeSet<String> wrong) {
         boolean isTooLarge = node.isNumber() && Double.isInfinite(node.numberValue().doubleValue());
         if (isTooLarge || (node.isString() && isNotPortable(node.stringValue()))) wrong.add(pointerOf(path));
@@ -203,7 +203,7 @@ final class Envelope {
         return longer;
     }
 
-    /** Returns a pointer with at most two parts. It ends before a key that cannot be a name. */
+    /** Returns a pointer with at most two parts. The pointer ends before a key that cannot be a field name. */
     private static String pointerOf(List<String> path) {
         var pointer = new StringBuilder();
         for (String key : path.subList(0, Math.min(2, path.size()))) {

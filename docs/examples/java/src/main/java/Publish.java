@@ -51,7 +51,7 @@ public final class Publish {
         }
     }
 
-    /** Returns the settings. Leave KAFKA_USER unset if Kafka has no users, for example after make up STACK=local. */
+    /** Returns the settings of the Kafka client. Leave KAFKA_USER unset if Kafka has no users (make up STACK=local). */
     private static Properties settings() {
         var settings = new Properties();
         settings.put("bootstrap.servers", setting("KAFKA_BROKERS", "localhost:9092"));
@@ -86,7 +86,7 @@ public final class Publish {
         return 1;
     }
 
-    /** Serves the conformance test: reads lines {"check", "base64"} and writes lines {"code", "pointers"}. */
+    /** Reads lines {"check", "base64"} and writes a line {"code", "pointers"} for each. The conformance test uses this. */
     private static int checkLines(Envelope envelope) throws IOException {
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
