@@ -1,5 +1,5 @@
 #!/usr/bin/env -S bash -p
-# Publishes the events of a file over HTTP, through event-gateway: ./publish.sh event.json.
+# Publishes the events of a file through event-gateway: ./publish.sh event.json
 # The file contains an envelope or a list of envelopes. A file *.ndjson has one envelope in each line.
 set -euo pipefail
 

@@ -103,9 +103,9 @@ func (c *Contract) Check(value []byte, variant string) (string, []string) {
 	_, hasSchema := object["schema"]
 	_, hasConnectPayload := object["payload"]
 	if isCloudEvent && !hasPayload {
-		wrong[""] = true // the document is a CloudEvent around an envelope
+		wrong[""] = true // a CloudEvent around an envelope
 	} else if hasSchema && hasConnectPayload && len(object) == 2 {
-		wrong[""] = true // the document is a record of Kafka Connect around an envelope
+		wrong[""] = true // a record of Kafka Connect around an envelope
 	} else {
 		problems(c.envelopes[variant].Validate(document), "", wrong)
 	}
@@ -232,7 +232,7 @@ func levels(value []byte) int {
 	return deepest
 }
 
-// beyondLimits adds the pointers of numbers that are too large for a double, and of texts and keys with U+0000.
+// beyondLimits adds the pointers of numbers too large for a double, and of texts and keys with U+0000.
 func beyondLimits(path []string, value any, wrong map[string]bool) {
 	switch value := value.(type) {
 	case string:

@@ -40,7 +40,6 @@ func publish(ctx context.Context, value []byte) (string, error) {
 	return fmt.Sprintf("%s, partition %d, offset %d", sent.Topic, sent.Partition, sent.Offset), nil
 }
 
-// connection returns the settings of the Kafka client. Leave KAFKA_USER unset if Kafka has no users.
 func connection() ([]kgo.Opt, error) {
 	options := []kgo.Opt{kgo.SeedBrokers(strings.Split(setting("KAFKA_BROKERS", "localhost:9092"), ",")...)}
 	user := os.Getenv("KAFKA_USER")

@@ -15,7 +15,6 @@ if ! "$root/packages/cli/node" "$root/packages/envelope/src/cli/main.ts" validat
   echo 'not published' >&2
   exit 1
 fi
-# Leave KAFKA_USER unset if Kafka has no users (make up STACK=local).
 settings=(-b "${KAFKA_BROKERS:-localhost:9092}" -X message.timeout.ms=10000)
 if [ -n "${KAFKA_USER-}" ]; then
   # Versions before 2.6.1 send a nonce that Kafka 4 refuses, and report no reason (confluentinc/librdkafka#4895).

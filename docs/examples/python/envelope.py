@@ -57,9 +57,9 @@ def check(value: bytes, variant: str = "received") -> tuple[str, list[str]]:
     wrong = set(_beyond_limits(document))
     is_object = isinstance(document, dict)
     if is_object and "specversion" in document and "Payload" not in document:
-        wrong.add("")  # the document is a CloudEvent around an envelope
+        wrong.add("")  # a CloudEvent around an envelope
     elif is_object and document.keys() == {"schema", "payload"}:
-        wrong.add("")  # the document is a record of Kafka Connect around an envelope
+        wrong.add("")  # a record of Kafka Connect around an envelope
     else:
         wrong |= set(_problems(_envelopes[variant], document))
     code, in_payload = _check_payload(document) if is_object else ("ok", [])
@@ -105,7 +105,7 @@ def _levels(text: str) -> int:
 
 
 def _beyond_limits(document: object):
-    """Returns the pointers of numbers that are too large for a double, and of texts and keys with U+0000 or a lone surrogate."""
+    """Returns the pointers of numbers too large for a double, and of texts and keys with U+0000 or a lone surrogate."""
     waiting = [((), document)]
     while waiting:
         path, value = waiting.pop()

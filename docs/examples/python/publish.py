@@ -10,7 +10,7 @@ from envelope import check
 
 
 def settings() -> dict:
-    """Returns the settings of the Kafka client. Leave KAFKA_USER unset if Kafka has no users (make up STACK=local)."""
+    """Returns the settings of the Kafka client."""
     brokers = {"bootstrap.servers": os.environ.get("KAFKA_BROKERS", "localhost:9092"), "message.timeout.ms": 10_000}
     user = os.environ.get("KAFKA_USER")
     if not user:

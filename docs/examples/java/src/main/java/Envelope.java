@@ -87,9 +87,9 @@ final class Envelope {
         beyondLimits(List.of(), document, wrong);
         document = withDoubles(document);
         if (document.has("specversion") && !document.has("Payload")) {
-            wrong.add(""); // the document is a CloudEvent around an envelope
+            wrong.add(""); // a CloudEvent around an envelope
         } else if (document.size() == 2 && document.has("schema") && document.has("payload")) {
-            wrong.add(""); // the document is a record of Kafka Connect around an envelope
+            wrong.add(""); // a record of Kafka Connect around an envelope
         } else {
             problems(envelopes.get(variant), document, "", wrong);
         }
@@ -139,7 +139,7 @@ final class Envelope {
             .replaceAll(found -> found.group(1) == null ? Matcher.quoteReplacement(found.group()) : "\\\\u0000");
     }
 
-    /** Replaces all larger numbers, because the schema library throws for them. Like them, it exceeds every limit of the schemas. */
+    /** Replaces larger numbers, because the schema library throws for integers beyond a long. It exceeds every limit of the schemas. */
     private static final double LARGE = 1e18;
 
     /** Returns numbers as every receiver reads them: as 64-bit doubles. */
@@ -178,7 +178,7 @@ final class Envelope {
         return deepest;
     }
 
-    /** Adds the pointers of numbers that are too large for a double, and of texts and keys with U+0000 or a lone surrogate. */
+    /** Adds the pointers of numbers too large for a double, and of texts and keys with U+0000 or a lone surrogate. */
     private static void beyondLimits(List<String> path, JsonNode node, TreeSet<String> wrong) {
         boolean isTooLarge = node.isNumber() && Double.isInfinite(node.numberValue().doubleValue());
         if (isTooLarge || (node.isString() && isNotPortable(node.stringValue()))) wrong.add(pointerOf(path));

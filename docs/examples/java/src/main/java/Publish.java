@@ -51,7 +51,6 @@ public final class Publish {
         }
     }
 
-    /** Returns the settings of the Kafka client. Leave KAFKA_USER unset if Kafka has no users (make up STACK=local). */
     private static Properties settings() {
         var settings = new Properties();
         settings.put("bootstrap.servers", setting("KAFKA_BROKERS", "localhost:9092"));
