@@ -1,5 +1,7 @@
 export interface Example {
   language: string
+  /** The folder in which the README runs the program, so that the default of SCHEMAS is tested. */
+  folder: string
   publish: (file: string) => string[]
   /** The command that checks documents for `verdictsOf`. */
   check?: string[]

@@ -15,7 +15,7 @@ export async function kcatExample(folder: string, pythonPackages: string): Promi
     await runTool('apt-get', ['update', '-q'], { cwd: '/' })
     await runTool('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'kcat'], { cwd: '/' })
   }
-  const example: Example = { language: 'kcat', publish: (file) => [join(folder, 'publish.sh'), file] }
+  const example: Example = { language: 'kcat', folder, publish: (file) => [join(folder, 'publish.sh'), file] }
   const [, major = 0, minor = 0] = /librdkafka (\d+)\.(\d+)/.exec((await printed()) ?? '') ?? []
   if (Number(major) > 2 || (Number(major) === 2 && Number(minor) > 6)) return example
   const [library] = globSync(join(pythonPackages, 'confluent_kafka.libs/librdkafka-*'))

@@ -55,8 +55,6 @@ const jvm: Provisioned = {
   },
 }
 
-const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
-
 /**
  * Returns all examples. The first call builds the examples.
  * @throws {CliError} `tools-missing` with instructions to install the missing toolchain
@@ -69,19 +67,20 @@ export async function examples(): Promise<Example[]> {
   return [
     {
       language: 'python',
+      folder: folderOf('python'),
       publish: (file) => inPython('publish.py', file),
       check: inPython('check.py'),
       env: { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' },
     },
-    { language: 'go', publish: (file) => inGo(file), check: inGo('--check'), env: schemas },
-    { language: 'java', publish: (file) => inJava(file), check: inJava('--check'), env: schemas },
+    { language: 'go', folder: folderOf('go'), publish: (file) => inGo(file), check: inGo('--check') },
+    { language: 'java', folder: folderOf('java'), publish: (file) => inJava(file), check: inJava('--check') },
     await kcatExample(folderOf('kcat'), python.folder),
   ]
 }
 
-export async function verdictsOf({ check = [], env }: Example, questions: Question[]): Promise<Verdict[]> {
+export async function verdictsOf({ check = [], env, folder: cwd }: Example, questions: Question[]): Promise<Verdict[]> {
   const [command = '', ...args] = check
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const answers = Promise.all([text(child.stdout), text(child.stderr), ended])
   // If the process has ended, its exit code and output give the reason.

@@ -34,9 +34,9 @@ describe('each example of a publisher', () => {
   }
 
   function publish(language: string, file: string, settings: Record<string, string>): Promise<Ended> {
-    const { publish, env } = found.get(language) as Example
+    const { folder: cwd, publish, env } = found.get(language) as Example
     const [command = '', ...args] = publish(file)
-    return run(command, args, { ...env, ...settings })
+    return run(command, args, { ...env, ...settings }, cwd)
   }
 
   describe('each example with a running stack', () => {
@@ -153,10 +153,10 @@ describe('each example of a publisher', () => {
   })
 })
 
-function run(command: string, args: string[], settings: Record<string, string>): Promise<Ended> {
+function run(command: string, args: string[], settings: Record<string, string>, cwd?: string): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { ...process.env, ...settings }
-    execFile(command, args, { env }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd, env }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
     })
   })

@@ -29,7 +29,7 @@ public final class Publish {
         Envelope envelope;
         byte[] value;
         try {
-            envelope = new Envelope(Path.of(setting("SCHEMAS", "../../envelope-schema/schemas")));
+            envelope = new Envelope(Path.of(setting("SCHEMAS", "../../../envelope-schema/schemas")));
             if (args[0].equals("--check")) return checkLines(envelope);
             value = Files.readAllBytes(Path.of(args[0]));
         } catch (IOException error) {
