@@ -115,7 +115,7 @@ describe('a command that is killed with -9 while it writes a secret', () => {
     ['curl', 'curl', { API_KEY: 'the-secret' }],
   ]
   for (const [script, tool, variables] of examples) {
-    it(`leaves no temporary file with a secret if it is publish.sh in docs/examples/${script}`, async () => {
+    it(`leaves no temporary file with a secret when docs/examples/${script}/publish.sh is killed`, async () => {
       const bin = join(folder, 'bin')
       const temporary = join(folder, 'tmp')
       for (const one of [bin, temporary]) mkdirSync(one)

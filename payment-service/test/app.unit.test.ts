@@ -106,7 +106,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('decides once when two processes find no decision, and one writes its decision after the other announced a payment', async () => {
+  it('makes one decision although two processes find none, and one of them writes its decision after the other has announced a payment', async () => {
     sidecar = new FakeSidecar('state.postgresql')
     const [one, other] = [newProcess(), newProcess()]
     const created = eventOf('OrderCreated')

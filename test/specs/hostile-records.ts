@@ -71,7 +71,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         }
         return open.length === 0
       }, 'an outcome of each record').catch((error: Error) => {
-        throw new Error(`${error.message}; without one: ${open.slice(0, 5).join(', ')}`)
+        throw new Error(`${error.message}; records without an outcome: ${open.slice(0, 5).join(', ')}`)
       })
       for (const { size } of Object.values(stored)) expect(size).to.be.within(10, count - 10)
       const others = [...deadIn(await readDeadLetters(log), 'payment')].filter((position) =>
