@@ -125,7 +125,7 @@ describe('hints', () => {
     for (const value of [[], ['2026'], {}, null, true]) expect(dateTypeHint(value)).to.equal(undefined)
   })
 
-  it('names the wrong key that probably stands for a missing field', () => {
+  it('suggests renaming a key whose name is similar to the name of a missing field', () => {
     expect(missingFieldHint({ Other: 1, total_amount: 2 }, 'TotalAmount')).to.equal(
       'rename total_amount to TotalAmount',
     )

@@ -20,7 +20,7 @@ describe('the guards of tools/docs/model', () => {
     expect(new Set(told)).to.deep.equal(new Set(declared.filter((each) => !each.endsWith(' Emptying'))))
   })
 
-  it('the table names an existing test of the code for each guard, or the reason why there is none', () => {
+  it('the table names an existing test for each guard, or the reason for a missing test', () => {
     const missing = guards.flatMap(({ model, constant, test }) => {
       const [, title, path] = /^\[(.+)\]\(\.\.\/\.\.\/\.\.\/(.+)\)$/.exec(test) ?? []
       if (title === undefined || path === undefined)

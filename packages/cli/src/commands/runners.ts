@@ -3,7 +3,7 @@ import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The runners, the preferred one last. The runner of processes is asked first, because it needs no Docker engine. */
+/** The runners. Their state is read in this order, because the state of processes needs no Docker engine. `make up` prefers the last one. */
 const runners: readonly Runner[] = [processRunner, containerRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
