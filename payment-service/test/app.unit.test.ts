@@ -106,7 +106,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('makes one decision although two processes find none, and one of them writes its decision after the other has announced a payment', async () => {
+  it('makes only one decision if two processes find no decision, and the slower process writes after the faster process has announced its payment', async () => {
     sidecar = new FakeSidecar('state.postgresql')
     const [one, other] = [newProcess(), newProcess()]
     const created = eventOf('OrderCreated')

@@ -112,7 +112,7 @@ describe('a release', () => {
     expect(app().dynos).to.have.length(3)
   })
 
-  it('starts as many replicas as services.json declares if the first release was interrupted', async () => {
+  it('starts as many replicas as services.json declares, even after an interrupted first release', async () => {
     // The release is killed after it has released the image, and before it sets the number of processes.
     fake.answer('PATCH', /formation/, async (_request, response, next) => {
       response.json = () => response.status(402).end('{"id": "x", "message": "x"}')

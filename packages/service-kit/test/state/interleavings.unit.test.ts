@@ -125,7 +125,7 @@ describe('the unit of work and the list, with concurrent steps from the models',
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
-  describe('a batch in which another replica wrote the first document earlier', () => {
+  describe('a batch whose first document another replica has already written', () => {
     /** Runs a batch in which the first operation creates `a`, and the second operation reads `a`. Another replica creates `a` first. */
     async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
       const change = process()

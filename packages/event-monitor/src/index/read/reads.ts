@@ -183,8 +183,9 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Returns entries that service-kit can replay, their faults, and the positions up to which dead-letter topics are
-     * read. An id may belong to any dead letter of an entry; the returned entry has this id.
+     * Returns the entries that service-kit can replay, the faults of these entries, and the positions up to which the
+     * dead-letter topics are read.
+     * @param ids each id may be that of any dead letter of an entry; the returned entry has the id that was passed
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
