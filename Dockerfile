@@ -30,6 +30,7 @@ FROM debian:bookworm-slim AS base
 ARG SERVICE
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
+COPY services.json /app/
 COPY envelope-schema /app/envelope-schema
 COPY packages/envelope /app/packages/envelope
 COPY packages/service-kit /app/packages/service-kit
@@ -46,7 +47,6 @@ WORKDIR /app/${SERVICE}
 FROM base AS setup
 USER root
 RUN install -d -o 10001 -g 10001 /certificates
-COPY services.json /app/services.json
 USER 10001:10001
 ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 

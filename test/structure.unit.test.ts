@@ -28,7 +28,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     web: ['telemetry', 'auth', 'sidecar'],
     runtime: ['telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web'],
     operations: ['telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime'],
-    testing: ['telemetry', 'sidecar', 'trust', 'stream', 'operations'],
+    testing: ['application', 'telemetry', 'sidecar', 'trust', 'stream', 'operations'],
   },
   'packages/cli/src': {
     lib: [],

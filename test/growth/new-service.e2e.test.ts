@@ -20,11 +20,9 @@ describe('docs/new-service.md', () => {
       'components/trust/publishers.json',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
-      'packages/event-gateway/services.json',
-      'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',
-      'packages/cli/observe/prometheus.yml',
+      'components/observe/prometheus.yml',
     ])
     const own = added.filter((path) => path.startsWith(`${name}/src/`))
     const counts = own.map((path) => readFileSync(join(copy.folder, path), 'utf8').trimEnd().split('\n').length)

@@ -25,11 +25,9 @@ describe('make new-service', () => {
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'envelope-schema/asyncapi.json',
-      'packages/event-gateway/services.json',
-      'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',
-      'packages/cli/observe/prometheus.yml',
+      'components/observe/prometheus.yml',
     ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
     expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])

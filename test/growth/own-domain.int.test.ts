@@ -40,7 +40,7 @@ describe('an application without the example, which was removed as docs/own-doma
 
   it('removes the example from the files of `make observe`', () => {
     for (const file of ['alerts.yml', 'dashboard.json', 'prometheus.yml', 'jaeger.yml']) {
-      expect(read(`packages/cli/observe/${file}`).replaceAll('orderflow', ''), file).not.to.match(example)
+      expect(read(`components/observe/${file}`).replaceAll('orderflow', ''), file).not.to.match(example)
     }
   })
 

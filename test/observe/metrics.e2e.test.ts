@@ -29,8 +29,8 @@ import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'
 
-const rules = readFileSync(join(repository, 'packages/cli/observe/alerts.yml'), 'utf8')
-const { panels } = JSON.parse(readFileSync(join(repository, 'packages/cli/observe/dashboard.json'), 'utf8')) as {
+const rules = readFileSync(join(repository, 'components/observe/alerts.yml'), 'utf8')
+const { panels } = JSON.parse(readFileSync(join(repository, 'components/observe/dashboard.json'), 'utf8')) as {
   panels: { targets?: { expr: string }[] }[]
 }
 const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')

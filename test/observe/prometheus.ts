@@ -59,7 +59,7 @@ export function prometheusAt(url: string) {
 
 export type PrometheusApi = ReturnType<typeof prometheusAt>
 
-/** Shorter values for the windows and waiting times in packages/cli/observe/alerts.yml, in the order of that file. */
+/** Shorter values for the windows and waiting times in components/observe/alerts.yml, in the order of that file. */
 const shorter: Record<string, string> = {
   '30s': '2s',
   '1m': '3s',

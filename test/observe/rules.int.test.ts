@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { promtool, promtoolFile, provisionTools, repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
-const folder = join(repository, 'packages/cli/observe')
+const folder = join(repository, 'components/observe')
 
 /** Runs promtool and returns its output. Throws if promtool fails. */
 async function run(...args: string[]): Promise<string> {
@@ -12,7 +12,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout + stderr
 }
 
-describe('packages/cli/observe', () => {
+describe('components/observe', () => {
   before(async function () {
     // The first build takes minutes.
     this.timeout(20 * 60_000)
@@ -20,7 +20,7 @@ describe('packages/cli/observe', () => {
   })
 
   it('fires each alert only under its conditions', async () => {
-    expect(await run('test', 'rules', '../test/observe/alerts.test.yml')).to.contain('SUCCESS')
+    expect(await run('test', 'rules', '../../packages/cli/test/observe/alerts.test.yml')).to.contain('SUCCESS')
   })
 
   it('contains rules that pass Prometheus’ checks', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
-import { repository } from './lib/paths.ts'
+import { programFile, repository } from './lib/paths.ts'
 
 // Loads commands on demand, because loading all of them would take a second.
 const ofStack = () => import('./commands/stack.ts')
@@ -20,13 +20,13 @@ function stackSettings({ text }: Given): NodeJS.ProcessEnv {
   return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
 }
 
-/** Replaces this process by a program, which then has the terminal and its signals. */
+/** Replaces this process by the program of a package, which then has the terminal and its signals. */
 async function become(program: string, args: string[]): Promise<never> {
   // With `NODE_DEBUG`, Node would print requests with their tokens.
   const { NODE_DEBUG: _, ...env } = process.env
   if (!process.execve)
     throw new CliError('tools-missing', 'this command needs Linux or macOS', { nextStep: 'docs/operations.md' })
-  return process.execve(process.execPath, [process.execPath, join(repository, program), ...args], env)
+  return process.execve(process.execPath, [process.execPath, programFile(program), ...args], env)
 }
 
 const app: Record<string, Option> = {
@@ -41,7 +41,7 @@ const tokenNote =
 function ofRelease(name: string, summary: string, options: Record<string, Option>): Record<string, Command> {
   const parameters = name === 'release-topics' ? '' : 'NAME'
   const more = options.app ? `NAME is the name of a service without -service. ${tokenNote}` : ''
-  const run = ({ all }: Given) => become('packages/cli/src/release/main.ts', [name, ...all])
+  const run = ({ all }: Given) => become('#release', [name, ...all])
   return { [name]: { summary, parameters, options, more, run } }
 }
 
@@ -176,7 +176,7 @@ export const commandGroups: CommandGroups = {
       summary: 'Validate, create, publish, follow or compare envelopes (envelope-schema/README.md)',
       parameters: 'COMMAND',
       hasOwnHelp: true,
-      run: ({ all }) => become('packages/envelope/src/cli/main.ts', all.length > 0 ? all : ['--help']),
+      run: ({ all }) => become('@orderflow/envelope/command', all.length > 0 ? all : ['--help']),
     },
     publisher: {
       summary: 'Create the Kafka user of an outside publisher, or list all',

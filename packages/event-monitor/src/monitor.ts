@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Background, ServiceContext } from '@orderflow/service-kit'
-import { type Reaction, readApplication } from '@orderflow/service-kit/application'
+import { applicationFile, type Reaction, readApplication } from '@orderflow/service-kit/application'
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { momentOf } from '@orderflow/service-kit/log'
 import { type Listing, readListing, readTrust, type Trust } from '@orderflow/service-kit/trust'
@@ -41,7 +41,7 @@ export function openMonitor(
   const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
   const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
   const folder = fileURLToPath(new URL(own.Folder.endsWith('/') ? own.Folder : `${own.Folder}/`, root))
-  const application = readApplication(new URL('services.json', root))
+  const application = readApplication(applicationFile(fileURLToPath(root)))
   const { services: entries, reactions } = application
   const services = watchedServices(entries, own)
   const trust = readTrust(root, trustSettings)

@@ -9,57 +9,59 @@ import { revealRoutes } from './routes/reveal.ts'
 import { healthRoutes, systemRoutes } from './routes/system.ts'
 import type { MonitorSettings } from './services.ts'
 
-const root = new URL('..', import.meta.url)
-
-export const service = defineService<MonitorSettings>({
-  root,
-  description: 'Shows every event on the stream, its problems and their fixes, and replays failed events.',
-  sections: {
-    Monitor: section({
-      Folder: { type: 'string', minLength: 1 },
-      KeepEvents: { type: 'integer', minimum: 1_000 },
-      KeepDays: { type: 'integer', minimum: 1 },
-      Addresses: { type: 'string', pattern: '^([\\w-]+=https?://[^,\\s]+(,[\\w-]+=https?://[^,\\s]+)*)?$' },
-      DryRuns: {
-        type: 'string',
-        pattern: '^([\\w-]+=https?://[^,\\s]+ [\\w-]+(,[\\w-]+=https?://[^,\\s]+ [\\w-]+)*)?$',
-      },
-    }),
-  },
-  produces: [],
-  refusals: {
-    'not-kept': { status: 404, title: 'Not found in the index' },
-    'not-in-log': { status: 410, title: 'Not found in the log' },
-    'not-ready': { status: 409, title: 'Not possible now' },
-    'other-attempt': { status: 409, title: 'The dead letter has a newer attempt' },
-    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another request' },
-    refused: { status: 422, title: 'The replay would be rejected again' },
-  },
-  create(context) {
-    const monitor = openMonitor(root, context)
-    const streams = createStreams()
-    return {
-      routes: [
-        ...liveRoutes(monitor, streams),
-        ...eventRoutes(monitor),
-        ...conversationRoutes(monitor),
-        ...deadLetterRoutes(monitor),
-        ...checkRoutes(monitor),
-        ...replayRoutes(monitor),
-        ...revealRoutes(monitor, context.log),
-        ...systemRoutes(monitor),
-        ...healthRoutes(monitor),
-      ],
-      reactions: {},
-      rebuild: {},
-      ...monitorPage(),
-      background: {
-        start: () => monitor.start(),
-        async stop() {
-          streams.end()
-          await monitor.stop()
+/** Returns the monitor. @param root the folder of its appsettings.json, below the folder of services.json */
+export const monitorIn = (root: URL) =>
+  defineService<MonitorSettings>({
+    root,
+    description: 'Shows every event on the stream, its problems and their fixes, and replays failed events.',
+    sections: {
+      Monitor: section({
+        Folder: { type: 'string', minLength: 1 },
+        KeepEvents: { type: 'integer', minimum: 1_000 },
+        KeepDays: { type: 'integer', minimum: 1 },
+        Addresses: { type: 'string', pattern: '^([\\w-]+=https?://[^,\\s]+(,[\\w-]+=https?://[^,\\s]+)*)?$' },
+        DryRuns: {
+          type: 'string',
+          pattern: '^([\\w-]+=https?://[^,\\s]+ [\\w-]+(,[\\w-]+=https?://[^,\\s]+ [\\w-]+)*)?$',
         },
-      },
-    }
-  },
-})
+      }),
+    },
+    produces: [],
+    refusals: {
+      'not-kept': { status: 404, title: 'Not found in the index' },
+      'not-in-log': { status: 410, title: 'Not found in the log' },
+      'not-ready': { status: 409, title: 'Not possible now' },
+      'other-attempt': { status: 409, title: 'The dead letter has a newer attempt' },
+      'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another request' },
+      refused: { status: 422, title: 'The replay would be rejected again' },
+    },
+    create(context) {
+      const monitor = openMonitor(root, context)
+      const streams = createStreams()
+      return {
+        routes: [
+          ...liveRoutes(monitor, streams),
+          ...eventRoutes(monitor),
+          ...conversationRoutes(monitor),
+          ...deadLetterRoutes(monitor),
+          ...checkRoutes(monitor),
+          ...replayRoutes(monitor),
+          ...revealRoutes(monitor, context.log),
+          ...systemRoutes(monitor),
+          ...healthRoutes(monitor),
+        ],
+        reactions: {},
+        rebuild: {},
+        ...monitorPage(),
+        background: {
+          start: () => monitor.start(),
+          async stop() {
+            streams.end()
+            await monitor.stop()
+          },
+        },
+      }
+    },
+  })
+
+export const service = monitorIn(new URL('..', import.meta.url))

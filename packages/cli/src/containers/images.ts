@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
 import { type ComposeStore, stackImages } from '../lib/images.ts'
 import { withLock } from '../lib/lock.ts'
-import { cacheFolder, repository } from '../lib/paths.ts'
+import { cacheFolder, cliFolder, repository } from '../lib/paths.ts'
 import { type RunToolOptions, runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { buildImage, recipeHash, recipeOf } from '../offline/recipes.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
@@ -180,9 +180,10 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /** The digests of external images; an empty digest accepts any image of the tag. */
-export const imageDigests = JSON.parse(
-  readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
-) as Record<string, string>
+export const imageDigests = JSON.parse(readFileSync(join(cliFolder, 'image-digests.json'), 'utf8')) as Record<
+  string,
+  string
+>
 
 /** Builds the images of the services. Takes a lock, because all checkouts share the image names. */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {

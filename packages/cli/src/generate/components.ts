@@ -111,22 +111,6 @@ spec:
 ${settings.join('')}`
 }
 
-export function bootCheckFile(): string {
-  const documents = [publishingComponent, ...consumerComponents].map(
-    (name) => `apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata:
-  name: ${name}
-spec:
-  type: pubsub.in-memory
-  version: v1
-  metadata: []
-`,
-  )
-  return `${generated(`Replaces components/kafka.yaml during the check of an image. The stream is in the memory of the sidecar, so the check uses no
-Kafka.`)}${documents.join('---\n')}`
-}
-
 export function resiliencyFile(): string {
   const targets = [publishingComponent, ...consumerComponents].map(
     (name) => `      ${name}:

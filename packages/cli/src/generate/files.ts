@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
-import { repository } from '../lib/paths.ts'
+import { cliFolder, programFile, repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { application, consumerComponents, doesConsume, publishingComponent, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
-import { bootCheckFile, kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
+import { kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
 import { composeFile, composePostgresqlFile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
@@ -26,7 +26,7 @@ export function generate(): void {
 }
 
 function generateTypes(): string {
-  const script = join(repository, 'packages/envelope/generate-types.ts')
+  const script = programFile('@orderflow/envelope/generate-types')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
 }
 
@@ -34,6 +34,9 @@ function read(path: string): string | undefined {
   const file = join(repository, path)
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
+
+/** Returns a file of this package. */
+const template = (name: string) => readFileSync(join(cliFolder, name), 'utf8')
 
 /** Returns generated files by path. Undefined means that the file must be removed. */
 export function generatedFiles(): Map<string, string | undefined> {
@@ -47,9 +50,6 @@ export function generatedFiles(): Map<string, string | undefined> {
       .map((service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const),
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
-    ...services
-      .filter(({ folder }) => folder.startsWith('packages/'))
-      .map(({ folder }) => [`${folder}/services.json`, applicationCopy()] as const),
     ['components/resiliency.yaml', resiliencyFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
     ['envelope-schema/topics.gen.ts', topicConstants()],
@@ -57,23 +57,15 @@ export function generatedFiles(): Map<string, string | undefined> {
     ...bundledSchemas(),
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],
-    ['packages/cli/observe/jaeger.yml', containersJaeger()],
-    ['packages/cli/observe/prometheus.yml', containersConfig()],
-    changed('packages/cli/observe/alerts.yml', (text) => alertsFile(text, application.objective)),
-    changed('packages/cli/observe/dashboard.json', (text) => dashboardFile(text, application.objective)),
+    ['components/observe/jaeger.yml', containersJaeger()],
+    ['components/observe/prometheus.yml', containersConfig()],
+    ['components/observe/alerts.yml', alertsFile(template('observe/alerts.yml'), application.objective)],
+    ['components/observe/dashboard.json', dashboardFile(template('observe/dashboard.json'), application.objective)],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
-    ['packages/cli/release-image/boot-check/kafka.yaml', bootCheckFile()],
     ...[...services.map(({ folder }) => folder), 'packages/cli/src/new-service/template'].map((folder) =>
       changed(`${folder}/appsettings.json`, settingsFile),
     ),
   ])
-}
-
-function applicationCopy(): string {
-  const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
-  const $comment =
-    'Generated from services.json of the repository by make generate. An image has only the folder of its service.'
-  return `${JSON.stringify({ $comment, ...content }, null, 2)}\n`
 }
 
 function devcontainerFile(text: string): string {

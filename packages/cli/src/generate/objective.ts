@@ -1,9 +1,14 @@
 import type { Objective } from '@orderflow/service-kit/application'
-import { replacePart } from './text.ts'
+import { generated } from './text.ts'
 
+/** Returns the alerts of every application, which `text` has, and those of the objective. */
 export function alertsFile(text: string, objective: Objective | undefined): string {
-  return replacePart(text, 'services.json', objective ? rules(objective) : '', 'packages/cli/observe/alerts.yml')
+  const [, groups] = text.split(/^(?=groups:)/m)
+  return `${generated(alertsComment)}${groups}${objective ? `\n${rules(objective)}` : ''}`
 }
+
+const alertsComment = `The alerts of Prometheus. For each alert, docs/observability.md has a heading with the steps to take.
+severity: page (act now) or ticket (act within a day).`
 
 const windows = ['5m', '30m', '1h', '6h', '3d']
 

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { applicationFile } from '@orderflow/service-kit/application'
 
-/** The repository's folder, without a trailing slash. */
-export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
+/** The folder of this package, for example `node_modules/@orderflow/cli`. */
+export const cliFolder = dirname(dirname(import.meta.dirname))
+
+/** The application's folder: the nearest folder above this package with a services.json. */
+export const repository = dirname(applicationFile(cliFolder))
+
+/** Returns the file of a program that a package exports, or that this package lists in `imports`, such as `#exporter`. */
+export const programFile = (name: string): string => fileURLToPath(import.meta.resolve(name))
 
 /** The folder for the state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
@@ -35,8 +42,8 @@ interface Versions {
   jaeger: string
 }
 
-/** `packages/cli/node` reads this file with sed. */
-export const versions = JSON.parse(readFileSync(join(repository, 'packages/cli/versions.json'), 'utf8')) as Versions
+/** `node` of this package reads this file with sed. */
+export const versions = JSON.parse(readFileSync(join(cliFolder, 'versions.json'), 'utf8')) as Versions
 
 /** Returns the folder of provisioned tools, which all checkouts share. `packages/cli/node` uses it, too. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {

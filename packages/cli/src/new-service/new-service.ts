@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
+import { programFile, repository } from '../lib/paths.ts'
 import { innerPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { services } from '../lib/services.ts'
@@ -34,7 +34,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   writeFileSync(registry, registered)
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
   // Generates files in a new process, because this process has already read the old services.json.
-  await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
+  await run(process.execPath, programFile('#cli'), 'generate')
   await link(name, undo)
 
   for (const path of files.keys()) print(`written: ${name}/${path}`)
@@ -51,12 +51,10 @@ export async function newService(name: string, event?: string): Promise<void> {
 export const changed = [
   'services.json',
   'components/trust/publishers.json',
-  'packages/event-gateway/services.json',
-  'packages/event-monitor/services.json',
   'docker-compose.yml',
   postgresqlFile,
   '.devcontainer/devcontainer.json',
-  'packages/cli/observe/prometheus.yml',
+  'components/observe/prometheus.yml',
   'envelope-schema/asyncapi.json',
   'package-lock.json',
 ]

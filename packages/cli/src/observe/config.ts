@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { repository } from '../lib/paths.ts'
+import { cliFolder } from '../lib/paths.ts'
 import { defaultPorts, type StackPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
 
@@ -39,8 +39,7 @@ exporters:
 `
 }
 
-export const localJaeger = (ports: StackPorts): string =>
-  jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
+export const localJaeger = (ports: StackPorts): string => jaegerConfig('127.0.0.1', ports, join(cliFolder, 'traces'))
 
 /** Docker publishes only the port of the page. An image that was built here sets TRACE_PAGE to the folder of our page. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
@@ -50,7 +49,7 @@ type Job = (typeof jobs)[number]
 
 type Discovery = Record<Job, string>
 
-/** The seconds between two scrapes. The shortest window in packages/cli/observe/alerts.yml contains 30 scrapes. */
+/** The seconds between two scrapes. The shortest window in alerts.yml contains 30 scrapes. */
 const usualInterval = 10
 
 /** The metrics of sidecars that Prometheus keeps: those that the dashboard shows, and those of the process. */

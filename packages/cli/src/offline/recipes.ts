@@ -14,7 +14,7 @@ import {
   prometheusImage,
   reaperImage,
 } from '../lib/images.ts'
-import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
+import { cliFolder, daprdFile, kafkaJarsFolder, versions } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { checkHash, hashOf, type Provisioned, type ProvisionOptions } from '../provision/build.ts'
 import {
@@ -44,7 +44,7 @@ export interface Recipe {
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 
-const recipesFolder = join(repository, 'packages/cli/src/offline/images')
+const recipesFolder = join(cliFolder, 'src/offline/images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
@@ -76,7 +76,7 @@ export function recipeOf(image: string): Recipe {
         ...plain,
         folder: folder('kafka'),
         from: [baseImage],
-        content: [versions.kafka, read(repository, 'packages/cli/kafka/pom.xml')],
+        content: [versions.kafka, read(cliFolder, 'kafka/pom.xml')],
         parts: [kafkaTool()],
         addParts: (context) => cpSync(kafkaJarsFolder(), join(context, 'libs'), { recursive: true }),
       }

@@ -9,7 +9,7 @@ import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
-import { classArchiveFile, kafkaJarsFolder, repository } from '../lib/paths.ts'
+import { classArchiveFile, cliFolder, kafkaJarsFolder } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { bracketed, loopbacks } from '../lib/ports.ts'
@@ -30,7 +30,7 @@ function brokerCommand(plan: Plan, more: string[] = []): string[] {
 }
 
 function javaArguments(more: string[]): string[] {
-  const logging = `-Dlog4j2.configurationFile=${join(repository, 'packages/cli/kafka/log4j2.properties')}`
+  const logging = `-Dlog4j2.configurationFile=${join(cliFolder, 'kafka/log4j2.properties')}`
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { localKafka } from '../kafka/connection.ts'
 import { replaceFile } from '../lib/files.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
-import { repository } from '../lib/paths.ts'
+import { programFile, repository } from '../lib/paths.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { localConfig, localJaeger } from '../observe/config.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
@@ -35,7 +35,7 @@ interface PrometheusOptions extends ProvisionOptions {
   rules?: string
 }
 
-const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
+const usualRules = join(repository, 'components/observe/alerts.yml')
 
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
   const { rules = usualRules, seconds } = options
@@ -55,7 +55,7 @@ function exporterSpec({ kafka, exporter }: StackPorts): ProcessSpec {
   return {
     name: 'exporter',
     command: process.execPath,
-    args: [join(repository, 'packages/cli/src/observe/exporter.ts'), '127.0.0.1', String(exporter)],
+    args: [programFile('#exporter'), '127.0.0.1', String(exporter)],
     env: { Stream__Brokers: localKafka(kafka).bootstrapBrokers.join() },
     ports: { http: exporter },
   }

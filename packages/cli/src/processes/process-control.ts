@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import { replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
-import { repository } from '../lib/paths.ts'
+import { cliFolder, repository } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import type { ProcessName } from './plan.ts'
@@ -90,7 +90,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-const launcher = join(repository, 'packages/cli/launch')
+const launcher = join(cliFolder, 'launch')
 
 /** Starts a process in a new group, which continues after this process has ended. Returns the group's id. */
 export function startProcess(folder: string, spec: ProcessSpec): number {

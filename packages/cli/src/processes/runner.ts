@@ -97,7 +97,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
     const untraced = services.flatMap((service) => [service.name, sidecarOf(service)])
     if (!isTraced) await stopProcesses(localFolder, untraced, onProgress)
   })
-  onProgress('Grafana has no package for processes: import packages/cli/observe/dashboard.json into your own Grafana')
+  onProgress('Grafana has no package for processes: import components/observe/dashboard.json into your own Grafana')
 }
 
 /** Restarts the only replica of a service. Events wait in Kafka during the restart. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
-import { cacheFolder, repository } from '../lib/paths.ts'
+import { cacheFolder, cliFolder } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { go, pip, type Tool } from './tools.ts'
 
@@ -22,7 +22,7 @@ export interface Provisioned {
   make: (folder: string, options: ProvisionOptions) => Promise<void>
 }
 
-export const hashesFile = join(repository, 'packages/cli/hashes.json')
+export const hashesFile = join(cliFolder, 'hashes.json')
 
 /** The hashes of downloads, by name. The `h1:` hash of a Go module also covers its dependencies (go.sum). `make -C tools hashes` writes this file. */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
-import { cacheFolder, daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
+import { cacheFolder, cliFolder, daprdFile, kafkaJarsFolder, versions } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 import {
   buildTime,
@@ -49,7 +49,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
 
 /** Copies Kafka's jars to `libs` and returns their paths. Does not check the hashes of the jars. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
-  const pom = join(repository, 'packages/cli/kafka/pom.xml')
+  const pom = join(cliFolder, 'kafka/pom.xml')
   const libs = join(folder, 'libs')
   const output = [`-DincludeScope=runtime`, `-DoutputDirectory=${libs}`]
   const goal = ['dependency:copy-dependencies', `-Dkafka.version=${versions.kafka}`, ...output]
@@ -139,7 +139,7 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
 }
 
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
-const linterRequirements = join(repository, 'packages/cli/lint/requirements.txt')
+const linterRequirements = join(cliFolder, 'lint/requirements.txt')
 
 export const actionlintTool = (): Provisioned =>
   goTool('actionlint', versions.actionlint, 1, {
@@ -155,7 +155,7 @@ export function shellAndImageLinters(): Provisioned {
 
 export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gitleaks}`
 
-const list = (name: string) => join(repository, 'packages/cli/security', `${name}.txt`)
+const list = (name: string) => join(cliFolder, 'security', `${name}.txt`)
 
 export const schemathesisTool = (): Provisioned =>
   pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
@@ -184,7 +184,7 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
 /** Copies TLC's jar and returns its path. Does not check the hash of the jar. */
 export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
   // Uses this pom, because it pins the version of Maven's plugin.
-  const pom = join(repository, 'packages/cli/kafka/pom.xml')
+  const pom = join(cliFolder, 'kafka/pom.xml')
   const copy = [
     `-Dkafka.version=${versions.kafka}`,
     `-Dartifact=${tlcArtifact}`,

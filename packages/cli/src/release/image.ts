@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { newSecret } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { pause } from '../lib/poll.ts'
-import type { Service } from '../lib/services.ts'
+import { consumerComponents, publishingComponent, type Service } from '../lib/services.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
 
 interface ImageFacts {
@@ -134,9 +134,7 @@ export async function requireBoot(app: string, image: string, signal?: AbortSign
     signal,
   })
   try {
-    await docker(['cp', `${repository}/packages/cli/release-image/boot-check/.`, `${name}:/app/components/`], {
-      signal,
-    })
+    await replaceComponents(name, signal)
     const bootMs = await timed(async () => {
       await docker(['start', name], { signal })
       await untilUp(name, signal)
@@ -148,6 +146,42 @@ export async function requireBoot(app: string, image: string, signal?: AbortSign
   } finally {
     await docker(['rm', '--force', name]).catch(() => {})
   }
+}
+
+/** Replaces the stream and the store of a container by components in the memory of its sidecar. */
+async function replaceComponents(container: string, signal?: AbortSignal): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'orderflow-boot-check-'))
+  try {
+    for (const [path, text] of memoryComponents()) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    await docker(['cp', `${folder}/.`, `${container}:/app/components/`], { signal })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Returns the files that replace those in `components/`. */
+export function memoryComponents(): [path: string, text: string][] {
+  const streams = [publishingComponent, ...consumerComponents].map((name) => componentFile(name, 'pubsub.in-memory'))
+  const inMemory = '\n    - { name: connectionString, value: ":memory:" }'
+  return [
+    ['kafka.yaml', streams.join('---\n')],
+    ['mongodb/statestore.yaml', componentFile('statestore', 'state.sqlite', inMemory)],
+  ]
+}
+
+function componentFile(name: string, type: string, metadata = ' []'): string {
+  return `apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata:
+  name: ${name}
+spec:
+  type: ${type}
+  version: v1
+  metadata:${metadata}
+`
 }
 
 async function untilUp(name: string, signal?: AbortSignal): Promise<void> {

@@ -103,9 +103,6 @@ describe('components/', () => {
     )
     expect(new Set(alike).size).to.equal(1)
     expect(Object.keys(parse(read('components/resiliency.yaml')).spec.targets.components)).to.deep.equal(names)
-    expect(
-      documentsOf('packages/cli/release-image/boot-check/kafka.yaml').map(({ metadata }) => metadata.name),
-    ).to.deep.equal(names)
   })
 
   it('uses each subscription name once, because a sidecar reads the subscriptions of all services', () => {

@@ -11,7 +11,7 @@ interface Rule {
 }
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
-const { groups } = parse(read('packages/cli/observe/alerts.yml')) as { groups: { rules: Rule[] }[] }
+const { groups } = parse(read('components/observe/alerts.yml')) as { groups: { rules: Rule[] }[] }
 const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined)
 const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
 import { createDocuments } from '@orderflow/service-kit'
 import { FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
+import { parse, parseAllDocuments } from 'yaml'
+import { consumerComponents } from '../../src/lib/services.ts'
+import { memoryComponents } from '../../src/release/image.ts'
 
 describe('the boot check of an image', () => {
-  const storeOf = (file: string) =>
-    /^ {2}type: (state\..+)$/m.exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? 'none'
+  const [[, streams], [, store]] = memoryComponents() as [[string, string], [string, string]]
   const write = (type: string) =>
     createDocuments(
       new FakeSidecar(type),
@@ -20,7 +19,13 @@ describe('the boot check of an image', () => {
       )
 
   it('uses a type of store that services support, because other stores never become ready', async () => {
-    expect(await write(storeOf('packages/cli/release-image/boot-check/mongodb/statestore.yaml'))).to.equal('written')
+    expect(await write(parse(store).spec.type)).to.equal('written')
     expect(await write('state.in-memory')).to.match(/state\.in-memory is not tested .*; use state\.sqlite/)
+  })
+  it('replaces each Kafka component by a component in memory', () => {
+    const components = parseAllDocuments(streams).map((document) => document.toJS())
+    expect(components.map(({ metadata }) => metadata.name)).to.deep.equal(['pubsub', ...consumerComponents])
+    for (const { spec } of components)
+      expect(spec).to.deep.equal({ type: 'pubsub.in-memory', version: 'v1', metadata: [] })
   })
 })

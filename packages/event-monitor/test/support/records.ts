@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Application, readApplication } from '@orderflow/service-kit/application'
+import { type Application, applicationFile, readApplication } from '@orderflow/service-kit/application'
 import type { LogRecord } from '@orderflow/service-kit/log'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
 import { examine, rulesOf } from '../../src/ingest/examine.ts'
 
-export const application = readApplication(new URL('../../services.json', import.meta.url))
+export const application = readApplication(applicationFile(import.meta.dirname))
 
 export const trusting = { requireTrusted() {} }
 

@@ -11,4 +11,4 @@ export {
   topicOfEvent,
   type Urgency,
 } from './application.ts'
-export { ApplicationError, parseApplication, readApplication } from './read.ts'
+export { ApplicationError, applicationFile, parseApplication, readApplication } from './read.ts'

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { applicationFile } from '../application/index.ts'
 import type { Publishers, TrustFile } from '../trust/trust.ts'
 
 interface App {
@@ -23,5 +25,7 @@ export function publisherOf(event: string): App {
   throw new Error(`components/trust/trust.json lists no application that publishes ${event}`)
 }
 
-const read = <File>(name: string) =>
-  JSON.parse(readFileSync(new URL(`../../../../components/trust/${name}`, import.meta.url), 'utf8')) as File
+function read<File>(name: string): File {
+  const folder = join(dirname(applicationFile(import.meta.dirname)), 'components/trust')
+  return JSON.parse(readFileSync(join(folder, name), 'utf8')) as File
+}

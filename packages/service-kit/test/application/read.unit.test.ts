@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import {
   ApplicationError,
+  applicationFile,
   eventsOf,
   outsideRefusal,
   parseApplication,
@@ -171,6 +174,21 @@ describe('services.json', () => {
     expect(problem)
       .to.match(/^\/services\/order-service\/produces\/orderevents: OrderShipped has no schema; add /)
       .and.contain('OrderCancelled, OrderCreated')
+  })
+
+  it('belongs to the nearest folder that has one, and an error reports that none has it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'application-'))
+    try {
+      mkdirSync(join(folder, 'node_modules/a-package'), { recursive: true })
+      writeFileSync(join(folder, 'services.json'), '{}')
+      expect(applicationFile(join(folder, 'node_modules/a-package'))).to.equal(join(folder, 'services.json'))
+      expect(applicationFile(folder)).to.equal(join(folder, 'services.json'))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+    expect(() => applicationFile('/no/folder'))
+      .to.throw(ApplicationError)
+      .with.property('message', 'services.json is invalid:\n  - was not found in /no/folder or above it')
   })
 
   it('reports the path of a file that is unreadable or not JSON', () => {
