@@ -65,17 +65,18 @@ async function eventTypes(): Promise<string> {
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }
 
-/** Returns the generated types, and the engine's copy of the envelope schemas. */
+/**
+ * Returns the generated types of the contract. In the engine's repository, also returns the engine's own types and its copy of the envelope schemas;
+ * an installed engine has the types and schemas of its version.
+ */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
+  const types: [URL, string] = [new URL('types.gen.ts', contractFolder), await eventTypes()]
+  if (own.pathname.includes('/node_modules/')) return [types]
   const copies = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
     new URL(`schemas/${name}`, own),
     readFileSync(new URL(name, schemas), 'utf8'),
   ])
-  return [
-    [new URL('types.gen.ts', contractFolder), await eventTypes()],
-    [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()],
-    ...copies,
-  ]
+  return [types, [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()], ...copies]
 }
 
 if (import.meta.main) {

@@ -101,16 +101,17 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   /**
+   * @param program a name in `imports` of package.json
    * @param initialHeapMb heap size at which V8 first collects old objects. A larger heap takes longer to collect.
    *   `resourceLimits` lacks this setting, but a thread reads the flag at its start
    */
   function startThread(
-    file: string,
+    program: string,
     { workerData, initialHeapMb, ...limits }: { workerData: IngestData; initialHeapMb: number } & ResourceLimits,
   ): Promise<Worker> {
     setFlagsFromString(`--initial-heap-size=${initialHeapMb}`)
     const resourceLimits = { maxOldGenerationSizeMb: 128, ...limits }
-    const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits })
+    const worker = new Worker(new URL(import.meta.resolve(program)), { workerData, resourceLimits })
     worker.on('error', (error) => !isClosing && onFailure(error as Error))
     return new Promise((resolve) => {
       worker.once('online', () => resolve(worker))
@@ -118,12 +119,12 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   async function start(): Promise<void> {
-    const reader = await startThread('./read/worker.ts', {
+    const reader = await startThread('#read', {
       workerData: data,
       initialHeapMb: 24,
       maxYoungGenerationSizeMb: 6,
     })
-    const ingest = await startThread('../ingest/worker.ts', {
+    const ingest = await startThread('#ingest', {
       workerData: data,
       initialHeapMb: 64,
       maxYoungGenerationSizeMb: 12,

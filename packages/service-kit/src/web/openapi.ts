@@ -23,7 +23,7 @@ export interface Documented {
 }
 
 /** The file that has the schema of a problem in a comment. */
-const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
+const commented = [fileURLToPath(import.meta.resolve('#problems'))]
 
 /** Returns the OpenAPI document of a service. @throws {Error} if a route names a code that `refusals` does not have */
 export function openapiOf({

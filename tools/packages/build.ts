@@ -1,0 +1,98 @@
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { repository, runTool } from '@orderflow/cli'
+import { buildPage } from '../../packages/event-monitor/page/build.ts'
+
+/** The fields of a package.json that the build reads or writes. */
+interface Manifest {
+  name: string
+  version: string
+  exports: Record<string, string>
+  imports?: Record<string, string>
+  bin?: Record<string, string>
+  [field: string]: unknown
+}
+
+export const distFolder = join(repository, 'dist/packages')
+
+const folderOf = (name: string) => join(distFolder, name)
+
+/** Returns the names of the folders in `packages/`. */
+export const packageNames = (): string[] =>
+  globSync('packages/*/package.json', { cwd: repository })
+    .map((file) => dirname(file).slice('packages/'.length))
+    .sort()
+
+/**
+ * Builds all packages as JavaScript with declarations, because Node does not strip types below node_modules. Each folder of `dist/packages` then has
+ * the content of a package.
+ */
+export async function buildPackages(): Promise<void> {
+  rmSync(distFolder, { recursive: true, force: true })
+  mkdirSync(distFolder, { recursive: true })
+  await runTool('node_modules/.bin/tsc', ['-p', 'tools/packages/tsconfig.json', '--outDir', distFolder], {
+    cwd: repository,
+  })
+  // The contract of the engine's tests, which gives the events of the engine their types.
+  rmSync(join(folderOf('envelope'), 'test'), { recursive: true })
+  for (const name of packageNames()) await completePackage(name)
+}
+
+/** Adds files that are not compiled, and package.json. */
+async function completePackage(name: string): Promise<void> {
+  const source = join(repository, 'packages', name)
+  const folder = folderOf(name)
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest
+  for (const file of await copiedFiles(name, manifest)) cpSync(join(source, file), join(folder, file))
+  cpSync(join(repository, 'LICENSE'), join(folder, 'LICENSE'))
+  for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**'] })) {
+    const path = join(folder, file)
+    writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
+  }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
+  if (globSync('page/build.ts', { cwd: source }).length > 0) await buildPage(join(folder, 'dist'))
+}
+
+/** Returns the files of a package that Git tracks and tsc does not compile, without those of tests and of the build. */
+async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string[]> {
+  const folder = join(repository, 'packages', name)
+  const tracked = await runTool('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: folder })
+  return tracked.split('\n').filter((file) => {
+    if (
+      file === '' ||
+      Object.values(bin).includes(`./${file}`) ||
+      /^(test|page)\/|^(package|tsconfig.*|appsettings)\.json$/.test(file)
+    )
+      return false
+    return file.includes('/template/') || !/\.tsx?$/.test(file)
+  })
+}
+
+/** Other compilers may reject imports of `.ts`, which tsc keeps in declarations. */
+const withoutTypeScriptImports = (text: string) => text.replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")
+
+/** Returns package.json with the paths of the built files. Leaves out entry points that only the tests of this repository use. */
+function publishedManifest(manifest: Manifest): object {
+  const { private: _, devDependencies: __, exports, imports, bin, ...rest } = manifest
+  const entries = Object.entries(exports).filter(([, file]) => !/^\.\/(test|page)\//.test(file))
+  const built = (file: string) => file.replace(/\.ts$/, '.js')
+  return {
+    ...rest,
+    engines: { node: '>=24.6' },
+    ...(bin && { bin: Object.fromEntries(Object.keys(bin).map((name) => [name, './src/cli/main.js'])) }),
+    ...(imports && { imports: Object.fromEntries(Object.entries(imports).map(([name, file]) => [name, built(file)])) }),
+    exports: Object.fromEntries(
+      entries.map(([name, file]) => [name, { types: file.replace(/\.ts$/, '.d.ts'), default: built(file) }]),
+    ),
+  }
+}
+
+/** Packs all packages. @returns the archives */
+export async function packPackages(): Promise<string[]> {
+  const folders = packageNames().map(folderOf)
+  const packed = await runTool('npm', ['pack', '--silent', '--ignore-scripts', ...folders], { cwd: distFolder })
+  return packed
+    .trim()
+    .split('\n')
+    .map((name) => join(distFolder, name))
+}
