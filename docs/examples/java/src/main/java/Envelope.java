@@ -139,7 +139,7 @@ final class Envelope {
             .replaceAll(found -> found.group(1) == null ? Matcher.quoteReplacement(found.group()) : "\\\\u0000");
     }
 
-    /** Replaces larger numbers, because the schema library throws for integers beyond a long. It exceeds every limit of the schemas. */
+    /** The largest number that the schema library gets, because the library throws an exception for integers beyond a long. All limits in the schemas are smaller. */
     private static final double LARGE = 1e18;
 
     /** Returns numbers as every receiver reads them: as 64-bit doubles. */
