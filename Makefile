@@ -82,7 +82,7 @@ new-service: ## Create a working service to start from: NAME=my-service [EVENT=.
 generate: ## Generate files from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(orderflow) generate
 
-##@ Release it to a hosting platform (docs/release.md)
+##@ Release to a hosting platform (docs/release.md)
 
 # Every service has a target for its release and one for its rollback.
 released := $(patsubst %-service,%,$(notdir $(patsubst %/package.json,%,$(wildcard *-service/package.json packages/event-*/package.json))))

@@ -234,7 +234,7 @@ export const commandGroups: CommandGroups = {
       run: async () => (await import('./generate/files.ts')).generate(),
     },
   },
-  'Release it to a hosting platform (docs/release.md)': {
+  'Release to a hosting platform (docs/release.md)': {
     ...ofRelease('export', 'Write config-vars.json and the steps of a manual release', {}),
     ...ofRelease('release', 'Release a service to an app', { ...app, ...dryRun }),
     ...ofRelease('rollback', 'Return an app to its state before the last release', { ...app, ...dryRun }),
