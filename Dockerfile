@@ -1,5 +1,5 @@
 # Builds the image of a service that services.json declares:
-#   docker build --build-arg SERVICE=... --target service .    (SERVICE is a folder of services.json, such as packages/event-gateway)
+#   docker build --build-arg SERVICE=... --target service .    (SERVICE is the folder of the service, such as packages/event-gateway)
 #
 # The target "service" contains only the service. Its sidecar has its own container (docker-compose.yml).
 # The target "release" contains the service and its sidecar, for platforms with one image for each application.

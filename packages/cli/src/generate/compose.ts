@@ -153,8 +153,8 @@ function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): stri
 
 export function composePostgresqlFile(): string {
   const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
-  return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql writes into .env that Compose
-reads docker-compose.yml and this file. Plain docker compose then reads both, too.`)}
+  return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql sets COMPOSE_FILE in
+.env. Compose then reads docker-compose.yml and this file, even if you run docker compose yourself.`)}
 x-state: &state
   State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
 
