@@ -68,7 +68,7 @@ describe('packages/cli/node', () => {
   }
 
   const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
-  /** Waits until the output shows that the process waits for another one. */
+  /** Waits until the output shows that the process waits for another process. */
   async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
     for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
   }

@@ -5,7 +5,7 @@ import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 describe('./orderflow doctor', () => {
   const use = { title: 'make up, as processes', tools: [go, java, maven] }
 
-  it('reports that a use such as `make up` is ready if the machine has all its tools', () => {
+  it('reports that a use such as `make up` is ready if the machine has all tools of this use', () => {
     expect(describeUse(use, new Set())).to.deep.equal(['make up, as processes: ready'])
   })
 

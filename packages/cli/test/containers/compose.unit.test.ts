@@ -141,7 +141,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
-  it('lets only the monitor request dry runs, on the metrics ports of consumers and with a different token for each of them', () => {
+  it('lets only the monitor request dry runs, on the metrics ports of consumers and with a different token for each consumer', () => {
     const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const own = registered.find((service) => service.name === name)
@@ -175,7 +175,7 @@ describe('docker-compose.yml', () => {
     expect(told.map(([name]) => name)).to.have.members(signers.map(({ name }) => name))
   })
 
-  it('gives each service and its sidecar a Kafka user with its own name and password, over TLS', () => {
+  it('lets each service and its sidecar log in to Kafka over TLS, with the name and password of the service’s Kafka user', () => {
     for (const service of registered) {
       const password = variableOf(service, 'KAFKA_PASSWORD')
       for (const name of [service.name, sidecarOf(service)]) {
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives every image that is built here the name that ./orderflow uses', () => {
+  it('uses the same names as ./orderflow for images that are built here', () => {
     for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
     expect(services.setup?.image).to.equal(serviceImage('setup'))
   })
@@ -234,7 +234,7 @@ describe('docker-compose.postgresql.yml', () => {
   const customTags = [{ tag: '!reset', resolve: () => null }]
   const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
 
-  it('replaces MongoDB by PostgreSQL, and publishes its port only on loopback', () => {
+  it('replaces MongoDB by PostgreSQL, and publishes PostgreSQL’s port only on loopback', () => {
     expect(Object.keys(services)).to.include('mongo')
     expect(added.mongo).to.equal(null)
     expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])

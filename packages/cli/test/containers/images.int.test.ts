@@ -39,7 +39,7 @@ describe('ensureImages', () => {
     expect(docker.calls()).to.have.length(2)
   })
 
-  it('pulls an image by its digest if it is known', async () => {
+  it('pulls an image by its digest if the digest is known', async () => {
     const before = imageDigests[reaperImage] ?? ''
     const digest = `sha256:${'5'.repeat(64)}`
     try {
@@ -71,7 +71,7 @@ describe('ensureImages', () => {
     expect(docker.calls()).to.have.length(4)
   })
 
-  it('builds an image again if its recipe has changed, and removes the previous one', async () => {
+  it('builds an image again if its recipe has changed, and removes the previous image', async () => {
     docker.refuse(unreachable)
     docker.have(reaperImage, { 'orderflow.recipe': 'an older one' })
     await ensure([reaperImage])

@@ -94,7 +94,7 @@ describe('components/', () => {
     }
   })
 
-  it('contains Kafka components with retries that differ only in name and client id', () => {
+  it('contains Kafka components that have retries and differ only in name and client id', () => {
     const components = documentsOf('components/kafka.yaml')
     const names = components.map(({ metadata }) => metadata.name)
     expect(names).to.deep.equal(['pubsub', ...consumerComponents])

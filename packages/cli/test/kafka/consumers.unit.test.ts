@@ -20,8 +20,8 @@ interface Setting {
 }
 
 /**
- * Returns how many partitions each replica gets from the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). The members with
- * the first names get one more partition. A name consists of a client id and a random text.
+ * Returns how many partitions each replica gets from the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange). The members
+ * whose names sort first get one more partition. A name consists of a client id and a random text.
  */
 function sharesOf(replicas: number, ids: string[], count: number): number[] {
   const members = Array.from({ length: replicas }, (_, replica) =>
@@ -64,7 +64,7 @@ describe('the assignment of partitions', () => {
     expect(Math.max(...spreads)).to.be.above(1)
   })
 
-  it('gives the replicas of ten or more consumers nearly equal numbers of partitions, although -10 sorts before -2', () => {
+  it('gives replicas with ten or more consumers nearly equal numbers of partitions, although x-service-10 sorts before x-service-2', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
     for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
   })

@@ -39,7 +39,7 @@ export function positions(planned: () => Plan): void {
       expect(full?.oldest).to.be.within(before - 1_000, Date.now() + 1_000)
     })
 
-    it('reports within the deadline of a scrape that Kafka does not answer', async () => {
+    it('reports, before a scrape times out, that Kafka does not answer', async () => {
       const started = performance.now()
       const nobody = { bootstrapBrokers: ['127.0.0.1:1'] }
       expect([...(await scrape(streamMetrics(nobody)))]).to.deep.equal([['orderflow_kafka_up', 0]])

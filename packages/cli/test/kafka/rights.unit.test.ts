@@ -45,7 +45,7 @@ describe('serviceRights', () => {
 })
 
 describe('serviceRights without consumed topics', () => {
-  it('allows a service that has neither a group nor a store only to write its topics', () => {
+  it('allows a service only to write its topics if this service has neither a group nor a store', () => {
     expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
   })
 })

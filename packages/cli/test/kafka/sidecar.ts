@@ -23,7 +23,7 @@ interface Delivery {
 }
 
 export function sidecar(planned: () => Plan): void {
-  describe('a sidecar with components and components/sqlite', () => {
+  describe('a sidecar with the folders components and components/sqlite', () => {
     let plan: Plan
     let app: Server
     /** The event that gets the answer RETRY twice. */
@@ -142,7 +142,7 @@ export function sidecar(planned: () => Plan): void {
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
     })
 
-    it('consumes the new partitions automatically, and gets all events from before and after the change', async () => {
+    it('consumes added partitions automatically, and gets all events from before and after the addition', async () => {
       await eventually(
         async () => (await groupMissing(localKafka(plan.ports.kafka), 'order-service', new Set())) === undefined,
         'a member for every partition',

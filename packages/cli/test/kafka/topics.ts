@@ -33,7 +33,7 @@ export function localTopics(planned: () => Plan): void {
       }
     })
 
-    it('stay unchanged by a second call, which warns about a topic with another number of partitions', async () => {
+    it('stay unchanged by a second call of ensureTopics, which warns about a topic with another number of partitions', async () => {
       expect(await ensureTopics(kafka, topics.processes)).to.deep.equal([])
       const [first] = topics.processes
       if (!first) throw new Error('no topics')
@@ -105,7 +105,7 @@ export function localTopics(planned: () => Plan): void {
       expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
     })
 
-    it('deliver to watchEvents every event that is published after its start', async () => {
+    it('deliver to watchEvents every event that is published after watchEvents has started', async () => {
       const seen: string[] = []
       await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
       const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
