@@ -34,11 +34,11 @@ export async function engineMissing(): Promise<string | undefined> {
 
 /**
  * Makes sure that a Docker engine answers. As root on Debian or Ubuntu, it installs and starts an engine, which keeps running.
- * @throws {CliError} `no-engine` if it may not install an engine, or the engine fails to start
+ * @throws {CliError} `no-engine` if this process cannot install an engine, or the engine fails to start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
   if (!(await engineMissing())) return
-  const onWait = (pid: number) => options.onProgress(`docker: process ${pid} is starting it, waiting`)
+  const onWait = (pid: number) => options.onProgress(`docker: waiting for process ${pid}, which starts the engine`)
   await withLock(join(cacheFolder(), 'engine.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
     const missing = await engineMissing()
     if (missing) await start(missing, options)

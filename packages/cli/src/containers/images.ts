@@ -58,7 +58,7 @@ function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Pr
   return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
 }
 
-/** Pulls the missing images of the stack. Returns the reason if an image is still missing or is a stand-in. */
+/** Pulls the missing images of the stack. Returns a reason not to use containers if an image is still missing or is a stand-in. */
 export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -112,7 +112,7 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
 function noImages(names: string[]): CliError {
   return new CliError('no-images', `cannot pull these images or build them here: ${names.join(', ')}`, {
     nextStep:
-      'give the Docker engine access to Docker Hub, or run as root on Debian to build them from package registries',
+      'give the Docker engine access to Docker Hub, or run this again as root on Debian to build the images from package registries',
   })
 }
 

@@ -43,7 +43,7 @@ function newText(): string {
     readFileSync(join(repository, '.env.example'), 'utf8')
       .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
       .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
-      // The present is early enough, because a new log has no events of version 0.1.0.
+      // The current time is correct, because a new log has no events of version 0.1.0.
       .replace(/^# POSITION_IDS_BEFORE=.*$/m, `POSITION_IDS_BEFORE=${new Date().toISOString()}`)
   )
 }

@@ -92,7 +92,7 @@ async function down(): Promise<boolean> {
   return true
 }
 
-/** Also resets the store and the numbers of replicas. */
+/** Removes the volumes. Resets the store and the numbers of replicas to their defaults. */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
@@ -125,7 +125,9 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
   if (count > partitions.containers) {
-    onProgress(`warning: a topic has ${partitions.containers} partitions, so the other replicas stay idle`)
+    onProgress(
+      `warning: a topic has ${partitions.containers} partitions, so only ${partitions.containers} replicas receive its events`,
+    )
   }
 }
 
@@ -152,7 +154,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
   const containers = await containersOf(name)
   const health = containerNamed(own, containers).State.Health?.Status
   if (health !== 'healthy') return `${own} is ${health}`
-  // Counts the members only of running sidecars, because the sidecars of other replicas may have failed.
+  // Expects only the members of running sidecars, because a sidecar of another replica may have failed.
   const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
   const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
   return membersMissing(kafka, service.name, running.length * membersOf(service))

@@ -21,7 +21,7 @@ interface DockerUpOptions extends ProgressOptions {
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
-  if (await ensureEnvFile()) onProgress('.env: written; missing secrets are now random')
+  if (await ensureEnvFile()) onProgress('.env: written, with random values for missing secrets')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
   // Writes this file again, because the other Compose files may have changed.

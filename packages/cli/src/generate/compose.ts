@@ -30,7 +30,7 @@ const listeners = {
 
 function brokerPart(): string {
   const secrets = {
-    // Other containers in the file already require these two variables.
+    // These two variables need no check here, because other containers in the file require them.
     password: `\${KAFKA_BROKER_PASSWORD}`,
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
