@@ -36,7 +36,7 @@ const dryRun: Record<string, Option> = {
   'dry-run': { summary: 'show the changes without making them (default: the variable DRY_RUN)' },
 }
 const tokenNote =
-  'Set the environment variable ACCESS_TOKEN to a token of the platform’s API (docs/release.md). It is not an option.'
+  'Set the environment variable ACCESS_TOKEN to a token of the platform’s API (docs/release.md). There is no option for the token.'
 
 function ofRelease(name: string, summary: string, options: Record<string, Option>): Record<string, Command> {
   const parameters = name === 'release-topics' ? '' : 'NAME'
@@ -152,7 +152,7 @@ export const commandGroups: CommandGroups = {
       run: async ({ args: [service = '', count = ''], signal }) => (await ofStack()).scale(service, count, signal()),
     },
     partitions: {
-      summary: 'Add the partitions that topics lack according to services.json, while everything runs',
+      summary: 'Add missing partitions to topics while everything runs; services.json declares the number',
       run: async () => (await import('./commands/topics.ts')).partitions(process.env),
     },
     retention: {
@@ -194,7 +194,7 @@ export const commandGroups: CommandGroups = {
     acls: {
       summary: 'Print the commands that grant each service its rights at your own Kafka',
       parameters: '[NAME]',
-      more: 'NAME is an outside publisher, such as legacy. Then only the rights of this publisher are printed.',
+      more: 'NAME is the name of an outside publisher, for example legacy. With NAME, only the rights of this publisher are printed.',
       run: async ({ args: [name] }) => (await import('./commands/publisher.ts')).acls(name),
     },
     'api-key': {
@@ -223,7 +223,7 @@ export const commandGroups: CommandGroups = {
       options: {
         event: {
           value: 'NAME',
-          summary: 'the event that the service reacts to (default: the first answer in services.json)',
+          summary: 'the event that the service reacts to (default: the first event of `answers` in services.json)',
         },
       },
       run: async ({ args: [name = ''], text }) =>

@@ -26,7 +26,7 @@ export const pinned = {
   maven: [tlcArtifact],
 }
 
-/** Runs `./orderflow hashes`: writes the hashes that registries report now to packages/cli/hashes.json. */
+/** Runs `./orderflow hashes`: writes the current hashes of the registries to packages/cli/hashes.json. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

@@ -3,10 +3,10 @@ import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
-/** Any service with a store, because each of them can read all dead letters. */
+/** A service with a store. Each such service can read all dead letters. */
 const anyService = storedServices[0] as Service
 
-/** Runs `./orderflow dead-letters` for the Kafka that the environment names. If it names none, uses the running stack. Returns the exit code. */
+/** Runs `./orderflow dead-letters` for the Kafka that `Stream__Brokers` names, by default for the running stack. Returns the exit code. */
 export async function deadLetters(args: string[]): Promise<number> {
   const { Stream__Brokers } = process.env
   const runner = Stream__Brokers ? undefined : await runningRunner()

@@ -103,7 +103,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Returns a line for each port of the stopped stack that another program uses. */
+/** Returns a line for each port that the stopped stack needs and another program uses. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()

@@ -66,7 +66,10 @@ export function nextStep(
   return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
 }
 
-/** Returns the id of the demo's thing, such as an order. It is the topic's key, if the key is a single GUID field with the thing's name. */
+/**
+ * Returns the id of the demo's thing, such as an order. Returns undefined unless the topic's key is one GUID field with the thing's name, such as
+ * `OrderId`.
+ */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
   const [field = '', ...others] = (name && topicOfEvent(application, name)?.key) ?? []

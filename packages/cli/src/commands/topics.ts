@@ -41,7 +41,7 @@ export async function retention(days: string | undefined, env: NodeJS.ProcessEnv
   if (kept !== undefined) await keepFor(kafka, names, kept)
   for (const [name, ms] of await keptFor(kafka, names)) print(`${name}: kept ${retentionText(ms)}`)
   if (kept !== undefined && kept !== 'forever') {
-    print('next: a store keeps deleted events of the log until it is rebuilt (docs/personal-data.md)')
+    print('next: rebuild stores, because they keep events that Kafka deletes (docs/personal-data.md)')
   }
 }
 
@@ -76,7 +76,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(isSet, 'the brokers to report the new retention')
 }
 
-/** Returns milliseconds by topic. -1 means for ever. */
+/** Returns the retention of each topic in milliseconds. -1 means for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,
