@@ -7,7 +7,7 @@ import type { Service } from '../lib/services.ts'
 
 export type ConfigVars = Record<string, string>
 
-/** Returns the secret values of config vars, including those that others set, such as an add-on's URL. */
+/** Returns the secret values of config vars. Includes config vars that no release sets, such as an add-on's URL. */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],

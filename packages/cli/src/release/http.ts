@@ -7,7 +7,7 @@ export interface HttpRequest {
   headers: Record<string, string>
   body?: unknown
   idempotent: boolean
-  /** The name of the setting with the address. Error messages contain it. */
+  /** The name of the setting that contains the address. Error messages contain this name. */
   setting: string
 }
 
@@ -110,7 +110,7 @@ export function unreachable(cause: unknown, { url, setting, idempotent, timeoutM
   }
   if (/CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)) {
     return new CliError('usage', `the certificate of ${host} is not trusted (${code})`, {
-      nextStep: `if ${setting} is correct and has its own authority, set NODE_EXTRA_CA_CERTS to its PEM file`,
+      nextStep: `if ${setting} is correct, set NODE_EXTRA_CA_CERTS to the PEM file of the authority that issued the certificate`,
       cause,
     })
   }

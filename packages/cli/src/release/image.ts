@@ -106,7 +106,7 @@ const bootSettings = {
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
-  // Authentication is off, because the container has no network.
+  // Switches authentication off, because only this container can call the service.
   Auth__Mode: 'open',
   Trust__SigningKeys: newSecret(),
 }

@@ -83,7 +83,7 @@ interface Plan {
   before: Before
 }
 
-/** Checks all conditions of a release, the fastest first. */
+/** Checks all conditions of a release, and begins with the fastest checks. */
 async function check(context: Context): Promise<Plan> {
   const { service, operator, out, signal } = context
   const vars = await requireConfigVars(service, context.env, out)
