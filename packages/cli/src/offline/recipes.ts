@@ -34,7 +34,7 @@ export interface Recipe {
   folder: string
   from: string[]
   args: Record<string, string>
-  /** Content outside the folder on which the image depends. */
+  /** Further sources of the image, which are not in the folder, such as a version. */
   content: string[]
   standIn?: string
   needs: Tool[]
