@@ -19,7 +19,7 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
 /** Chromium's error when a network interface changes during a request. It also affects requests to loopback. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-/** After such a change, Chromium may show its page of errors, or load the address again without a request. */
+/** Returns true if the network changed. Chromium may then show its error page, or automatically load the address again. */
 const isChange = ({ message }: Error, address: string) =>
   [networkChanged, 'another navigation to "chrome-error:', `another navigation to "${address}"`].some((sign) =>
     message.includes(sign),

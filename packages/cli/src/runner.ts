@@ -59,7 +59,7 @@ export interface Runner {
   /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   lastStore: () => Store
-  /** Returns the location of the store's data from the last start. */
+  /** Returns the location of the store's data, such as a volume. Returns undefined if there is no data. */
   dataOf: (store: Store) => Promise<string | undefined>
 
   /** Starts all stopped parts and waits until all services consume. */
@@ -76,7 +76,7 @@ export interface Runner {
   status: () => Promise<StackStatus>
   runningServices: () => Promise<ServiceProbe[]>
   logNames: () => Promise<readonly string[]>
-  /** Shows the end of logs. With `follow`, it also shows new lines until Ctrl-C, or until its output is closed. */
+  /** Shows the end of logs. With `follow`, it also shows new lines until Ctrl-C, or until the output is closed. */
   logs: (names: readonly string[], options: LogOptions) => Promise<void>
 
   /** Returns the addresses of the stack, even if it does not run. */

@@ -117,7 +117,7 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
 
 export function describeConflict({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
-  // Outgoing connections may use ports of the stack, which are in the ephemeral range of some machines.
+  // An outgoing connection can use a port of the stack if this port is in the machine's ephemeral range.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
   // AirPlay of macOS uses port 5000.
   const isAirPlay = owner?.command.startsWith('ControlCenter')

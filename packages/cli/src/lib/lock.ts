@@ -101,7 +101,10 @@ function readOwner(file: string): Owner | undefined {
   return undefined
 }
 
-/** Removes a dead lock. Only one of several waiting processes can rename it. A process that has renamed a new lock by mistake restores it. */
+/**
+ * Removes the lock of a dead owner. Only one of several waiting processes can rename this lock. A process that has renamed a new lock by mistake
+ * restores it.
+ */
 function breakLock(file: string): void {
   const aside = `${file}.broken.${process.pid}`
   try {

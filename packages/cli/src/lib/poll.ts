@@ -10,7 +10,7 @@ interface PollOptions {
 
 const startTimeoutMs = 60_000
 
-/** The least time for an answer, in milliseconds, even if the timeout is shorter. */
+/** The time that a call may always take, in milliseconds, even if the timeout is shorter. */
 const leastAnswerMs = 1_000
 
 /**
@@ -50,7 +50,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** Throws an error with `what` if `poll` returns no answer. */
+/** Throws an error that names `what` if `poll` returns no answer. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,

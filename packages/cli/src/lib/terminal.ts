@@ -13,7 +13,7 @@ export function print(line = ''): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Prints lines with the seconds since the first call of `timed`. */
+/** Returns a function that prints a line with the seconds since the call of `timed`. */
 export function timed(): (line: string) => void {
   const startedAt = performance.now()
   return (line) => {

@@ -31,7 +31,7 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/** Also creates missing secrets. The default store is that of the last start. */
+/** Creates a plan and the missing secrets. The default store is that of the last start. */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -69,7 +69,7 @@ export interface ServiceTokens {
   app: string
   /** The token that the service sends to the sidecar (DAPR_API_TOKEN). */
   dapr: string
-  /** The token that the monitor sends to the service. */
+  /** The token that the monitor sends to the service to request a dry run. */
   dryRun: string
 }
 

@@ -45,7 +45,7 @@ function isClosed(path: string): boolean {
 }
 
 /**
- * Creates the database files once. Otherwise waits until a killed server has released them.
+ * Creates the database files if they are missing. Otherwise waits until a killed server has released them.
  * @throws {CliError} `process-died` with the output of initdb
  */
 export async function preparePostgresql(folder: string): Promise<void> {

@@ -81,7 +81,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Returns the variable with the monitor's address, to which services link, unless the environment sets it. */
+/** Returns the variable with the monitor's address, to which services link. Returns no variable if the environment sets it. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)

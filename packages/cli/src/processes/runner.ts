@@ -86,7 +86,7 @@ function reach(): Reached {
   }
 }
 
-/** Also stops services and sidecars that run without traces, so that the caller starts them again with traces. */
+/** Starts the observers. Stops services and sidecars that run without traces, so that the caller starts them again with traces. */
 async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()

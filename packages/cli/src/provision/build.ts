@@ -103,7 +103,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
     await runTool('go', ['build', ...flags, '-o', file, program.package], {
       cwd: source.Dir,
       env: { ...environment, CGO_ENABLED: '0' },
-      // With -v, go prints the name of each compiled package, and downloads with a prefix.
+      // With -v, go prints the name of each compiled package. Lines about downloads have a prefix.
       onLine: (line) => {
         if (line.startsWith('go: ')) downloaded += 1
         else compiled += 1
