@@ -144,7 +144,7 @@ ${targets.join('')}`
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 
-/** Returns components/subscriptions.<service>.yaml: the component for each consumed topic. */
+/** Returns components/subscriptions.<service>.yaml: the components that deliver each consumed topic. */
 export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'

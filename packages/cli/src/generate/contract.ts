@@ -57,7 +57,7 @@ function examples(): { description: string; envelope: ReceivedEnvelope }[] {
     .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
 }
 
-/** Returns the publisher of an example: an outside publisher if it may publish the event, otherwise the service that does. */
+/** Returns the publisher of an example: an outside publisher if it may publish the event, otherwise the service that publishes it. */
 function publisherOf(event: string): { AppId: string; AppName: string } {
   const service = services.find(({ publishes }) => Object.values(publishes).flat().includes(event))
   return service && !topicOfEvent(application, event)?.outside.includes(event)
@@ -75,5 +75,5 @@ export function bundledSchemas(): [string, string | undefined][] {
   ]
 }
 
-/** Returns an empty list for a missing folder, because a new application has no folder yet. */
+/** Returns an empty list for a missing folder, because a new application does not have this folder yet. */
 const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])

@@ -105,7 +105,7 @@ const panelsOfAll: OwnPanels = {
     9: {
       title: 'From the cause to the reaction',
       description:
-        'The time from the moment when an event reached the log until a service handled the event that it caused.',
+        'The time from the moment when an event reached the log until a service handled the effect of this event.',
       queries: queriesOf('').latency,
     },
   },

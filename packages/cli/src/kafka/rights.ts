@@ -48,8 +48,8 @@ export interface Right {
 }
 
 /**
- * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer also reads all these
- * topics, because a rebuild needs the service's own events, and leaves out events that are dead letters.
+ * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer reads the consumed and
+ * produced topics, and their dead letters. It needs both for a rebuild, which leaves out events that are dead letters.
  */
 export function serviceRights({
   name: user,

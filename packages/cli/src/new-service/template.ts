@@ -133,14 +133,14 @@ export function heardEvent(name: string | undefined, app: Application = applicat
     isGuid(event, field),
   )
   if (key === undefined) {
-    throw new CliError('usage', `${event} has no field with a GUID, by which the service could store documents`, {
+    throw new CliError('usage', `${event} has no GUID field, which the service needs for the ids of documents`, {
       nextStep: 'choose another EVENT, or add such a field to its schema',
     })
   }
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** Also checks that the event has the field, because the topic's key may be a field of other events only. */
+/** Also checks that the event has the field, because perhaps only other events of the topic have it. */
 const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {

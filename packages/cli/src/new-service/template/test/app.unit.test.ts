@@ -42,7 +42,7 @@ describe('spare-part-service', () => {
     expect([await effectOf(event), sidecar.calls.transact]).to.deep.equal([effect, writes])
   })
 
-  it('requests another delivery of an event while its store is down', async () => {
+  it('requests another delivery of an event while the store is down', async () => {
     const event = subject.event()
     sidecar.failures.transact.push(new SidecarError('call', new Error('connection refused')))
     expect(await deliver(event)).to.equal('RETRY')

@@ -35,7 +35,7 @@ export function earlier(known: SparePart | undefined, other: SparePart): SparePa
 /** Returns the sort key: the time, then the content. */
 const rankOf = (item: SparePart) => new Date(item.createdAt).toISOString() + JSON.stringify(item)
 
-/** A refused request. The code is `not-found` for an unknown id; its event may arrive later. */
+/** A refused request for an unknown id. The event for this id may arrive later. */
 export class SparePartError extends Error {
   readonly code = 'not-found'
 }
