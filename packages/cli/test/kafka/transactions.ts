@@ -33,7 +33,7 @@ export function transactions(planned: () => Plan): void {
       await eventually(async () => (await transactionsWarning(kafka())) === undefined, 'the rule to be back')
     })
 
-    it('causes warnings for operators and services if it is missing, and the check changes nothing', async () => {
+    it('causes warnings for operators and services if it is missing; the checks create no topic', async () => {
       await removeRule()
       try {
         await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
@@ -48,7 +48,7 @@ export function transactions(planned: () => Plan): void {
       }
     })
 
-    it('requires an authorizer; operators and services warn without one', async () => {
+    it('requires an authorizer; without one, operators and services get warnings', async () => {
       await runningStack(planned(), false).kill('kafka')
       const broker = entryOf(processSpecs(planned()), 'kafka')
       startProcess(planned().folder, { ...broker, args: [...broker.args, '--override', 'authorizer.class.name='] })
@@ -59,7 +59,7 @@ export function transactions(planned: () => Plan): void {
   })
 }
 
-/** Returns the warning in the log of a service. The service logs it after it has become ready. */
+/** Runs the readiness check of a service. Returns the warning of this check, which may come after the result of the check. */
 async function warningOfService({ ports }: Plan): Promise<string> {
   const warnings: string[] = []
   const Brokers = localKafka(ports.kafka).bootstrapBrokers.join()

@@ -12,7 +12,7 @@ describe('freePorts', () => {
     for (const child of children.splice(0)) child.kill()
   })
 
-  /** Returns the ports that `freePorts` returns in another live process. All these processes have the same random numbers. */
+  /** Returns the ports that `freePorts` returns in a new process, which keeps running. All these processes get the same random numbers. */
   async function givenToAnother(): Promise<number[]> {
     const script = `
       let seed = 1

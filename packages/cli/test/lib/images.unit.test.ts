@@ -7,7 +7,7 @@ import { everyStackImage, observerImages, prometheusImage, testImages } from '..
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
-/** Options of the YAML parser. `!reset` is a tag of Compose. */
+/** Options of the YAML parser, with Compose's tag `!reset`. */
 const parsing = { merge: true, customTags: [{ tag: '!reset', resolve: () => null }] }
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
@@ -38,7 +38,7 @@ describe('external images', () => {
 
   for (const [index, image] of [...testImages, prometheusImage].entries()) {
     const { folder, from, args } = recipeOf(image)
-    it(`${image} has a recipe with its base images, which are built first`, () => {
+    it(`${image} is built after its base images, which its recipe lists`, () => {
       const dockerfile = from.length > 0 ? read(folder, 'Dockerfile') : ''
       expect(startsFrom(dockerfile, args)).to.have.members(from)
       expect(testImages.slice(0, index)).to.include.members(from)

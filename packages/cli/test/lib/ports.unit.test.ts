@@ -90,7 +90,7 @@ describe('localPorts, freePorts and requireFreePorts', () => {
     expect(second).to.include(`port ${port} (order-sidecar grpc) is in use by pid ${process.pid}`)
   })
 
-  it('names the setting of macOS that stops AirPlay if it uses a port', () => {
+  it('names, if AirPlay uses a port, the setting of macOS that stops AirPlay', () => {
     const owner = { pid: 512, listens: true, command: 'ControlCenter' }
     expect(describeConflict({ port: 5000, use: 'order-service http' }, owner)).to.equal(
       'port 5000 (order-service http) is in use by pid 512 (ControlCenter): ' +

@@ -53,7 +53,7 @@ describe('the lint rule no-spread-arguments', () => {
     })
   }
 
-  it('checks files with JSX, and scripts, too', () => {
+  it('checks files with JSX, and also scripts', () => {
     for (const path of ['page/sample.tsx', 'static/sample.js', 'sample.mjs']) {
       expect(problems('first.push(...data)', path), path).to.have.length(1)
     }

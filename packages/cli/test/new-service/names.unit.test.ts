@@ -31,7 +31,7 @@ describe('namesOf', () => {
     'a--b-service',
   ]
   const long = `${'x'.repeat(33)}-service`
-  // Names that JavaScript or the code already uses.
+  // The last two names need the types Date and Page. JavaScript already has Date, and `code` already has Page.
   for (const name of [...bad, long, 'date-service', 'page-service']) {
     it(`refuses the name ${name || '(empty)'}`, () => {
       expect(() => namesOf(name, code))

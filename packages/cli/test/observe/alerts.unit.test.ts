@@ -17,7 +17,7 @@ const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
 }
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)
-/** The alert of the objective in services.json. Its heading in the manual must be the same for every objective. */
+/** The alert of the objective in services.json. The manual describes it under ObjectiveMissed, whatever the objective is. */
 const objectiveAlert = 'OrdersPaidLate'
 const manual = read('docs/observability.md')
 

@@ -12,13 +12,13 @@ const placesIn = (text: string) => {
 }
 
 describe('the configuration of Jaeger', () => {
-  it('listens only to this machine and shows our page if Jaeger is a process', () => {
+  it('accepts connections only from this machine, and shows our page, if Jaeger is a process', () => {
     const { assets, ...places } = placesIn(localJaeger({ ...defaultPorts, otlp: 1, jaeger: 2 }))
     expect(places).to.deep.equal({ otlp: '127.0.0.1:1', page: '127.0.0.1:2' })
     expect(existsSync(join(assets, 'index.html'))).to.equal(true)
   })
 
-  it('listens to other containers and shows the image’s page if Jaeger is a container', () => {
+  it('accepts connections from other containers, and shows the image’s page, if Jaeger is a container', () => {
     const places = { otlp: '0.0.0.0:4318', page: '0.0.0.0:6686', assets: `\${env:TRACE_PAGE:-}` }
     expect(placesIn(containersJaeger())).to.deep.equal(places)
   })

@@ -41,7 +41,7 @@ describe('prometheus.yml', () => {
     )
   })
 
-  it('labels each service with its name, for containers, with or without the ending -service', () => {
+  it('labels, for containers, each service with its full name, whether or not it ends with -service', () => {
     const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
     for (const { relabel_configs: rules = [] } of found.slice(0, 2)) {
       const nameOf = (pods: string) => rules.find(({ regex }) => new RegExp(`^(?:${regex})$`).test(pods))?.replacement

@@ -51,7 +51,7 @@ describe('a PostgreSQL server as a process', () => {
     expect(await refusal(wrong.href)).to.match(/password authentication failed/)
   })
 
-  it('starts immediately after it and its parent were killed, with all committed data', async () => {
+  it('starts again, with all committed data, immediately after the server and its parent were killed', async () => {
     const uri = inDatabase(server.uri, 'first')
     await ask(uri, 'CREATE TABLE committed AS SELECT 8 AS number')
     const state = processState(folder, 'postgresql')

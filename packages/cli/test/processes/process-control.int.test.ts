@@ -97,7 +97,7 @@ describe('a process of the stack', () => {
     expect(await eventually(() => log() || undefined, 'it has printed')).to.equal('undefined debug\n')
   })
 
-  it('ends, if it dies, the wait for its readiness with an error that has its exit code and log', async () => {
+  it('causes an error with its exit code and log if it dies while a command waits for it', async () => {
     startScript(folder, 'kafka', `console.log('first line'); console.log('last line'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)

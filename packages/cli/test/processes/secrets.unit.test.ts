@@ -15,7 +15,7 @@ const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 describe('stackTokens, stackPassword and localCertificate', () => {
   afterEach(removeFolders)
 
-  it('creates three different tokens for each service only once, in a file that only its owner can read', () => {
+  it('creates three different tokens for each service, and later reads them from a file that only its owner can read', () => {
     const folder = temporaryFolder()
     const tokens = stackTokens(folder)
     expect(Object.keys(tokens)).to.deep.equal(services.map(({ name }) => name))
@@ -25,7 +25,7 @@ describe('stackTokens, stackPassword and localCertificate', () => {
     expect(modeOf(join(folder, 'secrets.json'))).to.equal('600')
   })
 
-  it('adds secrets for a new service or purpose, and keeps the others', () => {
+  it('adds secrets for a new service or purpose, and keeps the existing secrets', () => {
     const folder = temporaryFolder()
     const [first] = services
     const known = { [first?.name ?? '']: { app: 'a', dapr: 'd' } }

@@ -7,7 +7,7 @@ import { checkHash, hashes } from '../../src/provision/build.ts'
 describe('packages/cli/hashes.json', () => {
   const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]
   for (const name of [...pinned.go, ...pinned.npm, ...pinned.maven, ...jars]) {
-    it(`contains the hash of ${name} (if it fails: make -C tools hashes)`, () =>
+    it(`contains the hash of ${name} (if this test fails: make -C tools hashes)`, () =>
       expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
   }
 
