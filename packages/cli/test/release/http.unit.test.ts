@@ -104,7 +104,7 @@ describe('createHttp', () => {
     expect(error.message).to.match(/127\.0\.0\.1:\d+ did not answer within 0\.05 s/)
   })
 
-  it('names the setting that contains the host if this host does not answer', async () => {
+  it('names, if the host does not answer, the setting that contains this host', async () => {
     server.close()
     const error = await refusal()
     expect(error.message).to.match(/cannot be reached \(ECONNREFUSED\)/)

@@ -27,7 +27,7 @@ describe('the journal of a release', () => {
     expect(readdirSync(join(folder, 'apps'))).to.have.length(1)
   })
 
-  it('keeps the state before an interrupted release when the next release continues it', () => {
+  it('keeps the state from before an interrupted release when the next release continues the interrupted one', () => {
     open().begin(before(1, { A: 'old' }), at)
     open().begin(before(2, { A: 'new', B: 'untouched' }), at)
     expect(open().read()?.before).to.deep.equal(before(1, { A: 'old', B: 'untouched' }))

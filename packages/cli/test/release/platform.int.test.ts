@@ -75,7 +75,7 @@ describe('the client of the platform’s API', () => {
     expect(context.text()).to.include(fake.app('my-app').webUrl)
   })
 
-  it('reports that nothing is released after the image was removed', async () => {
+  it('reports, after the image was removed, that nothing is released', async () => {
     const context = contextFor(fake)
     await context.platform.releaseImage(digestOf('a'))
     await untilUp(2)

@@ -10,7 +10,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const [ours, others] = [digestOf('a'), digestOf('b')]
 
-/** A fake docker with one named image. The file `name` has its id, and `pushed` has the id of the pushed image. */
+/** A fake docker with one named image. The file `name` has the id of this image, and the file `pushed` has the id of the pushed image. */
 const docker = `#!/bin/bash
 cd "$(dirname "$0")"
 command=$1

@@ -6,8 +6,8 @@ import { CliError } from '../../../src/lib/error.ts'
 const lockTimeoutMs = 10 * 60_000
 
 /**
- * Returns the path of docker-registry in PATH or the cache. The cache has an unpacked Debian package, because an installed one would start
- * a registry on the port of order-service.
+ * Returns the path of docker-registry in PATH or the cache. The cache has an unpacked Debian package, because an installed package would
+ * start a registry on the port of order-service.
  * @throws {CliError} `usage` if docker-registry is missing and this machine has no apt-get
  */
 export async function registryProgram(onProgress: (line: string) => void): Promise<string> {

@@ -74,12 +74,12 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   }
 }
 
-/** A script that runs a program until its parent ends or closes the pipe. */
+/** A shell script that runs a program until standard input ends. This input is a pipe from the parent, so it also ends with the parent. */
 const untilInputEnds = '"$@" & read -r; kill "$!"; wait'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
 
-/** Returns the JSON at a URL. It replaces `fetch`, which has no option for a trusted certificate. */
+/** Returns the headers and the JSON at a URL. This function replaces `fetch`, which has no option for a trusted certificate. */
 async function getJson(url: string, token: string, ca: string) {
   const outgoing = request(url, {
     ca,

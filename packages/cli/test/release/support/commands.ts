@@ -70,7 +70,7 @@ function noteArguments(seen: Set<string>): void {
     try {
       seen.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
     } catch {
-      // The command has ended.
+      // This process has ended since the folder was read.
     }
   }
 }

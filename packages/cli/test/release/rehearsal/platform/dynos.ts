@@ -32,7 +32,7 @@ export interface DynoOptions {
 
 const underWay = new WeakMap<AppState, Promise<void>>()
 
-/** Stops the processes of an app, and starts the wanted number for its newest release. Only one restart runs at a time. */
+/** Stops the processes of an app, and starts the wanted number of processes for the newest release. Only one restart runs at a time. */
 export function restart(app: AppState, options: DynoOptions): void {
   const before = underWay.get(app) ?? Promise.resolve()
   underWay.set(
