@@ -43,7 +43,7 @@ function withoutOuterLinks(file: string): string {
   return text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 }
 
-/** Returns the contract's modules. Without their types, these modules are JavaScript. */
+/** Returns the files of the contract's modules: their source as declarations, and the source without types as JavaScript. */
 function contractModules(): [name: string, text: string][] {
   const read = (name: string) =>
     readFileSync(join(contract, name), 'utf8')

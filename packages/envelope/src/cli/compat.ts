@@ -9,7 +9,7 @@ import { readOptions, UsageError } from './usage.ts'
 export const help = `Usage: envelope compat [--against FOLDER|COMMIT] [--schemas FOLDER]
 
 Compare the schemas with an earlier state. Only titles and descriptions of a published Version may change.
-For a new Version, print its compatibility with the previous Version, and the pointers of the rules that break it:
+For a new Version, print its compatibility with the previous Version, and the pointers of the rules that break compatibility:
 
   backward   every Payload of the old Version is valid in the new one
   forward    every Payload of the new Version is valid in the old one

@@ -11,7 +11,7 @@ import { didYouMean, readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope new NAME[@VERSION] --data JSON|@FILE|-
 
-Print a full envelope in one line, for \`envelope publish\`. If the data is invalid, print its problems. Default: the newest VERSION.
+Print a full envelope in one line, for \`envelope publish\`. If the data is invalid, print its problems. The default VERSION is the newest.
 
   --data JSON            the Payload; @FILE reads a file, - reads standard input
   --app-id GUID          or ENVELOPE_APP_ID: identifies your application, and never changes

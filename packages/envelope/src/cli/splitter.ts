@@ -25,8 +25,8 @@ const none = new Uint8Array()
 const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
- * Finds the documents in chunks of bytes. Documents are JSON texts that may span lines, JSON lines, or the items of a list. If the first document is
- * one line, every later line is treated as one document. A broken line then affects no other line.
+ * Finds the documents in chunks of bytes. A document is a JSON text on one or more lines, one of several JSON lines, or an item of a list.
+ * If the first document is one line, every later line is treated as one document. A broken line then affects no other line.
  */
 export class Splitter {
   readonly #findings: Findings

@@ -9,7 +9,7 @@ import { oneOf, readOptions } from './usage.ts'
 export const help = `Usage: envelope validate [--mode publisher|receiver] [--json] FILE...
 
 List the problems of each envelope in each FILE; - is standard input. A file has one envelope on one or more lines,
-a list of envelopes, or JSON lines. Only JSON lines need constant memory.
+a list of envelopes, or JSON lines. Memory stays constant only for JSON lines.
 
   --mode receiver    accept all envelopes that receivers accept, also reduced ones (default)
   --mode publisher   accept only the full variant

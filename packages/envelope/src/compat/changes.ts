@@ -96,7 +96,7 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
     const covers = keyword === 'enum' ? includesAll : typesCover
     return change(pointer, told, { backward: covers(now, old), forward: covers(old, now) })
   }
-  // A changed rule is treated as breaking backward and forward compatibility, because rules cannot be compared in general.
+  // Any other changed rule is treated as breaking backward and forward compatibility, because rules cannot be compared in general.
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 

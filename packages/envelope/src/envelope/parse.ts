@@ -137,8 +137,8 @@ export function upcast(event: Envelope): Envelope {
 const payloadSchemaOf = (Name: string, Version: number) => eventSchemas.get(typeOf({ Name, Version })) ?? {}
 
 /**
- * Converts a Payload from the first of these schemas to the last one, step by step. Each step removes a field that only one of the two schemas
- * declares. Then the newer schema's `x-upcast` adds fields.
+ * Converts a Payload from the first of these schemas to the last one. Each step goes from one schema to the next: it removes the fields that only
+ * one of the two declares. Then the newer schema's `x-upcast` adds fields.
  * @param schemas the schema of each version, in ascending order
  */
 export function upcastPayload(payload: object, schemas: readonly AnySchemaObject[]): Record<string, unknown> {
@@ -262,7 +262,7 @@ export function inexactFields(event: { Name: string; Version: number; Payload: o
   const payload = event.Payload as Record<string, unknown>
   const numbers = names.filter((name) => typeof payload[name] === 'number')
   if (numbers.length === 0) return []
-  // A number that is almost zero is read as zero.
+  // A number that is almost zero is read as zero, so a zero may be inexact.
   const mayBeInexact =
     numbers.some((name) => payload[name] === 0) || manyDigits.test(Buffer.from(bytes).toString('latin1'))
   if (!mayBeInexact) return []

@@ -35,8 +35,8 @@ export const personalNames: readonly string[] = [...new Set(everyField.filter(is
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * Returns a function that tests whether a name means one of `names`. The name may differ from it in case, separators and one typing mistake
- * (near-miss.ts), or contain it. Names of other fields in the contract never match.
+ * Returns a function that tests whether a name means one of `names`. The name may contain one of `names`, or differ from it in case,
+ * separators and one typing mistake (near-miss.ts). Names of other fields in the contract never match.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -50,7 +50,7 @@ export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   }
 }
 
-/** The names of objects that may have any fields. */
+/** The envelope's fields that are objects. These objects may have any fields. */
 export const openFields: readonly string[] = [...envelopeFields]
   .filter(([, { type }]) => type === 'object')
   .map(([name]) => name)

@@ -47,8 +47,8 @@ export function validateText(text: string, mode: Mode, isPlain: boolean): Verdic
 }
 
 /**
- * Validates a JSON value. A service gives the same result for Names and Versions that it handles. It skips other Names, and rejects other Versions
- * (`selectEvent`).
+ * Validates a JSON value. A service gives the same result for Names and Versions that it handles. The service skips other
+ * Names, and rejects other Versions (`selectEvent`).
  */
 export function validateDocument(document: unknown, mode: Mode): Verdict {
   return judge(document, mode, false)

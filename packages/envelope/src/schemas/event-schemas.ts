@@ -39,7 +39,7 @@ function readSchema(file: URL): { schema?: unknown; problem?: string } {
 
 export const supportedFormats = ['date', 'date-time'] as const
 
-/** Keywords that the generated types and documents and the comparison of versions support. */
+/** Keywords that all tools support: the generators of types and documents, and the comparison of versions. */
 const rules = [
   ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'not'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],

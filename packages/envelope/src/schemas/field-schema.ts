@@ -35,7 +35,7 @@ export function isRequiredField(type: EventType | EventName, field: string): boo
   return schemaOf(type).required.has(field)
 }
 
-/** Returns true if all fields that the schema names are equal. */
+/** Returns true if both payloads have equal values in all fields that the schema names. */
 export function isSamePayload<T extends EventType | EventName>(
   type: T,
   one: PayloadOf<T>,

@@ -33,7 +33,7 @@ export function bundle(type: string, variant: Variant): AnySchemaObject {
   const local = (value: unknown) => withLocalRefs(value, (name) => used.add(name))
   const bundled = local(whole) as AnySchemaObject
   const defs: Record<string, unknown> = {}
-  for (const name of used) defs[name] = local(shared[name]) // `local` adds names to `used` during this loop
+  for (const name of used) defs[name] = local(shared[name]) // `local` adds names to `used`, and this loop also visits these names
   return { ...bundled, $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 

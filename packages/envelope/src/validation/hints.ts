@@ -92,7 +92,7 @@ function namesNoDay(text: string): boolean {
   return date !== undefined && !isDay(date)
 }
 
-/** JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
+/** Returns true if the day exists. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
 export function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)

@@ -94,7 +94,7 @@ function below({ keys, isWhole }: Path, key: string): Path {
   return { keys: [...keys, key], isWhole }
 }
 
-/** Returns the position of a number in a part of a text that contains one value. Returns undefined if this value is not a number. */
+/** Returns the position of the number between `begin` and `end`. Returns undefined if the value there is not a number. */
 function numberAt(text: Uint8Array, begin: number, end: number): { from: number; to: number } | undefined {
   let [from, to] = [begin, end]
   while (from < to && (text[from] as number) <= 0x20) from += 1

@@ -6,7 +6,7 @@ export function fold(name: string): string {
 }
 
 /**
- * Returns a function that finds the known name that a wrong name probably means. Both may differ in case, separators and one edit.
+ * Returns a function that finds the known name that a wrong name probably means. The two names may differ in case, separators and one edit.
  */
 export function nearMissIn(known: Iterable<string>): (name: string) => string | undefined {
   const names = Array.from(known, (name) => ({ name, folded: fold(name) }))
