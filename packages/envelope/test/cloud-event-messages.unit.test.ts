@@ -146,7 +146,7 @@ describe('headers of a CloudEvent over HTTP', () => {
     for (const text of [String.raw`a\"b`, '"a"b"', String.raw`"a\"`, '"']) expect(read(text), text).to.equal(text)
   })
 
-  it('reads the same headers unchanged over Kafka', () => {
+  it('reads quotes and percent signs unchanged if the headers come over Kafka', () => {
     for (const text of ['"a"', String.raw`"a\"b"`, '%41', 'é']) expect(read(text, 'kafka'), text).to.equal(text)
   })
 })

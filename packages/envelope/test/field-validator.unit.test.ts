@@ -35,13 +35,13 @@ describe('fieldValidator', () => {
     expect(validate(null).map(({ message }) => message)).to.deep.equal(['must be an object, not null'])
   })
 
-  it('throws an error at its creation if the event does not have one of the fields', () => {
+  it('throws an error if one of the given fields does not exist in its event', () => {
     expect(() => fieldValidator({ name: ['OrderCreated@1', 'Customer'] })).to.throw('Customer')
   })
 })
 
 describe('isGuidField', () => {
-  it('returns true for fields that receivers convert to lower case', () => {
+  it('returns true for fields whose values receivers convert to lower case', () => {
     expect(isGuidField('PaymentApproved@1', 'OrderId')).to.equal(true)
     expect(isGuidField('PaymentApproved@1', 'Amount')).to.equal(false)
   })

@@ -112,7 +112,7 @@ describe('hints', () => {
     for (const [wanted, value] of others) expect(typeHint(wanted, value), `${wanted} ${value}`).to.equal(undefined)
   })
 
-  it('asks for a whole number if a Version is in quotes, and names the type to declare', () => {
+  it('asks for a number without quotes if a Version is in quotes, and names the type to declare', () => {
     const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
     for (const text of ['1', ' 12 ', '1.0']) expect(typeHint('integer', text), text).to.equal(hint)
     for (const text of ['v1', '', 'Infinity']) expect(typeHint('integer', text), text).to.equal(undefined)

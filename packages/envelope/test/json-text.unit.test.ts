@@ -15,7 +15,7 @@ describe('hiddenByParsing: duplicate keys', () => {
     )
   })
 
-  it('reports the keys from the root to each duplicate, in any spelling', () => {
+  it('reports the keys from the root to each duplicate key, even if the duplicates have different spellings', () => {
     expect(twice('{"a":1,"b":2,"a":3}')).to.deep.equal([['a']])
     expect(twice('{"a":1,"\\u0061":3}')).to.deep.equal([['a']])
     expect(twice('{"a":{"b":1,"c":{},"b":"\\"b\\":"}}')).to.deep.equal([['a', 'b']])
@@ -123,7 +123,7 @@ describe('decimalPlaces', () => {
     for (const [value, places] of cases) expect(decimalPlaces(value), String(value)).to.equal(places)
   })
 
-  it('returns at most two for any number of cents', () => {
+  it('returns at most 2 for an amount of whole cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e14 }), (cents) => {
         expect(decimalPlaces(cents / 100)).to.be.at.most(2)

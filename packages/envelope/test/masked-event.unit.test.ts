@@ -17,7 +17,7 @@ describe('maskedEvent', () => {
     })
   })
 
-  it('replaces a key that may be personal by its index, and masks items by the name of their list', () => {
+  it('replaces a key that may be personal by its index, and masks items of a list like a field with the name of the list', () => {
     const shown = maskedEvent({ Total: [1, 'Ada'], 'Ada Lovelace': { Id: orderId, nothing: null, is: true } })
     expect(shown).to.deep.equal({
       Total: [1, '*** (3 characters)'],

@@ -35,7 +35,7 @@ describe('parseMoment', () => {
     'add the time and an offset, such as T00:00:00Z': ['2026-02-30', '2026-01-31'],
   }
   for (const [hint, texts] of Object.entries(wrong)) {
-    it(`returns undefined, and its message has the hint to ${hint}`, () => {
+    it(`returns undefined, and momentProblem gives this hint: ${hint}`, () => {
       for (const text of texts) {
         expect(parseMoment(text), text).to.equal(undefined)
         expect(momentProblem(text), text).to.equal(`${form}; ${hint}`)

@@ -21,7 +21,7 @@ function nodes(): [version: string, program: string][] {
   return [...new Map(found.reverse())].filter(([version]) => Number(/\d+/.exec(version)) >= 20)
 }
 
-// The text is indented, so that its imports are not attributed to this file.
+// The text is indented, so that tools do not mistake its imports for imports of this file.
 const user = `
   import { createEnvelope, type Envelope, EnvelopeError, orderEvents, parseEvent, selectEvent, type Verdict, validateDocument } from '${name}'
   import { keyOf } from '${name}/kafka'

@@ -78,7 +78,7 @@ describe('parseEnvelope', () => {
     }
   })
 
-  it('finds numbers beyond a double at any level, and reports all of them with a short pointer', () => {
+  it('finds numbers that are too large for a double at any level, and reports them with one short pointer', () => {
     const deep = `${'['.repeat(61)}1e400${']'.repeat(61)}`
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' }, b: 1 }), `[${deep},-1e999]`)))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
@@ -121,7 +121,7 @@ describe('checkPayload', () => {
 })
 
 describe('EnvelopeError', () => {
-  it('carries its name and code', () => {
+  it('contains a name and a code', () => {
     const error = errorOf(() => parseEvent(bytesOf('{}')))
     expect(error).to.include({ name: 'EnvelopeError', code: 'not-an-envelope' })
   })
@@ -146,7 +146,7 @@ describe('EnvelopeError', () => {
     )
   })
 
-  it('keeps a cause that contains no part of the document', () => {
+  it('keeps a cause only if the cause contains no part of the document', () => {
     expect(errorOf(() => parseEvent(Uint8Array.of(0xff))).cause).to.be.instanceOf(TypeError)
     expect(errorOf(() => parseEvent(bytesOf('{"TaxId": GB-1}'))).cause).to.equal(undefined)
   })

@@ -49,7 +49,7 @@ describe('problems of a document', () => {
     ])
   })
 
-  it('lists only the Version if it is not a number, because it decides how to read the Payload', () => {
+  it('reports only the Version if its type is wrong, because the Version decides how to read the Payload', () => {
     const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
     const problem = `/Version must be a whole number, not a string (${hint})`
     expect(problemsOf(reduced({ Version: '1', Payload: {} }))).to.deep.equal([problem])

@@ -9,7 +9,7 @@ interface Found {
   flaw?: string
 }
 
-/** Returns the findings of chunks. Each chunk is overwritten after it is read, as in a pool of buffers. */
+/** Returns the documents and flaws that a Splitter finds in the chunks. */
 function found(...chunks: (string | Uint8Array)[]): Found[] {
   const all: Found[] = []
   const splitter = new Splitter({

@@ -126,7 +126,7 @@ describe('compatibilityOf', () => {
     ],
   ]
   for (const [what, before, after, expected] of cases) {
-    it(`reports ${expected} compatibility of ${what}`, () => {
+    it(`reports the compatibility “${expected}” for ${what}`, () => {
       expect(compatibilityOf(changesBetween(before, after))).to.equal(expected)
       const back = { full: 'full', backward: 'forward', forward: 'backward', breaking: 'breaking' }[expected]
       expect(compatibilityOf(changesBetween(after, before)), 'in the opposite direction').to.equal(back)
