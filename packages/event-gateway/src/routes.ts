@@ -96,7 +96,7 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
       scope: 'events:write',
       summary: 'Validate envelopes without publishing them',
       description:
-        'One envelope, a list, or one per line (`application/x-ndjson`). Returns the problems of each, as `envelope validate` does.',
+        'Accepts one envelope, a list, or one envelope per line (`application/x-ndjson`). Returns the problems of each envelope, as `envelope validate` does.',
       input: {
         items: envelopes,
         mode: queryWord('mode', modes, {

@@ -30,7 +30,7 @@ export function gatewayIn(root: URL): ServiceDefinition {
       items: {
         type: 'array',
         items: { type: 'object' },
-        description: 'The known outcome of each envelope.',
+        description: 'The outcome of each envelope. Absent if the gateway checked no envelope.',
       },
     },
     create(context) {

@@ -38,7 +38,7 @@ describe('itemsOf', () => {
     expect(refusalOf(' \n\r\n\n', bodyTypes.lines)).to.equal('nothing-sent')
   })
 
-  it(`returns at most ${maxItems} envelopes`, () => {
+  it(`returns up to ${maxItems} envelopes, and rejects a body with more`, () => {
     const many = (count: number) => `[${Array(count).fill('{}').join()}]`
     expect(items(many(maxItems))).to.have.length(maxItems)
     expect(items('{}\n'.repeat(maxItems), bodyTypes.lines)).to.have.length(maxItems)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
 import { root } from './location.ts'
 
-/** Status 0 means that the monitor does not answer. */
+/** Reports a failed request. Its status is 0 if the monitor does not answer. */
 export class ApiProblem extends Error {
   readonly problem: Problem
 
