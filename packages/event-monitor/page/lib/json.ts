@@ -159,7 +159,7 @@ export function pointerRanges(text: string): Map<string, Range> {
   return ranges
 }
 
-/** Returns the range of a pointer, or of its nearest parent. The default is the first character. */
+/** Returns the range of a pointer. If the text has no such value: the first character of the nearest parent. */
 export function rangeOf(ranges: Map<string, Range>, pointer: string): Range {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const range = ranges.get(at)

@@ -76,7 +76,7 @@ export interface Bar {
   to: number
 }
 
-/** Returns the bars, each from a cause to its effect, that cross the steps `[first, end)`. */
+/** Returns the bars that cross the steps `[first, end)`. A bar leads from a cause to its effect. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
     cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],

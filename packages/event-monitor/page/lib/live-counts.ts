@@ -37,7 +37,7 @@ export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
   return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
 }
 
-/** Adds events to the bucket of a time. New buckets replace the oldest buckets. */
+/** Adds events to the bucket that contains the time `at`. New buckets replace the oldest buckets. */
 export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
   const index = Math.floor((at - strip.from) / strip.step)
   const over = Math.max(0, index - strip.counts.length + 1)

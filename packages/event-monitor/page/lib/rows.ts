@@ -21,7 +21,7 @@ export class RowBuffer {
     this.#keys.clear()
   }
 
-  /** @param leftOut number of further new events, which have no row */
+  /** @param leftOut number of new events that are not among `rows` */
   addNewer(rows: readonly EventRow[], leftOut: number): void {
     const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
     const last = rows.at(-1) ?? rows[0]

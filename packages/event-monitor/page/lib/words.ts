@@ -53,7 +53,7 @@ export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 403)
     return 'Sign in with a key or token that has this scope. To create a key, run ./orderflow api-key (docs/access.md).'
   if (status === 404) return 'Use the search above to find a GUID or a word.'
-  if (status === 409) return 'The data has changed in the meantime. Reload the page and check it again.'
+  if (status === 409) return 'The data has changed in the meantime. Reload the page and check the data again.'
   if (status === 429) return 'Too many requests. Wait a moment.'
   if (status >= 500) return 'Run make logs SERVICE=event-monitor for details. This page tries again automatically.'
 

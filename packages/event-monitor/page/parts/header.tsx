@@ -196,7 +196,7 @@ function Help({ close }: { close: () => void }) {
       </p>
       <p>
         The page shows <code>***</code> instead of a personal value. To show others the same events, send them the
-        address of the page. It contains the filters and absolute times.
+        address of the page. The address contains the filters and absolute times.
       </p>
       <p>
         <a href="/licenses.txt">Licenses of the software in this page</a>

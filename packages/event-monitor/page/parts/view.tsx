@@ -12,7 +12,7 @@ import { Time } from './marks.tsx'
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
-  /** The completeness of an answer. Default: the newest report of the stream. */
+  /** The completeness of an answer, which is shown until the stream reports a newer one. */
   complete?: Completeness | null | undefined
   /** The number of shown items, such as `50 of 12,345 events`. */
   shown?: string | undefined

@@ -29,7 +29,7 @@ describe('the dead letters view', () => {
     expect(await page.locator('input[type=checkbox]').count()).to.equal(42)
   })
 
-  it('names every service that rejected a record in the group, the entry and the history', async () => {
+  it('shows in the group, the entry and the history which services rejected a record', async () => {
     const page = await tests.open('/dead?group=g1')
     await page.getByText('42 of 42 shown').waitFor()
     const rows = page.locator('tr', { hasText: 'order-service, payment-service' })
@@ -59,7 +59,7 @@ describe('the dead letters view', () => {
     await page.waitForURL('**/dead?group=g1')
   })
 
-  it('shows the changes of an edit, checks the edit while the user types, and replays it once', async () => {
+  it('shows the changes of an edit, checks the edit while the user types, and replays the edited event once', async () => {
     const page = await tests.open(path)
     await page.getByText('services would reject this event again').waitFor()
     expect(await page.getByRole('button', { name: 'Replay unchanged' }).isDisabled()).to.equal(true)
@@ -132,7 +132,7 @@ describe('the dead letters view', () => {
     await fixTotal(page)
     await page.getByText('ready: every service would accept this event').waitFor()
     const attempt = failAgain()
-    const warning = page.getByRole('alert').filter({ hasText: 'failed again after you edited it' })
+    const warning = page.getByRole('alert').filter({ hasText: 'this event was replayed and failed again' })
     await warning.waitFor()
     expect(await warning.innerText())
       .to.contain('orderevents/1/1204')

@@ -94,7 +94,7 @@ interface DrawingProps {
   open: (index: number) => void
 }
 
-/** Distances below the top of a step: of its text, of its line, and of the lines that lead to consumers. */
+/** Distances from the top of a step to its text, to its line, and to the lines that lead to consumers. */
 const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {

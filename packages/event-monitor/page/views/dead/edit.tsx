@@ -211,7 +211,7 @@ interface StaleProps {
 const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
   <div class="problem" role="alert">
     <h2>
-      <span aria-hidden="true">✕</span> This event was replayed and failed again after you edited it
+      <span aria-hidden="true">✕</span> Since your edit, this event was replayed and failed again
     </h2>
     <p>
       Your edit is for the attempt at <PositionLink position={edited} />. The newest attempt is at{' '}

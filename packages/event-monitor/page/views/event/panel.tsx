@@ -158,7 +158,7 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
         </p>
       ) : (
         <p>
-          <State kind="good">this publisher may publish this event</State>
+          <State kind="good">this publisher is allowed to publish this event</State>
         </p>
       )}
     </section>

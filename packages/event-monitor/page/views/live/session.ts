@@ -20,7 +20,7 @@ import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
 import { positionText } from '../../lib/route.ts'
 import { type Line, RowBuffer } from '../../lib/rows.ts'
 
-/** Exact numbers since the view was opened. */
+/** Exact numbers of events since the view was opened. */
 export interface Counters {
   matched: number
   invalid: number
@@ -59,7 +59,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** False for a filter with an end time, because it matches no new events. */
+  /** False for a filter with an end time, because such a filter matches no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -116,7 +116,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Includes the millisecond of the oldest row, because the next page can have more of its events.
+      // Includes the millisecond of the oldest row, because the next page can have more events of this millisecond.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
