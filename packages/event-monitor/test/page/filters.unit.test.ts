@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chipsOf, filterOf, isChosen, searchOf, toggled } from '../../page/lib/filters.ts'
 
 describe('the filters of the page', () => {
-  it('reads the same filter from the address that it writes', () => {
+  it('writes a filter to an address, and reads the same filter from this address', () => {
     const filter = {
       topic: ['orderevents', 'a&b=c'],
       name: ['OrderCreated'],

@@ -16,7 +16,7 @@ describe('jsonLines', () => {
     )
   })
 
-  it('puts each fault at its line, or at the line of its parent', () => {
+  it('puts each fault at the line of its value, or at the line of the parent if the value is missing', () => {
     const faults = [
       { pointer: '/Payload/Total', message: 'must be number' },
       { pointer: '/Payload/a~1b/0', message: 'is odd' },
@@ -55,7 +55,7 @@ describe('pointerRanges', () => {
     expect(['/a/0', '/a/1/b~1c', '/d'].map(at)).to.deep.equal(['1', '"b/c": "x\\"}"', '"d" : null'])
   })
 
-  it('returns the range of the parent if a value is missing', () => {
+  it('returns the first character of the parent if a value is missing', () => {
     expect(at('/a/1/z')).to.equal('{')
     expect(at('/z')).to.equal('{')
   })

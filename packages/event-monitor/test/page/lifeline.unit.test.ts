@@ -14,7 +14,7 @@ describe('the lifeline', () => {
     }
   })
 
-  it('shows idle times as lines in the compact form, and as empty space in the other form', () => {
+  it('shows idle times as lines in the compact form, and as empty space in the wide form', () => {
     const [compact, wide] = [lifelineOf(short, 1000, true), lifelineOf(short, 1000, false)]
     expect([...compact.idle.keys()]).to.deep.equal([2, 5])
     expect(compact.idle).to.deep.equal(wide.idle)
@@ -49,7 +49,7 @@ describe('the lifeline', () => {
     ])
   })
 
-  it('adds notes to a step about a duplicate, a wrong clock or a missing cause', () => {
+  it('adds notes about a duplicate, a wrong clock or a missing cause to a step', () => {
     const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
     expect(notes[0]?.[0]).to.match(/^the cause .* is not in the index$/)
     expect(notes[4]).to.deep.equal(['duplicate of step 4'])

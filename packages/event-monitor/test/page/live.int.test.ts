@@ -51,7 +51,7 @@ describe('the live view', () => {
     await eventually(() => requests() > before, 'a request for the newest page')
   })
 
-  it('pauses while the user scrolls, and loads older rows once each', async () => {
+  it('pauses while the user scrolls, and loads each older row once', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const pages = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events')

@@ -4,7 +4,7 @@ import { hrefs, positionIn, positionText, routeOf } from '../../page/lib/route.t
 describe('the paths of the page', () => {
   const position = { topic: 'order events/ä', partition: 2, offset: '9007199254740993' }
 
-  it('reads the original view, id and position from each link of the page', () => {
+  it('finds the view, id and position for which a link was created', () => {
     expect(routeOf(hrefs.event(position))).to.deep.equal({ view: 'event', position })
     expect(routeOf(hrefs.conversation('a/b'))).to.deep.equal({ view: 'conversation', correlationId: 'a/b' })
     expect(routeOf(hrefs.entry('x y'))).to.deep.equal({ view: 'dead-entry', entry: 'x y' })
