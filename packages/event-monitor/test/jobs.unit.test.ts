@@ -150,7 +150,7 @@ describe('a replay job', () => {
     expect(sent).to.have.length(ids.length)
   })
 
-  it('accepts an Idempotency-Key again if its first request was refused', async () => {
+  it('accepts an Idempotency-Key again if the first request with this key was refused', async () => {
     const refused = replays.start(request({ key: 'k', fingerprint: 'other' }), async () => {
       throw new Error('no such dead letter')
     })
@@ -180,7 +180,7 @@ describe('a replay job', () => {
     expect(ledger.audit(100)).to.deep.equal([])
   })
 
-  it('counts a replay as its own if it published the event and was killed before it stored the outcome', async () => {
+  it('counts a replay as its own if the job was killed after it published the event and before it stored the outcome', async () => {
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })

@@ -58,10 +58,10 @@ describe('the index on a full disk', () => {
   }
 
   for (const [title, segmentEvents] of [
-    ['within a segment', 100_000],
+    ['in the middle of a segment', 100_000],
     ['at the end of a segment', 40],
   ] as const) {
-    it(`equals an index on a large disk after its own disk was full ${title} and has space again`, async () => {
+    it(`contains all events after its disk was full ${title} and then had space again`, async () => {
       const topics = ['orderevents', 'orderevents.dead']
       const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
       const good = testIndex({ segmentEvents, keepEvents: 100_000 })

@@ -206,7 +206,7 @@ describe('reads of the index', () => {
     expect([first?.previous, first?.following?.offset]).to.deep.equal([null, '1'])
   })
 
-  it('lists an event until its expected reaction arrives, and omits it if the reaction arrived first', () => {
+  it('finds the missing reaction of an event until the reaction arrives, and finds none if the reaction arrived first', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
     const idOf = (position: number) =>
       ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId

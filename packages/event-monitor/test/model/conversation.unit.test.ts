@@ -140,7 +140,7 @@ describe('a conversation', () => {
       })
     })
 
-    it('shows an event as handled only if the service’s position is known and is behind the event', () => {
+    it('shows an event as handled only if the service’s position is known and comes after the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
       const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
       expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
