@@ -38,7 +38,10 @@ export interface Step {
   from: string
   to: string
   row: EventRow
-  /** Index of the step that caused this step. For `dead-letter`, `replay` and `handled`: the step of the record. */
+  /**
+   * Index of the step that caused this step. For `dead-letter` and `handled`: the step of the record. For `replay`: the
+   * step of the dead letter, or of the first failed record if the dead letter is missing.
+   */
   cause: number | null
   depth: number
   isEdited: boolean

@@ -17,7 +17,7 @@ export interface DeadLetterGroups {
   complete: Completeness
 }
 export interface DeadLetterGroup {
-  /** A digest of the problem, which `group=` and replay jobs use. */
+  /** A digest of the problem. Requests name the group by this id. */
   id: string
   services: string[]
   reason: string
@@ -74,7 +74,10 @@ export interface DeadLetterDetail {
   refusals: string[]
 }
 
-/** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`. It publishes nothing. */
+/**
+ * `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`: checks if the event can be replayed, and
+ * publishes nothing.
+ */
 export interface CheckRequest {
   edited?: EditedDocument
   /** The request fails with 409 if this is no longer the newest open attempt. */

@@ -20,7 +20,7 @@ export interface Fault {
  * - `foreign`: a valid envelope of an event without a schema, which receivers ignore;
  * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (a name similar to a known one), `unknown-version`,
  * `invalid-payload`: events that receivers reject;
- * - `untrusted`: valid, but its publisher may not publish it (by trust.json or the signature);
+ * - `untrusted`: valid, but its publisher may not publish it, according to trust.json or the signature;
  * - `dead-letter`, `replay-note`, `other`: records of a dead-letter topic.
  */
 export const validities = [
@@ -39,7 +39,7 @@ export const validities = [
 ] as const
 export type Validity = (typeof validities)[number]
 
-/** A row of a list. A masked value of a publisher is null or a text such as `*** (12 characters)`. */
+/** A row of a list. If a value from the publisher is masked, it is null or a text such as `*** (12 characters)`. */
 export interface EventRow {
   position: RecordPosition
   /** Arrival in the log, by the broker's clock. */
@@ -120,7 +120,10 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter and `seconds` (60 to 604800; default 600): the counted time before `to` or now. */
+/**
+ * `GET /v1/rates` takes the filter and `seconds` (60 to 604800; default 600). It counts the events of these seconds
+ * before `to`, or before now.
+ */
 export interface Rates {
   from: string
   /** Length of a bucket in seconds. */
@@ -147,7 +150,7 @@ export interface EventDetail {
   trust: {
     /** `service`: part of this system; `listed`: in trust.json; `unlisted`: neither. Null without an envelope. */
     publisher: 'service' | 'listed' | 'unlisted' | null
-    /** `not-asked`: unchecked, because this system has no key or the record is older than signatures. */
+    /** `not-asked`: unchecked, because this system has no key for signatures. */
     signature: 'ours' | 'wrong' | 'none' | 'not-asked'
     /** Reason why receivers reject the event. */
     refusal: string | null
@@ -204,7 +207,8 @@ export interface Revealed {
 }
 
 /**
- * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/` with example values.
+ * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: the event as a file for `envelope-schema/fixtures/`, with
+ * example values instead of masked values.
  */
 export interface Fixture {
   fileName: string
@@ -291,7 +295,7 @@ export interface Gap {
 /** Newest first. */
 export interface Page<T> {
   items: T[]
-  /** `cursor` of the next page. */
+  /** The parameter `cursor` for the next page; null on the last page. */
   next: string | null
   complete: Completeness & {
     shown: number

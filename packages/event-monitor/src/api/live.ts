@@ -15,7 +15,7 @@ export interface LiveMessages {
 }
 
 export interface LiveBatch {
-  /** The number of the batch. A gap means that this client was too slow; `lost` has the counts of missed batches. */
+  /** The number of the batch. If a number is missing, this client was too slow; `lost` has the missed counts. */
   sequence: number
   at: string
   /** Number of all events indexed since the last batch. */

@@ -142,7 +142,7 @@ export interface GroupLag {
 export interface TopicHealth {
   topic: string
   partitions: number
-  /** Offset in each partition; null if the partition is unreadable. Some offsets have no record. */
+  /** First and end offset of each partition; null if it is unreadable. Some offsets in this range have no record. */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
   /** New offsets per second. The number of new records may be smaller. */

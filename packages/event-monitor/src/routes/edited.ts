@@ -40,7 +40,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Recor
   const note = attempt.replayed ?? (await noteOf(monitor, attempt, readUpTo))
   if (!note) return entry
   const what = `The attempt at ${edited} was already replayed as ${positionText(note.as)}.`
-  throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
+  throw new MonitorError('other-attempt', `${what} If the replay fails: ${next}`)
 }
 
 /** Returns the note about a replay of the attempt, even if the index does not contain the note yet. */

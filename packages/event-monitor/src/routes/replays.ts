@@ -34,7 +34,7 @@ const replayInput = eventBody(
     attempt: attemptSchema,
     edited: {
       ...editedSchema,
-      description: `The edited event of a single entry, with its \`attempt\`. ${editedSchema.description}`,
+      description: `The edited event of a single entry. Requires \`attempt\`. ${editedSchema.description}`,
     },
   },
   ({ entries, group, perSecond = 50, attempt: position, edited }) => {
@@ -96,9 +96,9 @@ export function replayRoutes(monitor: Monitor): Route[] {
       status: 202,
       summary: 'Replay dead letters',
       description:
-        'Starts a job, which replays the newest attempt of each dead letter at the time of the request. If an attempt was replayed before, ' +
-        'it is not published again: its outcome is `done`, with the position of the earlier replay. An edit applies only to the attempt ' +
-        'in `attempt`.',
+        'Starts a job. For each dead letter, the job replays the attempt that is the newest at the time of the request. If this attempt ' +
+        'was replayed before, it is not published again: its outcome is `done`, with the position of the earlier replay. An edit applies ' +
+        'only to the attempt in `attempt`.',
       input: {
         key: idempotencyKey({
           description:

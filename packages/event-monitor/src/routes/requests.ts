@@ -166,7 +166,10 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/** Reads `limit` and `cursor` of a list. The cursor is the last row's number, or counts the entries returned before. */
+/**
+ * Reads `limit` and `cursor` of a list. The cursor is the number of the last returned row, or the number of entries on
+ * all earlier pages.
+ */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {
