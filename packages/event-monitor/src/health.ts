@@ -27,8 +27,8 @@ const staleMs = 5_000
 const rateMs = 30_000
 
 /**
- * Reads the state only on request, because each read makes all services ask the broker, too. Keeps its own connection
- * to the broker open, because a login costs more than a request.
+ * Reads the state only on request, because each read causes requests to the broker, from the monitor and from all
+ * services. Keeps its own connection to the broker open, because a login costs more than a request.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -71,7 +71,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Loads the client first, because loading blocks the thread and would increase the services' response times.
+    // Loads the client first. Loading blocks the thread, so services would seem to answer late.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }

@@ -19,7 +19,7 @@ const quietMs = 1_000
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
-  /** Hashes of words that may be record keys, each with the test for the remaining words. */
+  /** Hashes of words that may be record keys. `test` tests a kind for the remaining words. */
   keys: { hash: number; test: (kind: Kind) => boolean }[]
   send: Send
   pending: {

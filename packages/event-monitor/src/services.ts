@@ -17,7 +17,7 @@ export interface MonitorSettings {
     KeepDays: number
     /** `service=url`, separated by commas. Default: this machine, with the ports of services.json. */
     Addresses: string
-    /** `service=url token`, separated by commas; only from the environment. */
+    /** `service=url token`, separated by commas. It is secret, so it is set only in the environment. */
     DryRuns: string
   }
 }

@@ -30,7 +30,7 @@ export class ActiveSegment {
   /** False after a failed transaction, when the state in memory may differ from the file. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** Finds the stored kind of an object quickly, because most records of a kind share one object. */
+  /** Finds the stored kind of an object without its key (`kindKey`). Most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
@@ -87,8 +87,8 @@ export class ActiveSegment {
   }
 
   /**
-   * Moves the write-ahead log into the file, which may need disk space. Closing the file would also move it, but hide a
-   * failure. After this call, the segment can still be written.
+   * Moves the content of the write-ahead log into the file. Closing the file would also move the content, but hide an
+   * error, such as a full disk. After this call, the segment can still be written.
    */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())

@@ -15,7 +15,10 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** The largest difference between two events' sequence numbers in a segment. Dead letters use the same sequence. */
+/**
+ * The largest difference between two events' sequence numbers in a segment. A segment may have fewer events, because
+ * dead letters use numbers of the same sequence.
+ */
 export const maxSegmentSpan = seqRange
 /** Number of entries that fill a page of the file. */
 const pageLength = 480

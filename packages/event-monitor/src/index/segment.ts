@@ -113,7 +113,9 @@ export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** The sequence number of the last record; `firstSeq` - 1 without records. Both series share one sequence. */
+  /**
+   * The sequence number of the last record; `firstSeq` - 1 without records. Events and dead letters share one sequence.
+   */
   lastSeq: number
   /** Arrivals of the oldest and newest records; 0 without records. */
   first: number

@@ -1,7 +1,10 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** More than the monitor's SQL texts, which contain placeholders for values (packages/cli/lint/no-values-in-sql.grit). */
+/**
+ * The largest number of kept statements. The monitor has fewer SQL texts, because they contain placeholders instead of
+ * values (packages/cli/lint/no-values-in-sql.grit).
+ */
 const maxStatements = 50
 
 /** Prepares each statement once, and keeps a bounded number of them. */

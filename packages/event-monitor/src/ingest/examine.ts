@@ -41,7 +41,9 @@ import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** Texts that find the record: its ids, its key if it may be shown, and GUIDs in fields that the contract names. */
+  /**
+   * Texts that find the record: its ids, its key if the key may be shown, and GUIDs in fields that the contract names.
+   */
   guids: Set<string>
   body: Body
   subject: string | null
@@ -60,7 +62,10 @@ const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
-/** Decodes, validates, judges and masks a record. An unexpected error becomes a fault of this record. */
+/**
+ * Decodes and validates a record, checks its publisher, and masks its values. An unexpected error becomes a fault of
+ * this record.
+ */
 export function examine(
   record: LogRecord,
   trust: Judge,
@@ -241,7 +246,7 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const problem = verdict.shared ?? verdict.faults[0]
-  // Excludes objects from the key, because they can be nested to any depth.
+  // Excludes objects from the cache key, because objects can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
@@ -325,8 +330,8 @@ export function rulesOf(declared: Declared): Rules {
 }
 
 /**
- * Returns the subject: a value that an event and its reactions have in common. Null for events that belong to no
- * expected reaction on this topic.
+ * Returns the subject: a value that an event and its reactions have in common. Null if the event has no part in an
+ * expected reaction, or if the event belongs to another topic.
  */
 type SubjectOf = (document: unknown, topic: string) => string | null
 

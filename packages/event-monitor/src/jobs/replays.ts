@@ -155,7 +155,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   /** Waits until the index has these entries, or has indexed the whole log. Returns undefined if the job ends first. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // Checks this before the query, because the index may become complete after the query.
+      // Reads `indexLag` before the query, because the index may become complete only after the query.
       const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer

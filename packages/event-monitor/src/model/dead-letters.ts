@@ -59,7 +59,8 @@ const firstTime = (rejections: readonly Rejection[]) =>
 
 /**
  * Returns one attempt for all services. It is open while at least one dead letter is open. If one of the reasons
- * permits a replay, the attempt has this reason. Its time is the earliest. The rest comes from the newest dead letter.
+ * permits a replay, the attempt has this reason. Its time is the time of the oldest dead letter. All other fields come
+ * from the newest dead letter.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)

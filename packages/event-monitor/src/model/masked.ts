@@ -34,9 +34,9 @@ interface Walk {
 }
 
 /**
- * Replaces values that the contract hides (`mayShow`) by placeholders, and field names that may be personal by numbers.
- * Each branch below the shown levels becomes one placeholder. Shows fewer levels if there are too many placeholders.
- * The document is undefined if even one level has too many placeholders.
+ * Writes placeholders instead of values that the contract hides (`mayShow`), and numbers instead of field names that
+ * may be personal. Each branch below the shown levels becomes one placeholder. Shows fewer levels if there are too many
+ * placeholders. The document is undefined if even one level has too many placeholders.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)

@@ -82,7 +82,10 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** Returns ids in every spelling of a GUID, because a search also finds an event by an id that receivers refuse. */
+/**
+ * Returns a document's ids as lower-case GUIDs with hyphens. Reads every spelling, because a search also finds events
+ * whose ids have a spelling that receivers refuse.
+ */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])

@@ -11,7 +11,7 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** The number of dead letters that the monitor groups: the newest ones. `make dead-letters` reads all. */
+/** The monitor groups at most this number of dead letters, the newest. `make dead-letters` reads all. */
 const maxDeadLetters = 50_000
 
 /** Returns a key that includes the record, because a topic can be created again with the same positions. */
@@ -40,7 +40,7 @@ export class DeadLetterBook {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
-      // Always reads the active segment, because its facts are updated only twice a second.
+      // Always reads the active segment, because its `lastSeq` is updated only twice a second.
       if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))

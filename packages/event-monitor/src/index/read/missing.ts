@@ -11,7 +11,7 @@ interface Waiting extends Entry {
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
-/** The largest number of early reactions to remember, which arrived before their cause. */
+/** The largest number of remembered reactions that arrived before their cause. */
 const maxEarly = 100_000
 /** The largest number of waiting events to remember. The newest events are kept. */
 const maxWaiting = 20_000

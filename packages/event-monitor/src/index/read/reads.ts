@@ -48,7 +48,7 @@ export function createReads(reactions: readonly Reaction[]) {
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
-      // If these rows are all matches of a GUID or position, their number is the total.
+      // If this page has every match of a GUID or position, its number of rows is the total.
 
       const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
@@ -71,7 +71,10 @@ export function createReads(reactions: readonly Reaction[]) {
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
-    /** @param at arrival of the record, needed if its topic was created again; default: the newest record there */
+    /**
+     * @param at arrival of the record, needed if its topic was created again; default: the newest record at the
+     * position
+     */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
       const record = at === undefined ? there[0] : there.find((one) => one.at === at)
@@ -185,7 +188,7 @@ export function createReads(reactions: readonly Reaction[]) {
     /**
      * Returns the entries that service-kit can replay, the faults of these entries, and the positions up to which the
      * dead-letter topics are read.
-     * @param ids each id may be that of any dead letter of an entry; the returned entry has the id that was passed
+     * @param ids each is the id of any dead letter of an entry; the returned entry has this id
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)

@@ -17,7 +17,7 @@ interface Query {
   /** A GUID, or a record key. */
   guid: string | undefined
   position: RecordPosition | undefined
-  /** Words that may be record keys, each with the test for the remaining words. */
+  /** Words that may be record keys. `test` tests a kind for the remaining words. */
   keys: readonly { key: string; test: (kind: Kind) => boolean }[]
   /** True if the filter depends only on kinds, whose counts are stored. */
   isOfKinds: boolean
@@ -63,7 +63,7 @@ const maxLookups = 40
 
 /**
  * Selects the newest rows below a sequence number; a limit of -1 selects all. The plus sign before `part` keeps SQLite
- * from using the index of offsets, because it would then sort all rows.
+ * from using the index of offsets, because SQLite would then sort all rows.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
@@ -151,7 +151,7 @@ interface GuidOptions {
 
 /**
  * Returns events that contain `guid`: a GUID, a record key, or the position of a record that a dead letter or note
- * refers to. Finds candidates by the hash, and compares their texts.
+ * refers to. Finds candidates by the hash, and compares their texts with `guid`.
  */
 export function withGuid(
   segments: Segments,
