@@ -15,6 +15,6 @@ export interface Caller {
   /** The name of the API key; left out for a token. */
   key?: string
   scopes: ReadonlySet<string>
-  /** For a token: the tenant in its claim, and its subject as the user. For an API key: the key's tenant, and no user. */
+  /** For a token: the tenant in its tenant claim, and the subject as the user. For an API key: the key's tenant, and no user. */
   tenant: Tenant
 }

@@ -108,8 +108,8 @@ interface Lineage {
   /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
   answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
   /**
-   * Returns a key for a failure. If record ids are missing, dead letters at the same position have the same key, until a note of this position
-   * follows.
+   * Returns a key for a failure. If record ids are missing, dead letters at the same position have the same key, until a note about this
+   * position follows.
    */
   failureOf(deadLetter: DeadLetter, index: number): string
   first(deadLetter: DeadLetter): Failed
@@ -142,8 +142,8 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   function sourceOf({ position, record, origin }: Failed & { origin?: RecordPosition }): ReplayNote | undefined {
     const known = record === undefined ? undefined : sources.get(keyOf(position, record))
     if (known) return known
-    // The dead letter of a replayed record names another position as its origin. Equal positions mean that the topic was created again, and a new
-    // record has this position.
+    // The dead letter of a replayed record has an origin other than its position. If both are equal, this is no replay: the topic was created
+    // again, and a new record has this position.
     if (origin && positionText(origin) === positionText(position)) return undefined
     const note = sourcesByPosition.get(positionText(position))
     return record !== undefined && note?.asRecord !== undefined ? undefined : note

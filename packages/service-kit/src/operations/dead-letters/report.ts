@@ -96,7 +96,7 @@ function eventLines(
 
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
-/** Returns the ids of an event in traces and logs: the ids in its envelope, or ids that derive from its record. */
+/** Returns the ids that traces and logs use for an event: the ids in its envelope, or ids that derive from its record. */
 function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
   const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
