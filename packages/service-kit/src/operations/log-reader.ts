@@ -9,7 +9,7 @@ export interface Span {
   end: bigint
 }
 
-/** Selects records by their time of arrival. The default is the whole log. */
+/** Selects records by their time of arrival: from `from` up to, but excluding, `to`. A missing time is no limit, so the default is the whole log. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined

@@ -60,7 +60,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
       const records = batches.flatMap((batch) => recordsOf(topic, span.partition, batch))
       const inside = records.filter(({ offset }) => offset >= span.start && offset < span.end)
       const last = batches.at(-1)
-      // Skips offsets without a record, such as a transaction's marker or the gaps of compaction.
+      // Skips offsets without a record, such as the offset of a transaction's marker or of a record that compaction removed.
       if (last) span.start = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
       return inside
     })

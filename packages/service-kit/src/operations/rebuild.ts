@@ -25,9 +25,11 @@ export interface RebuildCounts {
   unchanged: number
   /** The number of events for which rebuilds of this service have no handler. */
   unhandled: number
-  /** Dead letters of this service, by reason. A rebuild skips them, because the service rejected them. */
+  /**
+   * The number of records for which this service wrote a dead letter, by reason. A rebuild skips these records, because the service rejected them.
+   */
   aside: Record<string, number>
-  /** Invalid records for which the service wrote no dead letter, by reason. */
+  /** The number of invalid records for which this service wrote no dead letter, by reason. */
   faulty: Record<string, number>
 }
 
@@ -49,7 +51,7 @@ const retryMs = 500
 /** The time after which an outage ends the rebuild. */
 const patienceMs = 60_000
 
-/** The largest number of events in a transaction. */
+/** The largest number of events that are handled at the same time, so that one transaction of the store can contain all their writes. */
 const maxSliceEvents = 500
 
 /**
@@ -120,11 +122,11 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that looks up the dead letter of a record, and returns the dead letter's reason. The record of a replay is another record, with
- * its own result.
+ * Returns a function that finds the app's dead letter of a record, and returns the dead letter's reason; undefined if there is no dead letter. A
+ * replay publishes a new record, which may succeed although the first record has a dead letter.
  *
- * After a topic was created again, another record may have the same position. For a dead letter without a record id, the record must therefore be
- * older than the dead letter. If the dead letter has bytes, the record must also have the same bytes.
+ * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
+ * belongs to a record only if the record is older. If the dead letter has the event or its digest, the record must also have the same bytes.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

@@ -23,8 +23,8 @@ const none: Unread = { first: undefined, count: 0, isAtMost: false }
 const fetchBytes = 64 * 1024
 
 /**
- * Counts the records in unread parts by reading the log. The difference between two offsets would be too high, because some offsets have no record or
- * the marker of a transaction. Records of aborted transactions are counted, because sidecars deliver them.
+ * Counts the records in unread parts by reading the log. The difference between two offsets would be too high, because some offsets have no record,
+ * and others have the marker of a transaction. Records of aborted transactions are counted, because sidecars deliver them.
  */
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))
