@@ -132,7 +132,7 @@ export function createReadiness(
   return async () => {
     const [missing, store, streamMissing] = await Promise.all([
       sidecar.missing(),
-      // `missing` already reports a sidecar that does not answer.
+      // An error is ignored here, because `missing` already reports a sidecar that does not answer.
       sidecar.storeType().then(unsuitable, () => undefined),
       stream(),
     ])

@@ -23,7 +23,7 @@ export interface ServiceContext<S extends object = object> {
 }
 
 export interface Background {
-  /** Begins the work. It is called when the service's listeners are open. The caller does not wait for the result. */
+  /** Begins the background work, when the service's listeners are open. The caller does not wait for the result. */
   start(): void | Promise<void>
   /** Ends the work, and the HTTP responses that depend on it. The shutdown waits for the result. */
   stop(): Promise<void>
@@ -37,7 +37,7 @@ export interface ServiceParts {
   files?: readonly StaticFile[]
   /** The service's own page, which replaces the page of operations as the start page. */
   page?: Site
-  /** The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in this order. */
+  /** The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in the order of this object's keys. */
   rebuild: Reactions<boolean>
 }
 

@@ -162,7 +162,7 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
   }
 }
 
-/** The largest size of a request's body, in bytes. It has room for a record of 256 KiB in base64, and the other fields. */
+/** The largest size of a request's body, in bytes. A body of this size can contain a record of 256 KiB in base64 and the other fields. */
 const maxBytes = 512 * 1024
 
 /**

@@ -26,7 +26,7 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // On old systems, a process may open 4,096 files, and each connection is a file. docs/security.md states the memory that connections need.
+  // On old systems, a process may open at most 4,096 files, and each connection is a file. docs/security.md states the memory that connections need.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 

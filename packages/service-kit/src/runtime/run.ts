@@ -53,7 +53,7 @@ export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   return explained.some((type) => error instanceof type) ? error.message : mask.text(stackOf(error))
 }
 
-/** The shortest time between two warnings. Without it, exports to an unreachable collector would log a warning every few seconds. */
+/** The shortest time between two warnings about traces. Without it, an unreachable collector would cause a warning every few seconds. */
 const quietMs = 60_000
 
 /** Starts recording traces if the environment names a collector. */
@@ -82,7 +82,7 @@ const drainMs = 9_000
 const lastWordsMs = 1_000
 
 /**
- * Opens a service's listeners, and drains them after SIGTERM or SIGINT.
+ * Opens a service's listeners. After SIGTERM or SIGINT, it answers the open requests, closes the listeners and ends the process.
  * @param onDrained runs after the last answer, before the process ends
  * @throws {PortTakenError} if another program uses a port
  */
@@ -93,7 +93,7 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  // Tests set port 0, so that the system chooses a port.
+  // Asks the servers for their ports, because tests set port 0, and the system then chooses a port.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
   log.info(
@@ -123,8 +123,8 @@ type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
 /**
- * Opens the public http listener, the listeners of the sidecar's channel and of metrics, and, if there is a certificate, the public https listener.
- * If one of them fails, it closes the others.
+ * Opens the public http listener, the listener of the sidecar's channel, and the internal listener. With a certificate, it also opens the public
+ * https listener. If a listener cannot be opened, it closes the other listeners.
  */
 export async function openListeners(
   app: App,

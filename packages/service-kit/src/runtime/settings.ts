@@ -12,8 +12,8 @@ import type { Limits } from '../web/rate-limits.ts'
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * `Hosts`: further accepted host names, separated by commas; they are checked only if authentication is off. `Proxies`: the number of trusted
-   * proxies before the service, whose `X-Forwarded-*` headers are used.
+   * `Hosts`: further host names that requests may use, separated by commas. Host names are checked only if authentication is off. `Proxies`: the
+   * number of trusted proxies before the service. The service uses the `X-Forwarded-*` headers of these proxies.
    */
   Web: {
     Host: string
@@ -77,7 +77,7 @@ export function section(properties: Section['properties']): Section {
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** The schema also has settings that only the sidecar uses, because the sidecar would stop on a wrong value without an explanation. */
+/** The schema also has settings that only the sidecar uses, because with a wrong value, the sidecar would stop and not explain the reason. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -186,7 +186,10 @@ function withLowerCaseId<T extends BaseSettings>(settings: T): T {
   return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
-/** Converts a text of the environment to its type. Ajv's own conversion would also accept `Infinity`, `0x10` and an empty text. */
+/**
+ * Converts the text of an environment variable to the type of its setting. Ajv's own conversion would also accept `Infinity`, `0x10` and an empty
+ * text.
+ */
 function fromText(value: string | undefined, type: string | undefined): unknown {
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
