@@ -28,7 +28,7 @@ export interface BatcherOptions<T, R> {
   /** The largest size of a batch. An item above this size is flushed alone. */
   maxBytes: number
   maxWaiting: number
-  /** The shortest time between the beginnings of two flushes. A full batch is flushed at once. */
+  /** The shortest time between the beginnings of two flushes. Only a full batch may be flushed earlier. */
   minIntervalMs: number
   /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order than they began. */
   maxInFlight?: number
@@ -41,8 +41,8 @@ const maxWaitMs = 5_000
 const lateCheckMs = 1_000
 
 /**
- * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush.  An idle
- * queue flushes at the end of the event loop's current turn.
+ * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush. If the queue
+ * is idle, a new item is flushed at the end of the event loop's current turn.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []

@@ -29,8 +29,8 @@ export type { Sidecar, Write } from './sidecar.ts'
 
 const callTimeoutMs = 10_000
 /**
- * The number of keys that Dapr reads at the same time. Dapr's default of 4 is slower for hundreds of keys. For SQLite, Dapr reads all keys with one
- * query.
+ * The number of keys that Dapr reads at the same time. Dapr's default of 4 is slower for hundreds of keys. For SQLite, this number has no effect,
+ * because Dapr reads all keys with one query.
  */
 const readParallelism = 16
 

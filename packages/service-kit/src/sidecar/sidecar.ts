@@ -165,7 +165,7 @@ export async function sidecarFault(sidecar: { Host: string; HttpPort: number }):
 }
 
 const unused = async (): Promise<never> => {
-  throw new Error('this service has no use for the sidecar: produces and State__Store are empty')
+  throw new Error('this service can neither publish nor store: produces and State__Store are empty')
 }
 
 /**

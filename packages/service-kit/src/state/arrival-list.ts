@@ -4,7 +4,8 @@ import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
 /** The number of shards (list lanes) of a list. If there are more writers than shards, some writers share a shard and must sometimes repeat a write. */
 export const shardCount = 16
 /**
- * The key of the document with the number of a shard's newest chunk. The number may be wrong by a few chunks, so readers search near it.
+ * Returns the key of the document that contains the number of a shard's newest chunk. This number may be wrong by a few chunks, so readers search
+ * near it.
  */
 const hintKey = (shard: number): string => `list/${shard}`
 export const chunkKey = (shard: number, n: number): string => `list/${shard}/${n}`
@@ -145,8 +146,9 @@ interface WritePosition {
 }
 
 /**
- * Creates the writer of a list, which readers read from the newest to the oldest id. Dapr has no query that works on all stores, so the list consists
- * of shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it, so replicas never write the same chunk.
+ * Creates the writer of a list. Readers read the list from the newest to the oldest id. Dapr has no query that works on all stores, so the list
+ * consists of shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it, so replicas never write the same
+ * chunk.
  */
 function createArrivalList(now: () => Date, space: string): ArrivalList {
   const by = randomUUID()

@@ -16,8 +16,8 @@ export interface Documents {
   change: UnitOfWork
   /**
    * Returns a page of the tenant's list, with the newest arrival first.
-   * @param load reads the documents of the ids with the given `read`, and returns them in the order of the ids. For missing ids it is called again, and
-   * then `read` reads each key alone. An item that combines several documents may be outdated.
+   * @param load reads the documents of the ids with the given `read`, and returns them in the order of the ids. For missing ids it is called again,
+   * and then `read` reads each key alone. An item is not read again if only some of its documents are missing, so it may be outdated.
    * @throws {CursorError} if the cursor belongs to another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>

@@ -16,11 +16,11 @@ export interface PageOptions {
 export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
 export interface Reader {
-  /** Returns the existing documents by key. A missing document is certainly absent, because it was also read alone. */
+  /** Returns the existing documents by key. A missing document is certainly absent, because it was also read with a separate call. */
   read: Read
   /**
-   * Returns documents by key, but may leave out existing documents. Many keys of a list are absent, so each key is read alone only if a bulk read
-   * returns nothing.
+   * Returns documents by key, but may leave out existing documents. Many keys of a list are absent. So each key is read with a separate call only if
+   * a bulk read returns nothing.
    */
   scan: Read
 }

@@ -99,7 +99,7 @@ function batched(
  * before the documents, so it also protects against changes during the read.
  */
 const fenceKey = 'fence'
-/** The time after a conflict in which each document has its own guard. With the fence alone, all writes of two replicas would conflict. */
+/** The time for which each document has its own guard after a conflict. If only the fence had a guard, all writes of two replicas would conflict. */
 const cautiousMs = 10_000
 const transactionItems = 500
 /**
@@ -267,9 +267,9 @@ export interface Decided {
 }
 
 /**
- * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So its missing keys are read alone, and
- * all operations run again if one of them exists in the store. New documents need no second read, because the guard of the write confirms that they
- * were absent.
+ * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So each of its missing keys is read with
+ * a separate call. If one of these documents exists, all operations run again. New documents need no second read, because the guard of the write
+ * confirms that they were absent.
  */
 async function decideAll(
   works: Work<unknown>[],
