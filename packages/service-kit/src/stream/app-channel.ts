@@ -10,9 +10,7 @@ import type { BulkEntry } from './record.ts'
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
-/**
- * Creates the listener for the sidecar, which follows Dapr's HTTP contract. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement.
- */
+/** Creates the listener that Dapr requires for calls of the sidecar. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement. */
 export function createAppChannel(options: {
   token: string
   consumers: Record<string, Consumer['deliver']>

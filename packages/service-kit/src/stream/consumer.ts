@@ -121,7 +121,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return entries.map(({ entryId }) => results.get(entryId) as Result)
   }
 
-  /** Handles an entry again alone, because other entries may have caused the bug. */
+  /** Handles an entry again, without the other entries of its delivery, because they may have caused the bug. */
   async function deliverAlone(entry: BulkEntry, position: RecordPosition, whole: ObservedDelivery): Promise<Result> {
     try {
       const delivery = readDelivery(entry, topic)

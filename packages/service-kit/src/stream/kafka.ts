@@ -180,7 +180,7 @@ interface FetchResponse {
   responses: { partitions: { records: RecordsBatch[] | null }[] }[]
 }
 
-/** An invalid time-out of a transaction. Kafka first checks the user's rights, and then refuses this value. */
+/** An invalid time-out of a transaction. Kafka first checks the user's rights, and then refuses this value, so no transaction begins. */
 const invalidTimeoutMs = 0
 
 /**

@@ -76,8 +76,8 @@ async function inTrace(
 }
 
 /**
- * Begins the span of a published event; undefined if its trace is not recorded. The trace differs from the trace of the current request if an earlier
- * request with the same Idempotency-Key created the event.
+ * Begins the span of a published event; undefined if the event's trace is not recorded. This trace differs from the trace of the current request if
+ * an earlier request with the same Idempotency-Key created the event.
  */
 function spanOf(
   topic: string,
@@ -97,9 +97,9 @@ function spanOf(
 }
 
 /**
- * Returns the received `traceparent` for a record without a span, marked as unsampled. If the header is missing, it is also missing in the record.
- * Then the services that receive the record all make the same decision from the trace's id. A service without traces forwards the header unchanged
- * (https://www.w3.org/TR/trace-context/).
+ * Returns the header `traceparent` for the record of an event without a span: the received header, marked as unsampled. If the header is missing, it
+ * is also missing in the record. Then all services that receive the record make the same decision from the trace's id. A service that records no
+ * traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}

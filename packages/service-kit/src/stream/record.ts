@@ -35,7 +35,7 @@ export function precedes(first: RecordPosition, second: RecordPosition): boolean
 /** The header with the origin of a replayed record, such as `a-topic/2/17`. */
 export const replayedFrom = 'replayed-from'
 
-/** The header with the id of the first failed record (`recordIdOf`). Any publisher can set it, so it is only a claim. */
+/** The header with the id of the first failed record (`recordIdOf`). Any publisher can set it, so it may be wrong. */
 export const replayedRecord = 'replayed-record'
 
 /**
@@ -53,7 +53,7 @@ export const deadLetterHeaders = {
   partition: 'deadletter-partition',
   offset: 'deadletter-offset',
   time: 'deadletter-time',
-  /** The position of the failed record, as text. Only set if the failed record is the record of a replay. */
+  /** The position of the failed record, as text. Only set if a replay published the failed record. */
   replayed: 'deadletter-replay',
   /** A binary key in the form in which the sidecar delivered it: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
