@@ -72,7 +72,7 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
   const isOwn = origin === undefined || isOf(origin, host)
   if (request.method !== 'POST' || (isOwn && site !== 'cross-site')) return next()
-  throw new HttpProblem(403, 'foreign-origin', 'Refused from another site', {
+  throw new HttpProblem(403, 'foreign-origin', 'The request is from a page of another site', {
     detail: `A page of ${origin ?? 'another site'} sent this request, but only pages of ${host} may. Programs must leave out the Origin header.`,
   })
 }
@@ -84,8 +84,8 @@ function isOf(origin: string, host: string): boolean {
 }
 
 /**
- * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding (docs/adr/0031). Known names are the names of this
- * machine, the names in `hosts`, and all literal addresses.
+ * Refuses requests for unknown host names. Without authentication, this prevents DNS rebinding (docs/adr/0031). Known names are `localhost`, names
+ * that end with `.localhost`, the names in `hosts`, and all IP addresses.
  * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {
@@ -97,7 +97,7 @@ export function requireKnownHost(hosts: string): RequestHandler {
     if (names.every((name) => name !== '' && isKnown(name))) return next()
     throw new HttpProblem(421, 'unknown-host', 'This service does not answer under that name', {
       detail:
-        `The request is for ${names.find((name) => !isKnown(name)) || 'an invalid host name'}. Use localhost or the address, or add the name to ` +
+        `The request is for ${names.find((name) => !isKnown(name)) || 'an invalid host name'}. Use localhost or the IP address, or add the name to ` +
         'Web__Hosts of the service. With authentication (Auth__Mode=closed), every name is accepted.',
     })
   }
@@ -160,7 +160,7 @@ export function requireScope(scope: string): RequestHandler {
     const caller = callerOf(response)
     if (!caller || caller.scopes.has(scope)) return next()
     const challenge = `Bearer error="insufficient_scope", scope="${scope}"`
-    throw new HttpProblem(403, 'insufficient-scope', 'The token or key may not do this', {
+    throw new HttpProblem(403, 'insufficient-scope', 'The token or key does not allow this operation', {
       detail: `The operation needs the scope ${scope}. The scopes of the token or key are: ${[...caller.scopes].join(' ') || 'none'}.`,
       headers: { 'www-authenticate': challenge },
     })

@@ -110,7 +110,7 @@ export class FakeMonitor {
     if (!scopes) return { ...problem, detail: 'The API key is unknown or was revoked. Ask the operator for a new one.' }
     if (scopes.includes('events:read')) return undefined
     const detail = `The operation needs the scope events:read. The scopes of the token or key are: ${scopes.join(' ')}.`
-    return { type: 'insufficient-scope', title: 'The token or key may not do this', status: 403, detail }
+    return { type: 'insufficient-scope', title: 'The token or key does not allow this operation', status: 403, detail }
   }
 
   #stream(response: ServerResponse): void {
