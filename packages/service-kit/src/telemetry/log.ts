@@ -41,7 +41,8 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /**
  * Writes log lines to a file descriptor synchronously.
  *
- * With pino's own destination, a full disk would end the service. This destination drops the lines, and the next line reports their number.
+ * With pino's own destination, a full disk would end the service. This destination drops lines until it can write again, and then reports their
+ * number.
  */
 function logOutput(descriptor: number): DestinationStream {
   let lost = 0

@@ -151,7 +151,7 @@ function parsed(document: unknown): unknown {
   }
 }
 
-/** The number of digits from which a number is masked. */
+/** The smallest number of digits at which a number is masked. */
 const minDigits = 5
 
 /** Returns true for an id. Ids stay readable, because they identify no person and most messages contain an id. */

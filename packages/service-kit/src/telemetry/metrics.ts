@@ -30,7 +30,7 @@ export function createMetrics(): Metrics {
     topic: eventMetrics(metrics),
     queue: queueMetrics(metrics),
     readiness(parts, ask) {
-      const help = '1 if a part that the service needs is ready, as in its /readyz; otherwise 0.'
+      const help = '1 if the part (sidecar, store or stream) is ready, as in /readyz; otherwise 0.'
       metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
         const missing = await ask()
         for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)

@@ -13,7 +13,7 @@ export interface BadRequest {
 export interface SubjectEvent {
   topic: string
   key: string | undefined
-  /** The envelope with all its fields, so that a repeated delivery is the same event. */
+  /** The complete envelope with its Id, so that a second delivery has the same event. */
   envelope: { Id: string; Payload: object }
 }
 

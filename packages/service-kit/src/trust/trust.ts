@@ -183,7 +183,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 }
 
 /**
- * Returns the topics that outside applications may write to. Each topic maps the forbidden events to the reasons (`outsideRefusal`).
+ * Returns the topics that outside applications may write to. For each topic, the value maps each forbidden event to the reason (`outsideRefusal`).
  */
 export function outsideRefusals({ outside, services }: Publishers): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const written = [outside, ...Object.values(services).map(({ publishes }) => publishes)]

@@ -260,7 +260,7 @@ export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }
 export const dateTime: Schema = { type: 'string', format: 'date-time' }
 
-/** Returns the rule for an amount in a request, which must be above 0. In events, 0 is also allowed. */
+/** Returns the rule that an amount in a request must be above 0. In events, 0 is also allowed. */
 export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
   schema: {
     minimum: 10 ** -decimals,

@@ -22,7 +22,7 @@ export interface Documented {
   monitorPage?: string | undefined
 }
 
-/** The file that has the schema of a problem in a comment. */
+/** The file with a comment that contains the schema of a problem. swagger-jsdoc reads this comment. */
 const commented = [fileURLToPath(import.meta.resolve('#problems'))]
 
 /** Returns the OpenAPI document of a service. @throws {Error} if a route names a code that `refusals` does not have */

@@ -25,7 +25,7 @@ export function staticFiles(files: readonly StaticFile[]): Router {
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
-      // The page's links are relative to its path, and work only without a slash at the end.
+      // The page's links are relative to its path, and work only if the path has no slash at the end.
       if (asked.endsWith('/')) return response.redirect(`../${path.slice(path.lastIndexOf('/') + 1)}`)
       response.setHeaders(headers).end(typeof content === 'string' ? content : content(baseUrl))
     })
@@ -128,7 +128,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   return (
     Router()
       .use(set)
-      // The page's relative links work only with a slash at the end.
+      // The page's relative links work only if the path has a slash at the end.
       .get('/', ({ originalUrl }, response, next) =>
         originalUrl.replace(/\?.*/s, '').endsWith('/') ? next() : response.redirect('docs/'),
       )
