@@ -160,7 +160,7 @@ describe('rebuildTopic', () => {
     })
 
     for (const value of [created(1), '']) {
-      it(`applies a newer event at the position of a dead letter of version 0.1.0 ${value ? 'with its event' : 'without its event'}`, async () => {
+      it(`applies a newer event at the position of a dead letter of version 0.1.0 that contains ${value ? 'an event' : 'no event'}`, async () => {
         deadLetterOfOld(value, 1_000)
         log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
         expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])

@@ -73,7 +73,7 @@ for (const scheme of ['http', 'https'] as const) {
     const isOpen = (client: Socket) => client.readyState === 'open'
     const goneOf = (...few: Socket[]) => few.map((client) => !isOpen(client))
 
-    it('closes the connection that was silent for the longest time when a new connection comes', async () => {
+    it('accepts a new connection, and closes the connection that was silent for the longest time', async () => {
       const [first, second, third] = [await open(), await open(), await open()]
       const fourth = await ask()
       await until(() => !isOpen(first))

@@ -73,7 +73,8 @@ describe('a service that receives SIGTERM', () => {
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))
-      // Each client ends when its new connection is refused. So its last request stays unsent, and a proxy can send it to another replica.
+      // Each client ends when its new connection is refused. Its last request was therefore not sent, so a proxy could send this request to another
+      // replica.
       expect(ends.filter((end) => end !== 'ECONNREFUSED')).to.deep.equal([])
       expect(status).to.equal(0)
     })

@@ -19,7 +19,7 @@ describe('createStreamCheck', () => {
   const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
   const all = { read: true, write: true }
 
-  /** Returns a check for a Kafka cluster that reports this group and these rights, or fails. */
+  /** Returns a check for a Kafka cluster. `answer` returns the group's state and number of members, and `uses` contains the rights to topics. */
   function check(
     answer: () => Promise<[state: string, members: number]>,
     uses: Record<string, TopicUse> = {},
@@ -81,7 +81,7 @@ describe('createStreamCheck', () => {
     })
   }
 
-  it('checks only the broker’s answer for a service that consumes nothing', async () => {
+  it('requires only that the broker answers, for a service that consumes nothing', async () => {
     const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
       createStreamCheck(
         settings,

@@ -77,7 +77,7 @@ describe('the public listener', () => {
       'folds a line': ['X: a', ' b', 'Content-Length: 5'],
       'has a null in a header': ['X: a\0b', 'Content-Length: 5'],
       'has a line feed without a carriage return': ['X: a\nContent-Length: 5'],
-      'has a carriage return alone': ['X: a\rContent-Length: 5'],
+      'has a carriage return without a line feed': ['X: a\rContent-Length: 5'],
     }
     for (const [what, headers] of Object.entries(ambiguous)) {
       it(`refuses a request that ${what}, and ignores all bytes after this request`, async () => {

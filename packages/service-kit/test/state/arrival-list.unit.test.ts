@@ -111,7 +111,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2, first.next ?? '')).items).to.deep.equal(['b', 'a'])
     })
 
-    it('lists an id only once if two writers added it, at the slot that its document names', async () => {
+    it('lists an id only at the slot that its document names, even if two writers added the id', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'a')
       await add(other, 'b')

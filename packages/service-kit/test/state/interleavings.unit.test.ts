@@ -6,7 +6,10 @@ import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-/** Each test repeats a counterexample that a model in tools/docs/model finds if one of its guards is removed. No other test covers it. */
+/**
+ * Each test repeats a counterexample that a model in tools/docs/model finds if one of the model's guards is removed. No other test covers this
+ * counterexample.
+ */
 describe('the unit of work and the list, with concurrent steps from the models', () => {
   let sidecar: FakeSidecar
   let clock: number

@@ -79,7 +79,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
         const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
         return documents('a').change({ key: id, bytes: 10, decide })
       }
-      // Each shard has one process here. A process that starts later begins a chunk that one of these processes still uses.
+      // Each of these processes uses its own shard. A process that starts later begins a chunk with the same key as a chunk of these processes.
       const processes = Array.from({ length: shardCount }, process)
       for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()

@@ -87,7 +87,7 @@ describe('readDeadLetters', () => {
     expect(openPosition(payment)).to.equal('orderevents/0/9')
   })
 
-  it('opens an entry if the replayed event fails before the replay has written its note', async () => {
+  it('keeps an entry open if the replayed event fails again before the replay has written its note', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
     note(log, 'orderevents/0/1', 'orderevents/0/9')
@@ -101,7 +101,7 @@ describe('readDeadLetters', () => {
 
     for (const [record, value] of [
       ['another event', Buffer.from('[')],
-      ['the same bytes', Buffer.from('{')],
+      ['an event with the same bytes', Buffer.from('{')],
     ] as const) {
       it(`returns an open entry, although ${record} failed earlier at the same position and was replayed`, async () => {
         fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
@@ -137,7 +137,7 @@ describe('readDeadLetters', () => {
       expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
     })
 
-    it('makes a new entry for a failed record at the position where a replay had published its record', async () => {
+    it('makes a new entry for a failed record that has the position of an earlier replay’s record', async () => {
       fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
@@ -194,7 +194,7 @@ describe('readDeadLetters', () => {
         attempts.map(({ position }) => positionText(position)).join(),
       ])
 
-    it('returns a separate entry if the note is missing, and does not change the entry that the record claims', async () => {
+    it('returns a separate entry if the note is missing, and does not change the entry of the claimed event', async () => {
       fail(log, 'order-service', 1)
       const [before] = await entries()
       fail(log, 'order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })

@@ -160,7 +160,7 @@ describe('replayDeadLetters', () => {
   describe('an edited event', () => {
     const orderId = randomUUID()
     const corrected = bytesOf({ ...event, Payload: { ...event.Payload, OrderId: orderId } })
-    /** Returns the key of the replayed record, and its ids. */
+    /** Returns the key of the published record, and the Id of its event. */
     async function replayed(failed: Failed) {
       log = new FakeLog()
       fail(log, 'order-service', 1, 'handler-error', failed)
@@ -229,7 +229,7 @@ describe('replayDeadLetters', () => {
       expect(published()).to.have.length(60)
     })
 
-    it('publish an event only once if the other process replays it during the command', async () => {
+    it('publish an event only once if one process replays it while the other process’s command runs', async () => {
       for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
       const listed = await entries()
       const outcomes: Outcome[] = []
@@ -418,7 +418,7 @@ describe('replayDeadLetters', () => {
       expect(await replayed(value, {})).to.contain('is not listed in trust.json')
     })
 
-    it('an event keeps the signature that its dead letter contains if the log has deleted the record', async () => {
+    it('an event whose record the log has deleted keeps the signature in its dead letter', async () => {
       const deadLetter = { topic: 'orderevents.dead', value: ours }
       log.append({
         ...deadLetter,
