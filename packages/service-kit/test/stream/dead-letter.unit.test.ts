@@ -77,7 +77,7 @@ describe('dead letters', () => {
     )
   })
 
-  it('minimalDeadLetter returns a small record with the event’s position, its replays and a digest', () => {
+  it('minimalDeadLetter returns a small record with the position, the reason and a digest of the event', () => {
     const large = {
       ...delivery,
       key: 'x'.repeat(1_000_000),

@@ -31,7 +31,7 @@ describe('createPublisher and recordOf', () => {
     for (const unknown of [undefined, Number.NaN]) expect(headersAt(unknown)).to.deep.equal({})
   })
 
-  it('writes an event with the key that its topic declares, and without a key if the event lacks the field', async () => {
+  it('writes an event with the key that its topic declares, and without a key if the event lacks the key’s field', async () => {
     const sidecar = new FakeSidecar()
     const publish = createPublish(createPublisher(sidecar), unsigned, undefined)
     const created = (Payload: object) => ({ Name: 'OrderCreated', Payload }) as unknown as Envelope

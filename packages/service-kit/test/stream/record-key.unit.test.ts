@@ -15,17 +15,17 @@ describe('a record key', () => {
       expect(mayShow(key, [], null), key).to.equal(true)
   })
 
-  it('shows a record key that derives from the event if each of the key’s fields may be shown', () => {
+  it('shows a key that is derived from fields of the event if each of these fields may be shown', () => {
     expect(mayShow('12', ['Amount'])).to.equal(true)
     expect(mayShow('amount/limit@1/12', ['Policy', 'Amount'])).to.equal(true)
   })
 
-  it('masks a record key if one of its fields is personal, or unknown to the contract', () => {
+  it('masks a key that is derived from fields of the event if one of these fields is personal, or unknown to the contract', () => {
     expect(mayShow('12/Grace', ['Amount', 'CustomerName'])).to.equal(false)
     expect(mayShow('12/Hopper', ['Amount', 'Note'])).to.equal(false)
   })
 
-  it('masks a record key that differs from the key that derives from the event', () => {
+  it('masks a record key that is neither a GUID nor derived from fields of the event', () => {
     expect(mayShow('Grace', ['Policy'])).to.equal(false)
     expect(mayShow('Grace/12', ['Policy', 'Amount'])).to.equal(false)
     expect(mayShow('12', [])).to.equal(false)

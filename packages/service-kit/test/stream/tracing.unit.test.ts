@@ -17,7 +17,7 @@ const app = { id: randomUUID(), name: 'a-service' }
 const spanId = '00f067aa0ba902b7'
 const personal = 'Ada Lovelace'
 
-/** Returns an event, and its entry in a delivery with this trace header. */
+/** Returns an event, and the entry of a delivery that contains the event. The traceparent of the entry is `header`. */
 function eventOf(traceId: string, header?: string, key: string = randomUUID()) {
   const payload = { OrderId: randomUUID(), CustomerName: personal, CustomerTaxId: 'GB-1', Total: 1 }
   const envelope = createEnvelope({
@@ -72,7 +72,7 @@ describe('traces of events', () => {
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)
   const headerOf = (index = 0) => spanContextIn(sidecar.published[index]?.headers.traceparent)
 
-  it('the span of an event is a child of the publisher’s span, and links to the span of its delivery', async () => {
+  it('the span of an event is a child of the publisher’s span, and links to the span of the delivery', async () => {
     const traceId = newTraceId()
     const { envelope, entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
     await consume([entry, eventOf(newTraceId()).entry])
@@ -97,7 +97,7 @@ describe('traces of events', () => {
     expect(delivery?.traceId).not.to.equal(traceId)
   })
 
-  it('the span of a forwarded envelope is a child of the request’s span, or begins the envelope’s own trace', async () => {
+  it('the span of a forwarded envelope is a child of the request’s span, or begins another trace if the envelope has another TraceId', async () => {
     const traceId = newTraceId()
     const forward = createForward(createPublisher(sidecar), recorded.tracing)
     const request = recorded.tracing.begin('POST /v1/things', traceId, undefined, { kind: 'server' })
@@ -121,7 +121,7 @@ describe('traces of events', () => {
     }
   })
 
-  it('the consumer begins a trace for an event without a traceparent, with the event’s own or derived TraceId', async () => {
+  it('an event without a traceparent begins a trace with the event’s TraceId, even if this TraceId is derived', async () => {
     const traceId = newTraceId()
     const { envelope } = eventOf(traceId)
     const { AppId, AppName, Version, Name, CreationDate, Payload } = envelope
@@ -216,7 +216,7 @@ describe('traces of events', () => {
     expect(headerOf(1)).to.equal(undefined)
   })
 
-  it('the span of an event that is published in another trace begins this trace, and links to the handled event’s span', async () => {
+  it('the span of a reaction with another TraceId begins another trace, and links to the handled event’s span', async () => {
     const traceId = newTraceId()
     handle = () => publishAs(recorded.tracing)('paymentevents', eventOf(traceId).envelope)
     await consume([eventOf(newTraceId()).entry])
@@ -251,7 +251,7 @@ describe('traces of events', () => {
     expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
   })
 
-  it('the log explains how to correct an event, even in words that also occur in the event', async () => {
+  it('the log explains how to correct an event, and masks no word of this explanation that also occurs in the event', async () => {
     const { envelope } = eventOf(newTraceId())
     const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
     await consume([entryOf(JSON.stringify(broken))])

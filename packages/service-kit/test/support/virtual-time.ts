@@ -9,7 +9,7 @@ export interface VirtualTime {
   pass(ms: number): Promise<void>
   /** Advances time before anything else happens, as if the event loop was blocked. */
   passAtOnce(ms: number): void
-  /** Advances time whenever the clock is read. */
+  /** Makes each later read of the clock advance time by `ms`. */
   passAtEachLook(ms: number): void
 }
 

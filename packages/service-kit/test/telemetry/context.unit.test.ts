@@ -60,7 +60,7 @@ describe('withoutValues, while an event is handled', () => {
     )
   })
 
-  it('masks the values of the handled event in its log lines, but not the values of other events', async () => {
+  it('masks in each log line the values of the event that is being handled, but not the values of other events', async () => {
     const { log, records } = capturedLog()
     const other = { Payload: { CustomerName: 'Grace' } }
     const tell = (document: object | Uint8Array) =>

@@ -104,7 +104,7 @@ describe('metrics', () => {
   })
 
   it('creates no time series for names that a publisher invents', async () => {
-    // Leaves out metrics of the process, because a new type of garbage collection adds a time series.
+    // Leaves out metrics of the process: the first garbage collection of each type adds a time series.
     const own = (all: Map<string, number>) => [...all.keys()].filter((series) => series.startsWith('orderflow_'))
     const topic = metrics.topic('in', [])
     const before = own(await samples())

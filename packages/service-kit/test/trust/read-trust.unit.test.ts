@@ -161,7 +161,7 @@ describe('readTrust', () => {
       [/\/topics\/orderevents: unknown event OrderCraeted; use one of .*OrderCreated/],
     ],
     [
-      'an event of services alone',
+      'an event that only services may publish',
       { unlisted: 'accept', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCancelled'] } } } },
       [/\/topics\/orderevents: OrderCancelled is an event of ours that outside applications may not publish/],
     ],

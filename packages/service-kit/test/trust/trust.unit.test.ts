@@ -87,13 +87,13 @@ describe('requireAdmitted', () => {
     }
   })
 
-  it('applies only the rules for Kafka if there is no authentication', () => {
+  it('applies only the rules of requireTrusted if there is no authentication', () => {
     expect(whyKept(claims.stranger, undefined)).to.equal(undefined)
     expect(whyKept(said, undefined)).to.equal(undefined)
     expect(whyKept({ ...said, Name: 'Returned' }, undefined)).to.contain('does not publish Returned')
   })
 
-  it('accepts a listed application’s events only with the API key that the file lists for it', () => {
+  it('accepts a listed application’s events only with the API key that the trust file lists for this application', () => {
     expect(whyKept(said, caller)).to.equal(undefined)
     expect(whyKept(said, { ...caller, key: 'another' })).to.contain('a different apiKey')
     expect(whyKept(said, { tenant: { id: '' } })).to.contain('a different apiKey')
