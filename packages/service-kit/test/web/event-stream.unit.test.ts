@@ -56,7 +56,7 @@ describe('createStreams', () => {
     })
   })
 
-  it('calls the function that `open` returned as soon as the client disconnects', async () => {
+  it('calls the result of `open`, a function, as soon as the client disconnects', async () => {
     await withServer(app().web, async (url) => {
       const leave = new AbortController()
       await fetch(`${url}/v1/live`, { signal: leave.signal })

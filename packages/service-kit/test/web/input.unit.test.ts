@@ -22,7 +22,7 @@ describe('a field of an API', () => {
     handle: async () => ({ status: 201, body: { payer: 'Ada', sum: 1 } }),
   })
 
-  it('a field that refers to a contract’s field is masked like the contract’s field, whatever its name is', () => {
+  it('a field that refers to a contract’s field is masked like the contract’s field, even if the two fields have different names', () => {
     expect(body.body?.schema).to.have.nested.include({ 'properties.buyer.x-pii': true })
     expect(answer.schema).to.have.nested.include({ 'properties.payer.x-pii': true })
     expect(answer.schema).not.to.have.nested.property('properties.sum.x-pii')

@@ -92,7 +92,7 @@ describe('requireKnownHost, without authentication', () => {
       return Number(/^HTTP\/1\.1 (\d{3})/.exec(await text(socket))?.[1])
     })
 
-  it('refuses an unknown host in a second Host header, and in a complete URL as the target', async () => {
+  it('refuses an unknown host in a second Host header, and in a request line with a complete URL', async () => {
     expect(await raw(['GET /v1/things HTTP/1.1', 'Host: localhost'])).to.equal(200)
     expect(await raw(['GET /v1/things HTTP/1.0'])).to.equal(200)
     for (const other of [

@@ -7,7 +7,7 @@ import { scrape } from '../../src/testing/scrape.ts'
 import { call, post } from './support/call.ts'
 import { type Thing, thingId, thingsApp } from './support/things.ts'
 
-/** The complete name of the metric, because the metric of garbage collections has a similar name. */
+/** The complete name of the metric that counts requests, because the metric that counts garbage collections has a similar name. */
 const requestCount = 'http_server_request_duration_seconds_count'
 
 describe('metrics of requests', () => {

@@ -44,7 +44,7 @@ for (const isStripped of [true, false]) {
         expect((await fetch(new URL(location ?? '', made.url))).status).to.equal(200)
       }))
 
-    it('names in problem details the path that the caller used, and the page of operations', () =>
+    it('names the caller’s path and the page of operations in problem details', () =>
       through(async (url) => {
         const problem = (await (await fetch(`${url}${prefix}/v1/things/x`)).json()) as Record<string, string>
         expect(problem.instance).to.equal(`${prefix}/v1/things/***`)

@@ -11,7 +11,7 @@ describe('rate limits', () => {
     thingsApp(undefined, undefined, { limits: { ...none, ...limits }, ...options }).app
   const things = '/v1/things'
 
-  /** Returns the app for requests of an authenticated caller. */
+  /** Returns an app that treats every request as a request of the authenticated caller `id`. */
   function as(app: RequestListener, id: string, tenant?: string): RequestListener {
     const caller: Caller = { id, scopes: new Set(['things:read']), tenant: { id: tenant ?? '', userId: '' } }
     return (request, response) => {
@@ -20,7 +20,7 @@ describe('rate limits', () => {
   }
 
   it('reports the state of the quota on each answer', async () => {
-    // With this limit, one more request is allowed every ten seconds. The test takes less time.
+    // This quota grows by one request every ten seconds. The test takes less time, so it sees no growth.
     const app = appWith({ AddressPerMinute: 6 })
     for (const left of [5, 4]) {
       const { status, headers } = await call(app, things)
