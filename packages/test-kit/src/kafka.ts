@@ -44,7 +44,7 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   }
 }
 
-/** Reads all records of some topics from the oldest one, as they arrive. */
+/** Reads all records of `topics`, from the oldest record on, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
   const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
   const stream = await consumer.consume({
@@ -62,7 +62,7 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     const value = message.value ?? Buffer.alloc(0)
     records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
-  /** Waits until all records from before this call have been read, also the marker at the end of a transaction. */
+  /** Waits until all records from before this call have been read, and so have the markers at the ends of transactions. */
   async function caughtUp(): Promise<void> {
     const ends = [...(await consumer.listOffsets({ topics }))].flatMap(([topic, offsets]) =>
       offsets.map((end, partition) => ({ partition: `${topic}:${partition}`, end })),

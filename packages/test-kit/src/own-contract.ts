@@ -14,7 +14,7 @@ export const contractFolder: URL = new URL('../../envelope/test/contract/', impo
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context)
-    // The main module of a program that a test starts has no parent.
+    // The main module of a program that a test starts has no parent. It is treated as a test.
     const { parentURL = tests } = context
     const isOwn = parentURL.startsWith(tests) || parentURL.endsWith(mark)
     if (!isOwn || !/^(\.|file:)/.test(specifier) || !resolved.url.startsWith(sources)) return resolved

@@ -63,7 +63,7 @@ interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Returns invalid records. The keys are the problems of the records. Most records have the Name of this event type. */
+/** Returns invalid records by problem. Most records have the Name of this event type. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
@@ -118,7 +118,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Returns a reduced event of another application. It is valid without changes. */
+/** Returns a reduced event of another application. The event is valid if `changes` and `payload` are empty. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

@@ -9,7 +9,7 @@ export interface Ended {
 const most = 5
 const leastMs = 1_000
 
-/** Returns lines with at most five of the slowest files, tests and hooks, each of at least one second. */
+/** Returns lines with the five slowest files, and the five slowest tests and hooks. Leaves out all that took less than a second. */
 export function slowest(ended: readonly Ended[], loadingMs: number): string[] {
   const files = new Map([['(loading the files)', loadingMs]])
   for (const { file = '', duration = 0 } of ended) {
