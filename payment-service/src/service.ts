@@ -18,7 +18,8 @@ const maxAmount = 1e12
 
 export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
-  description: 'Makes one payment per order: a policy decides when the order arrives, or on request.',
+  description:
+    'Makes one payment per order, when the order arrives or on request. A policy approves or rejects the payment.',
   sections: {
     Policy: section({ ApproveUpTo: { type: 'number', minimum: 0, maximum: maxAmount } }),
     Money: section({ Currency: { enum: currencyCodes } }),

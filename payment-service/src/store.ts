@@ -12,7 +12,7 @@ interface Claim {
   orderId: string
 }
 
-/** An order has one payment, so its id derives from the OrderId. */
+/** An order has one payment, so the payment’s id derives from the OrderId. */
 export const paymentIdOf = (orderId: string): string => deterministicId('payment', orderId)
 const claimKey = (causationId: string) => `payment-request/${causationId}/claim`
 const paymentKey = (paymentId: string) => `payment/${paymentId}`

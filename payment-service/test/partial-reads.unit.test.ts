@@ -73,7 +73,7 @@ const operations: Record<string, Operation> = {
     ),
 }
 
-/** Makes each bulk read return at least one existing document, because SQLite reports errors before the first row. */
+/** Makes each bulk read return at least one existing document. SQLite never omits all, because it reports an error before the first row. */
 function keepFirstRows(sidecar: FakeSidecar): void {
   const read = sidecar.read.bind(sidecar)
   sidecar.read = async (keys) => {

@@ -23,7 +23,7 @@ export interface Decision extends Charge, Verdict {}
 
 export interface PaymentState {
   readonly decision?: Decision
-  /** Contains no cause. So the state is the same, whether an event reports the cancellation or only the refund. */
+  /** The facts `cancelled` and `refunded` set this field. It contains no cause, so that both facts set the same value. */
   readonly cancelled?: true
   readonly refund?: Cause
 }
@@ -39,8 +39,8 @@ export type PaymentFact =
   | { type: 'cancelled' }
 
 /**
- * Returns the fact that results from a command, or undefined. A payment is decided and refunded at most once. If the cancellation arrives
- * before the order, the payment is rejected.
+ * Returns the fact that results from a command; undefined if nothing changes. A payment is decided and refunded at most once. If the
+ * cancellation arrives before the order, the payment is rejected.
  */
 export function decide(state: PaymentState, command: PaymentCommand, policy: Policy): PaymentFact | undefined {
   if (command.type === 'cancel') {
