@@ -48,14 +48,14 @@ describe('test/side-by-side.ts', () => {
   it('runs targets of the given folder', () => {
     const { status, lines } = run('-C', folder, 'first', 'second', 'broken')
     expect(status).to.equal(1)
-    expect(lines).to.include(`make -C ${folder} broken failed; this command runs it alone`)
+    expect(lines).to.include(`broken failed; run it alone with: make -C ${folder} broken`)
   })
 
   it('reports at the end which targets failed, and which were skipped for that reason', () => {
     const { status, lines } = run('first,broken,third', 'second')
     expect(status).to.equal(1)
     expect(lines.slice(-6)).to.deep.equal([
-      'make broken failed; this command runs it alone',
+      'broken failed; run it alone with: make broken',
       '  1 failing',
       '  it broke',
       'not run: third (broken failed)',

@@ -24,7 +24,7 @@ const width = Math.max(...sequences.flat().map((target) => target.length))
 const outcomes = (await Promise.all(sequences.map(runInTurn))).flat()
 const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
 for (const { target, code, failures } of outcomes) {
-  if (code !== 0) console.log(`\n${['make', ...inFolder, target].join(' ')} failed; this command runs it alone`)
+  if (code !== 0) console.log(`\n${target} failed; run it alone with: ${['make', ...inFolder, target].join(' ')}`)
   for (const line of failures) console.log(line)
 }
 console.log()
