@@ -48,27 +48,27 @@ const shapes: Record<string, () => string> = {
 
 describe('a hostile record', () => {
   for (const [what, make] of Object.entries(unusable)) {
-    it(`becomes a dead letter and blocks no order behind it if it ${what}`, async () => {
+    it(`a record that ${what} becomes a dead letter, and blocks no order behind it`, async () => {
       const [position] = await publishAhead(make())
       await deadLetterAt(position as Position, parts.orders)
     })
   }
 
-  it('becomes a paid order if it is a valid order with a binary key, and blocks no order behind it', async () => {
+  it('a valid order with a binary key is paid, and blocks no order behind it', async () => {
     const orderId = randomUUID()
     await publishAhead({ value: text(reducedEnvelope(orderId)), key: Buffer.from([0xff, 0x00, 0xc3, 0x28]) })
     await orderIsPaid(orderId)
   })
 
   for (const [shape, extra] of Object.entries(shapes)) {
-    it(`becomes an order or a dead letter and blocks no order behind it if it is valid and ${shape}`, async () => {
+    it(`a valid order that ${shape} becomes an order or a dead letter, and blocks no order behind it`, async () => {
       const orderId = randomUUID()
       const [position] = await publishAhead({ value: withExtraField(reducedEnvelope(orderId), extra()) })
       if (await findOrder(orderId)) await orderIsPaid(orderId)
       else await deadLetterAt(position as Position, parts.orders)
     })
 
-    it(`becomes a dead letter and blocks no order behind it if it conflicts with an order and ${shape}`, async () => {
+    it(`a record that conflicts with an order and ${shape} becomes a dead letter, and blocks no order behind it`, async () => {
       const orderId = randomUUID()
       const [, position] = await publishAhead(
         { value: text(reducedEnvelope(orderId, 10)) },
@@ -79,7 +79,7 @@ describe('a hostile record', () => {
     })
   }
 
-  it('becomes a dead letter that names the reason if it conflicts with an order', async () => {
+  it('a record that conflicts with an order becomes a dead letter that names this reason', async () => {
     const orderId = randomUUID()
     const values = [10, 11].map((total) => ({ value: text(reducedEnvelope(orderId, total)) }))
     const [, position] = await publishAhead(...values)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The parsed JSON of the body, or the field `text` with a body that is not JSON. */
+  /** The parsed JSON of the body. If the body is not JSON, the field `text` contains the body. */
   body: Record<string, unknown>
 }
 

@@ -23,7 +23,7 @@ export interface Publisher {
 const user = 'acceptance'
 let settings: Promise<object> | undefined
 
-// This client reports a reset during login twice. Without a listener, the second report would end the process.
+// If a connection is reset during login, this client reports the error twice. Without a listener, the second report would end the process.
 subscribe('plt:kafka:instances', (message) => {
   const { type, instance } = message as { type: string; instance: EventEmitter }
   if (type === 'connection') instance.on('error', () => {})

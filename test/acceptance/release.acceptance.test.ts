@@ -34,7 +34,7 @@ describe('a release on the rehearsal', function () {
     process = spawn('make', ['--no-print-directory', ...commands.rehearsal], {
       cwd: checkout,
       env: cleanEnvironment(),
-      // The process gets its own process group. Ctrl-C in a terminal sends its signal to a whole group.
+      // The process gets its own process group, so that the test can interrupt the whole group, as Ctrl-C in a terminal does.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
