@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { operatorCommands } from '../specs/commands.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** The last command removes the stack. */
+/** Tests the operator’s commands. The last command removes the stack. */
 export function commands(running: () => RunningContainers): void {
   describe('the operator’s commands in containers', () => {
     operatorCommands(running)

@@ -8,8 +8,8 @@ import { expect } from 'chai'
 import type { RunningContainers } from './running-containers.ts'
 
 /**
- * Waits until all orders of the ledger are paid, then runs the ledger’s checks. The stack may have other orders. Returns the number of
- * orders. Reads the complete stores without Dapr, because one request for each document takes minutes with a database stand-in.
+ * Waits until all orders of the ledger are paid, then runs the ledger’s checks. Ignores all other orders of the stack. Returns the number of
+ * the ledger’s orders. Reads the complete stores without Dapr, because one request for each document takes minutes with a database stand-in.
  */
 export async function expectPaidOnce({ kafka, stores }: RunningContainers, book: Book): Promise<number> {
   const read = async (service: string, prefix: string) =>

@@ -49,7 +49,7 @@ const serverPorts = (ports: StackPorts) => ({
   PROMETHEUS_PORT: String(ports.prometheus),
 })
 
-/** In containers, Kafka’s controller needs no published port, so MongoDB gets that port number. */
+/** In containers, Kafka’s controller needs no published port, so MongoDB gets the controller’s port number. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 
 /** @param envFile the `.env` file that `make up` wrote */

@@ -44,7 +44,7 @@ export function survival(running: () => RunningContainers): void {
       })
     }
 
-    it('starts again with `make up` if it is a pod, together with the services in its network', async () => {
+    it('a pod starts again with `make up`, together with the services in its network', async () => {
       await load.accepts(some)
       await Promise.all(pods.map((pod) => stack.kill(pod)))
       await load.isRefused()
