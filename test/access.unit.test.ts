@@ -91,7 +91,7 @@ for (const service of await testedServices()) {
           expect([one.status, one.body.detail]).to.deep.equal([other.status, other.body.detail])
         })
 
-        it(`rejects a token or key with every scope except ${scope}`, async () => {
+        it(`rejects a token or key that lacks the scope ${scope}, even if it has all other scopes`, async () => {
           const others = scopes.filter((other) => other !== scope).join(' ')
           for (const credential of [await issuer.token({ scope: others }), keys.get(scope)?.key]) {
             const answer = await request(route, credential)
@@ -106,7 +106,7 @@ for (const service of await testedServices()) {
           }
         })
 
-        it('documents the required scope in the OpenAPI page', async () => {
+        it('names the required scope in the OpenAPI document', async () => {
           const { body } = await withServer(app.web, (url) => send<OpenApi>(`${url}/openapi.json`))
           const operation = body.paths[path]?.[method]
           expect(operation?.security).to.deep.equal([{ key: [] }, { token: [] }])
@@ -123,7 +123,7 @@ for (const service of await testedServices()) {
       })
     })
 
-    it('answers 401 for every other path if the request has no token, even for an unknown path', async () => {
+    it('answers 401 to a request without a token, even for an unknown path', async () => {
       await withServer(app.web, async (url) => {
         for (const path of ['/v1', '/admin']) expect((await send(url + path)).status, path).to.equal(401)
       })

@@ -38,7 +38,7 @@ describe('the Markdown documents', () => {
     expect(targets.tools).to.include.members(['unit', 'bench'])
     const unknown = present.flatMap(({ path, text }) =>
       makeTargetsIn(text)
-        // The service that docs/new-service.md creates adds these targets.
+        // docs/new-service.md creates a service whose targets end in `-shipping`.
         .filter(({ folder, target }) => !targets[folder]?.includes(target.replace(/-shipping$/, '-order')))
         .map(({ folder, target }) => `${path}: make -C ${folder} ${target}`),
     )

@@ -23,7 +23,7 @@ const orderCreated = (OrderId: string) => ({
   CreationDate: '2026-01-01T00:00:00Z',
   Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
 })
-/** The indexing program declares no reactions. */
+/** The fingerprint of the rules in the indexing program, which declares no reactions. */
 const rules = rulesOf({ reactions: [], topics: [], services: {} }).fingerprint
 const total = 30_000
 const batch = 500

@@ -68,7 +68,7 @@ describe('a system on a full disk', () => {
   const place = (key?: string) =>
     post<Answer>(`${orderUrl(stack)}/v1/orders`, anOrder, key === undefined ? {} : { 'idempotency-key': key })
 
-  /** Places orders until one is refused. A full disk still accepts a few pages in existing files. */
+  /** Places orders until one is refused. The first orders may succeed, because a full disk still accepts a few pages in existing files. */
   async function untilRefused() {
     const accepted: string[] = []
     return await eventually(async () => {

@@ -90,8 +90,8 @@ describe('a hostile record', () => {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // The sidecar’s protocol buffers need well-formed texts. packages/service-kit/src/stream/topic-settings.ts limits the size of dead
-        // letters.
+        // The protocol between service and sidecar (Protocol Buffers) needs well-formed texts. The size of dead letters is limited in
+        // packages/service-kit/src/stream/topic-settings.ts.
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)

@@ -57,13 +57,13 @@ const anyFailure = fc.option(
   fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
-/** Generates events in any order, new or repeated. Kafka guarantees more, but services must not depend on this. */
+/** Generates a delivery of events in any sequence, new or repeated. Services must not depend on the sequence that Kafka guarantees. */
 const anyDelivery = fc.record({
   replica: fc.nat(1),
   subscription: fc.nat(2),
   picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
 })
-/** Generates a request. Only the order `three` has a key, because other publishers cannot know the id of such an order. */
+/** Generates a request. The id of order `three` derives from the Idempotency-Key, so no event of an outside publisher contains this id. */
 const anyRequest = fc.record({
   replica: fc.nat(1),
   request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
@@ -227,7 +227,7 @@ describe('any interleaving and duplication of events, with failures', () => {
       }
     }))
 
-  it('makes one dead-letter entry of each event that contradicts the first order', () =>
+  it('makes one dead-letter entry for each event that contradicts the first order', () =>
     property((world) => {
       for (const id of orderIds) {
         const { OrderCreated } = orderFacts(world, id)

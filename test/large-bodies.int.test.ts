@@ -48,7 +48,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
       await withServer(create().web, async (url) => {
         const seen = new Set<number>()
         for (const { shape, variant } of variants) {
-          // The services read at most 64 KiB of a body.
+          // The last size is above 64 KiB, the services’ limit for a body.
           for (const bytes of [2_000, 60_000, 250_000]) {
             const value = largeValue(shape, variant, bytes)
             const regular = Object.entries(fields).map(([field, one]) => [field, JSON.stringify(one)])
@@ -73,7 +73,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
   for (const combination of combinations.filter(({ topic }) => topic === 'orderevents')) {
     const { shape, refusal } = combination
     const isAdmitted = refusal !== 'version' && refusal !== 'impersonation'
-    it(`gets ${isAdmitted ? 'published' : 'rejected'} by event-gateway, alone, in a list and on lines (${shape}, ${refusal})`, async () => {
+    it(`gets ${isAdmitted ? 'published' : 'rejected'} by event-gateway as a single envelope, in a JSON list and in JSON lines (${shape}, ${refusal})`, async () => {
       const sidecar = new FakeSidecar()
       await withServer(appOf(gateway, sidecar).web, async (url) => {
         const records = largestRecords(combination, 1, maxEnvelopeBytes)

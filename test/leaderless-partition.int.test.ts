@@ -37,7 +37,7 @@ describe('the monitor while one partition has no leader', function () {
     const plan = await claimPlan('leaderless')
     kafka = await startOpenBroker(plan)
     writer = logWriter(kafka)
-    // The first commit of an offset creates the topic of consumer groups while there is only one broker.
+    // The first commit of an offset creates the topic of consumer groups. Only the first broker runs now, so it gets all of this topic’s partitions.
     await writer.commit('payment-service', 'orderevents', 0, 0n)
     second = await secondBroker(plan, kafka)
     await second.start()

@@ -212,7 +212,7 @@ describe('the identity of records', function () {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** Returns the entries of the monitor’s API when it has the given number of dead letters. */
+    /** Waits until the entries of the monitor’s API have this number of dead letters, and returns the entries. */
     const listed = (deadLetters: number) =>
       withServer(monitor.web, (url) =>
         eventually(async () => {
@@ -334,7 +334,7 @@ describe('the identity of records', function () {
     }
 
     for (const timestamps of ['CreateTime', 'LogAppendTime'] as const) {
-      it(`gives events the same ids although their positions differ in the target topic with ${timestamps}`, async () => {
+      it(`gives events the same ids in a target topic with ${timestamps}, although their positions differ there`, async () => {
         await cluster.createAgain()
         for (const total of [10, 11, 12]) await cluster.publish(reduced(total))
         cluster.handled = []

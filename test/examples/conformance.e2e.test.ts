@@ -10,7 +10,7 @@ const schemas = ['full', 'received'] as const
 /** The variable SEED repeats a run with the same random documents. By default, each run has new documents. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
 
-/** The number of documents for each validator. All validators run for a similar time. */
+/** The number of documents for each validator. With these numbers, all validators run for a similar time. */
 const counts: Record<string, number> = { python: 10_000, go: 100_000, java: 20_000 }
 
 const asked = [...fixtures<ValidFixture>('valid'), ...fixtures<InvalidFixture>('invalid')].flatMap((fixture) =>

@@ -1,6 +1,6 @@
 export interface Example {
   language: string
-  /** The folder in which the README runs the program, so that the default of SCHEMAS is tested. */
+  /** The folder in which the README runs the program. The tests use this folder, too, because the default of SCHEMAS depends on it. */
   folder: string
   publish: (file: string) => string[]
   /** The command that checks documents for `verdictsOf`. */

@@ -5,7 +5,7 @@ import { canAptGet, runTool } from '@orderflow/cli'
 import type { Example } from './example.ts'
 
 /**
- * Returns the shell example. If kcat is missing, installs it when the tests run as root on Debian.
+ * Returns the shell example. If kcat is missing and the tests run as root on Debian, installs kcat.
  * @param pythonPackages the folder of a newer librdkafka, for a kcat that is too old for Kafka 4
  */
 export async function kcatExample(folder: string, pythonPackages: string): Promise<Example> {

@@ -14,7 +14,7 @@ async function run(...args: string[]): Promise<string> {
 
 describe('components/observe', () => {
   before(async function () {
-    // The first build takes minutes.
+    // The first build of promtool takes minutes.
     this.timeout(20 * 60_000)
     await provisionTools([promtool()], { onProgress: () => {} })
   })

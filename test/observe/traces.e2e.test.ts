@@ -17,7 +17,7 @@ const names = storedServices.flatMap((service) => [service.name, sidecarOf(servi
 const spanId = '00f067aa0ba902b7'
 const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
 
-/** The spans of every paid order. The spans of daprd are below the spans of the calls to it. */
+/** The spans of every paid order, each after its parent. The parent of a span of daprd is the span of the call to daprd. */
 const ofPayment = [
   'order-service: send orderevents > payment-service: process orderevents',
   'order-service: send orderevents > order-service: process orderevents',

@@ -154,7 +154,7 @@ export function deadLetters(running: () => RunningStack): void {
       ])
     })
 
-    it('replays an event from its dead letter alone if the log no longer has the record', async () => {
+    it('replays an event from its dead letter if the log no longer has the event’s record', async () => {
       const event = reduced()
       const [entry] = await ourFault({ topic, partition: 1, offset: '987654321' }, bytesOf(event))
       const [outcome] = await replay(entry ? [entry] : [])

@@ -36,7 +36,7 @@ export function killedProcesses(running: () => RunningStack): void {
     const newKey = () => `key-${crypto.randomUUID()}`
     const newKeys = (count: number) => Array.from({ length: count }, newKey)
     const readyz = () => send(`${orderUrl(stack)}/readyz`)
-    /** A service reconnects to a restarted sidecar within half a second. */
+    /** Waits until order-service is ready. A service reconnects to a restarted sidecar within half a second. */
     const isReady = () =>
       eventually(async () => (await readyz()).status === 200 || undefined, 'the service to be ready')
 

@@ -167,7 +167,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal(live)
     })
 
-    it('keeps the order of an Idempotency-Key, and rejects this key with another body', async () => {
+    it('returns the earlier order for a repeated Idempotency-Key, and rejects this key with another body', async () => {
       await rebuilt()
       const before = await ends()
       const again = await post<Order>(orders(), anOrder, { 'idempotency-key': key })

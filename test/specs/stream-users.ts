@@ -222,7 +222,7 @@ function settingsOf({ bootstrapBrokers, sasl, tls }: KafkaConnection): StreamSet
   }
 }
 
-/** Returns the TLS version that a broker uses with a client that supports only this version. */
+/** Returns the TLS version of a connection to the broker if the client supports only `version`, or the error of the connection. */
 function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null | Error> {
   const [host = '', port] = (kafka.operator.bootstrapBrokers[0] ?? '').split(':')
   return new Promise((resolve) => {
@@ -232,7 +232,7 @@ function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.
       ca: kafka.certificate,
       minVersion: version,
       maxVersion: version,
-      // By default, OpenSSL itself would refuse old versions.
+      // By default, OpenSSL itself would refuse old versions of TLS.
       ciphers: 'DEFAULT@SECLEVEL=0',
     })
     socket.once('secureConnect', () => {

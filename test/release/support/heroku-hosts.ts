@@ -51,7 +51,7 @@ export async function herokuHosts(folder: string, env: Record<string, string>): 
       NODE_EXTRA_CA_CERTS: certificate.certificateFile,
       SSL_CERT_FILE: certificate.certificateFile,
       DISABLE_TELEMETRY: 'true',
-      // The tool changes git’s configuration with every command.
+      // Each command of the tool changes git’s configuration in the home folder.
       HOME: folder,
     },
     close: () => {

@@ -10,7 +10,7 @@ import {
   timed,
 } from '@orderflow/cli'
 
-/** The exit code of a program and its output, which ends with standard error. */
+/** The exit code of a program, and its standard output followed by its standard error. */
 export interface Ended {
   code: number
   output: string
