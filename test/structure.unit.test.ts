@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
 import { sourceFiles } from './support/source-files.ts'
 
-/** The folders of each package, each with the folders that it may import. */
+/** Maps each folder of a package to the folders that its files may import. */
 const rooms: Record<string, Record<string, string[]>> = {
   'packages/envelope/src': {
     schemas: [],
@@ -58,7 +58,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  // A file that is copied into a release image may use only the service in that image.
+  // The files of release-image/ run in a release image, which does not contain the other folders of packages/cli.
   'packages/cli': { 'release-image': [], src: ['release-image'], test: ['release-image', 'src'] },
 }
 
@@ -122,7 +122,7 @@ describe('the structure of the code', () => {
     expect(importing).to.deep.equal([])
   })
 
-  it('contains no circles of packages', () => {
+  it('contains no circular dependencies between packages', () => {
     const needs = packages.map(({ name, ...declared }): [string, string[]] => [
       name,
       [...declared.dependencies, ...declared.devDependencies],
@@ -130,7 +130,7 @@ describe('the structure of the code', () => {
     expect(circlesIn(new Map(needs))).to.deep.equal([])
   })
 
-  it('contains no circles of imports between files, even imports of types', () => {
+  it('contains no circular imports between files, even if the files import only types', () => {
     expect(circlesIn(new Map(everyFile.map(({ path, imports }) => [path, imports])))).to.deep.equal([])
   })
 
@@ -158,7 +158,7 @@ describe('the structure of the code', () => {
     expect([...others, ...strangers]).to.deep.equal([])
   })
 
-  it('imports OpenTelemetry’s SDK in one file, which is loaded only with a collector', () => {
+  it('imports OpenTelemetry’s SDK in one file, which is loaded only if a collector is set', () => {
     const [sdk, loader] = ['packages/service-kit/src/telemetry/otel.ts', 'packages/service-kit/src/runtime/run.ts']
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])

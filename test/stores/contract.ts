@@ -126,7 +126,7 @@ export function storeContract(tested: () => TestedStore): void {
     it('lists each document once, even if two replicas store it at the same time', async () => {
       const replicas = [one, other].map(documentsOf)
       const names = Array.from({ length: 300 }, (_, index) => `${index}`)
-      // Both replicas get some of the names.
+      // Both replicas store the same third of the names. Each replica also stores another third.
       const writes = names.flatMap((name, index) =>
         replicas.map((each, at) => (index % 3 === at ? [] : list(each, name))),
       )
@@ -134,7 +134,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect((await listedNames(documentsOf(one))).toSorted()).to.deep.equal(names.toSorted())
     })
 
-    it('keeps and lists every confirmed document although its sidecar is killed several times', async () => {
+    it('keeps and lists every confirmed document although the sidecar is killed several times', async () => {
       const documents = documentsOf(one)
       const answered: string[] = []
       for (let round = 0; round < 3; round += 1) {
@@ -152,7 +152,7 @@ export function storeContract(tested: () => TestedStore): void {
       expect(listed.toSorted()).to.deep.equal([...new Set(answered)].toSorted())
     })
 
-    it('decides once if the answer to a write is late, whether the write has arrived or not', async () => {
+    it('applies a change once if the answer to its write is late, whether the write has arrived or not', async () => {
       const documents = documentsOf(one)
       await add(documents, 'before')
       await one.suspend(async () => {

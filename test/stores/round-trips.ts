@@ -11,7 +11,7 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
   // Six round trips are necessary: one for the read, one for the list’s chunk, and four for 100 documents over 32 connections. A new
-  // connection also prepares its statements first.
+  // connection needs more, because it first prepares its statements.
   postgresql: { protocol: postgresql, most: 8 },
 }
 
@@ -19,7 +19,7 @@ const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
  * Counts how often a delivery waits for the network to the store (docs/performance.md).
- * @param uri the address of the server on this machine
+ * @param uri returns the address of the store’s server, which runs on this machine
  */
 export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {
   const { protocol, most } = stores[store]
@@ -59,7 +59,7 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
 
     it(`waits for at most ${most} round trips`, async () => {
       const found: number[] = []
-      // On a busy machine, a late request may add a round trip, but none is ever missing.
+      // On a busy machine, a late request may add a round trip. A count is never too low, so the lowest of three is the result.
       for (let time = 0; time < 3; time += 1) found.push(await lockstep.roundTripsOf(() => deliver(app, 100)))
       expect(Math.min(...found), found.join()).to.be.within(2, most)
     })

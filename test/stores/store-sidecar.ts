@@ -7,7 +7,7 @@ import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
 
 export const appId = 'store-contract'
 
-/** A real sidecar with the component of one store only. */
+/** A real sidecar that has a store but no topics. */
 export interface StoreSidecar extends Sidecar {
   kill: (signal: NodeJS.Signals) => Promise<void>
   start: () => Promise<void>
@@ -17,7 +17,7 @@ export interface StoreSidecar extends Sidecar {
 
 /**
  * Starts a sidecar. Several sidecars of the same store act as the sidecars of several replicas.
- * @param store the folder of its component in components/
+ * @param store the folder of the store’s component in components/
  * @param connectionString a value of `State__ConnectionString`
  */
 export async function startStoreSidecar(
@@ -36,7 +36,7 @@ export async function startStoreSidecar(
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')
   const flags = daprdFlags(appId, ports, { folders: [resources], configuration })
-  // With the left-out flags, the sidecar would wait for an application.
+  // Leaves out the flags that make the sidecar wait for an application.
   const args = flags.filter(([flag]) => !flag.startsWith('app-p')).flatMap(([flag, value]) => [`--${flag}`, value])
   let daprd: ChildProcess
   const sidecar = createSidecar({

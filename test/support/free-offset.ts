@@ -7,8 +7,9 @@ import { isPortFree, localPorts } from '@orderflow/cli'
 const claimPort = 4_990
 
 /**
- * Returns an offset with which all ports of a stack are free, and also the next ports, which a new service gets. Offsets are multiples of
- * 1,000, and their ports are below those of `freePorts`. The offset 1,000 is left out, because fetch refuses port 6000 (X11).
+ * Returns an offset with which all ports of a stack are free. The next two ports after each service’s port are also free, for a new
+ * service. Offsets are multiples of 1,000, and their ports are below those of `freePorts`. The offset 1,000 is left out, because fetch
+ * refuses port 6000 (X11).
  */
 export async function freeOffset(): Promise<number> {
   const offset = 1_000 * randomInt(2, 11)

@@ -22,8 +22,8 @@ export interface Lockstep {
 const quietMs = 100
 
 /**
- * Starts a proxy on loopback. It delays answers until every request is answered and no other arrives for a while, and then delivers them
- * together. This is one round trip.
+ * Starts a proxy on loopback. It holds answers until every request has an answer and no new request arrives for a while. Then it delivers
+ * all held answers together. The proxy treats this as one round trip.
  */
 export async function openLockstep(upstreamPort: number, protocol: Protocol): Promise<Lockstep> {
   const sockets = new Set<Socket>()

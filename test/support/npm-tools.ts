@@ -7,7 +7,7 @@ const files = ['package.json', 'package-lock.json']
 
 /**
  * Installs the packages of a package.json into the cache, by the lock file. Returns their folder.
- * @param about the content and size of the download
+ * @param about a progress message with the content and size of the download
  */
 export async function npmTools(name: string, from: string, about: string): Promise<string> {
   const hash = createHash('sha256')

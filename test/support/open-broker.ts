@@ -90,7 +90,7 @@ export function logWriter(kafka: KafkaConnection) {
 
     create,
 
-    /** Creates a topic, writes the same key many times and then another one, and compacts the topic to two records. */
+    /** Creates a topic, writes the same key many times and then another key, and compacts the topic to two records. */
     async compact(topic: string, count: number, transactionalId?: string): Promise<void> {
       await create(topic, 1, { 'cleanup.policy': 'compact', 'segment.ms': '100', 'min.cleanable.dirty.ratio': '0.001' })
       const producer = newProducer(transactionalId)

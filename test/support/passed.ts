@@ -4,7 +4,7 @@ import { cacheFolder } from '@orderflow/cli'
 
 // Skips tests that have passed on this machine with the same dependencies.
 
-/** Returns the file that keeps the digest of a test’s dependencies at its last success. */
+/** Returns the file with the digest that a test’s dependencies had when the test last passed. */
 const fileOf = (name: string) => join(cacheFolder(), 'passed', name.replaceAll(/[/: ]/g, '-'))
 
 /**

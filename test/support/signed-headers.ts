@@ -3,7 +3,7 @@ import { publisherOf } from '@orderflow/service-kit/testing'
 import type { HostileRecord } from './hostile/hostile.ts'
 import { trust } from './world.ts'
 
-/** A valid signature comes last, because the last one is used. */
+/** Returns a record’s headers. If the record is signed, a valid signature comes last, because receivers use the last signature. */
 export function signedHeaders({ value, headers, isSigned }: HostileRecord): HostileRecord['headers'] {
   const ours = { AppId: publisherOf('OrderCreated').id } as Envelope
   const signature = isSigned && value ? trust.vouch(ours, value) : undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /**
  * Returns the files of a git folder, except ignored and deleted ones.
- * @param paths the paths to include in git’s syntax, by default all
+ * @param paths git’s patterns of the paths to include; by default, all paths are included
  */
 export function sourceFiles(folder: string, ...paths: string[]): string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...paths]

@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
 
 export interface Stores {
-  /** Returns the stored documents of a service as JSON by key, without the application’s name. */
+  /** Returns a service’s stored documents as JSON, by key. The keys lack Dapr’s prefix, which is the application’s name. */
   read: (service: string, prefix?: string) => Promise<[key: string, json: string][]>
   empty: (service: string) => Promise<void>
   /** @throws {Error} while the server does not answer */

@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /**
- * Returns all findings of testssl.sh within two minutes. It contacts no other server.
+ * Returns all findings of testssl.sh within two minutes. testssl.sh contacts no server except the one at `address`.
  * @throws {Error} if testssl.sh is missing
  */
 export async function testssl(address: string): Promise<Finding[]> {

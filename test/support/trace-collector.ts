@@ -18,7 +18,7 @@ export async function collectTraces(at?: { address: string; name: string; certif
   await once(server.listen(0, at?.address ?? '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    /** The requests so far. The texts of spans are readable in their bytes. */
+    /** Returns the requests so far. The texts of spans are readable in a request’s `text`. */
     received: () => received.map(({ headers, body }) => ({ headers, text: body.toString('latin1') })),
     /** Variables with which a program sends all its spans here with little delay. */
     variables: {

@@ -51,7 +51,7 @@ const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Obj
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
-/** A failure that happens once: before a call takes effect, after it, or after half of the call’s events. */
+/** A failure that happens once: before a call takes effect, after the call has taken effect, or after half of its events. */
 export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
 
 export interface Replica {

@@ -24,7 +24,7 @@ export function checkoutOfRepository(): RepositoryCopy {
   return copy
 }
 
-/** Links packages to `to`, which takes a sixth of the time of a copy. Copies the files if `to` is on another disk. */
+/** Creates hard links in `to`, which takes a sixth of the time of a copy. Copies the files if `to` is on another disk. */
 function copyPackages(from: string, to: string): void {
   for (const how of ['-al', '-a']) {
     rmSync(to, { recursive: true, force: true })

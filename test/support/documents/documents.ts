@@ -1,5 +1,6 @@
 /**
- * Returns the domain’s documents of a service by key. Leaves out the list, and claims of Idempotency-Keys, which the log does not contain.
+ * Returns a service’s documents by key. Leaves out the documents that do not come from the log: the list, the fence, and the claims of
+ * Idempotency-Keys.
  */
 export function domainDocuments(stored: [key: string, json: string][]): Record<string, unknown> {
   const documents = stored.map(([key, json]) => {

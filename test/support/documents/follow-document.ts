@@ -14,7 +14,7 @@ export interface Reader {
 }
 
 /**
- * Declares a test for each step of a document. After a failure the others are skipped.
+ * Declares a test for each step of a document. After a failed step, the tests of all later steps fail without running them.
  * @returns a function that returns the copy, which is removed after the tests
  */
 export function followDocument(path: string): () => Reader {

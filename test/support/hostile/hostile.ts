@@ -25,7 +25,7 @@ const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService
   return { ...App, publishes: serviceNamed(App.Name).publishes }
 })
 
-/** The names that services handle. order-service handles all of them. */
+/** The names of the events that services handle. order-service handles all of them. */
 export type HandledName = OrderEvent['Name']
 
 /** Generates any UTF-16 text as JSON, including lone surrogates, control characters and changes of direction. */
@@ -164,7 +164,7 @@ const headerValue = fc.oneof(
 /** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see such a record. */
 const maxValueBytes = 250_000
 
-/** The handled names of each service by topic, from its reactions. The reactions are never called here. */
+/** The names of the events that each service handles, by topic. They come from its reactions, which are never called here. */
 const handled: Record<Role, Record<string, HandledName[]>> = {
   order: namesIn(orderReactions(...([{}, {}] as unknown as Parameters<typeof orderReactions>))),
   payment: namesIn(paymentReactions(...([{}, {}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
@@ -181,7 +181,7 @@ const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
   names.map((name): TopicAndName => [topic, name]),
 )
 
-/** Prefers the right topic for an event. Also prefers OrderCreated, because most code depends on this event. */
+/** Generates a topic and an event name, mostly a name that belongs to the topic. Prefers OrderCreated, on which most code depends. */
 const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
   { weight: 4, arbitrary: fc.constantFrom(...regular) },
@@ -194,7 +194,7 @@ const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   },
 )
 
-/** Generates the claimed publisher. Prefers the owner of the topic, because receivers reject others. */
+/** Generates the claimed publisher, mostly one that receivers accept: any outside publisher on orderevents, otherwise the topic’s owner. */
 const claimedOn = (topic: string, orderId: string) => {
   const stranger = { Id: orderId, Name: 'hostile' }
   const owners = ours.filter(({ publishes }) => topic in publishes)
@@ -243,7 +243,7 @@ export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnot
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
 }
 
-/** Applies the rules of docs/trust.md with a file that accepts unlisted publishers. */
+/** Returns true if a receiver accepts the publisher by the rules of docs/trust.md. The trust file accepts unlisted publishers. */
 function isBelieved(
   topic: string,
   name: string,

@@ -19,7 +19,7 @@ export interface LargeRecord extends HostileRecord {
   first?: HostileRecord
 }
 
-/** The limit includes key and headers (packages/service-kit/src/stream/topic-settings.ts: 262,144 bytes). */
+/** Kafka’s limit of 262,144 bytes also includes the key and headers (packages/service-kit/src/stream/topic-settings.ts). */
 const maxValueBytes = 261_900
 const minValueBytes = 1_024
 
@@ -75,8 +75,8 @@ export const combinations: readonly Combination[] = Object.keys(names).flatMap((
 )
 
 /**
- * Returns records with the combination’s variants in turn. The first has the largest size, the second has 1 KiB, and all others have sizes
- * between these.
+ * Returns records with the combination’s variants in turn. The first record of each variant has the largest size, the second has 1 KiB, and
+ * all others have sizes between these.
  * @param seed changes the ids of the orders
  */
 export function largeRecords(combination: Combination, count: number, seed: number): LargeRecord[] {

@@ -30,7 +30,7 @@ export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repo
   }
 }
 
-/** Does the same as `operatorOf` in one process, because loading the modules takes 1.5 seconds. */
+/** Works like `operatorOf`, but runs all commands in one process, because loading the modules takes 1.5 seconds. */
 export function startOperator(stack: RunningStack, ports: StackPorts): { operate: Operate; close: () => void } {
   const file = fileURLToPath(new URL('operator-program.ts', import.meta.url))
   const child = spawn(process.execPath, [file], { stdio: 'pipe' })

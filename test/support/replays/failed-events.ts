@@ -35,7 +35,7 @@ async function append(
 }
 
 /**
- * Publishes valid events of an application, and for each the dead letter of a service error.
+ * Publishes valid events of an application, and for each event a dead letter with the reason `handler-error`.
  * @returns the positions of the events
  */
 export async function publishFailed(producer: Client, count: number, AppName: string): Promise<Position[]> {
