@@ -63,7 +63,8 @@ func setRoundTrip(response http.ResponseWriter, request *http.Request) {
 	roundTrip.Store(microseconds * int64(time.Microsecond))
 }
 
-// Go’s timers are late by up to a millisecond when nothing else runs. A sleeping thread is late by about 50 microseconds.
+// deliver forwards each packet when it is due. It sleeps in its own thread, which wakes up about 50 microseconds late. Go’s timers are late by
+// up to a millisecond when nothing else runs.
 func deliver() {
 	runtime.LockOSThread()
 	for packet := range underWay {

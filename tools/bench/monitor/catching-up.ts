@@ -26,8 +26,8 @@ export async function get<Answer>(url: string): Promise<Answer> {
 }
 
 /**
- * Starts the monitor on an unread log. Returns the indexed events per second, from the number of unread events. The number of stored events shrinks
- * when the monitor drops the oldest.
+ * Starts the monitor on an unread log. Returns the indexed events per second. Calculates them from the number of unread events,
+ * because the number of stored events shrinks when the monitor drops the oldest events.
  */
 export async function catchUp(stack: BenchStack): Promise<number> {
   const specs = specsOf(stack)

@@ -27,7 +27,7 @@ export interface Site {
   proxy: DelayProxy
 }
 
-/** Returns the number of consumer group members that one sidecar has. */
+/** Returns the number of members that one sidecar adds to a consumer group. */
 export function consumersOf({ root }: Variant): number {
   return readFileSync(join(root, 'components/kafka.yaml'), 'utf8').match(/^ {2}name: pubsub-\d+$/gm)?.length ?? 0
 }

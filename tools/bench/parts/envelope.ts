@@ -94,7 +94,7 @@ const telling = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))",
 )}`
 
-/** Runs Node on the first core, if taskset is installed. */
+/** Runs Node and measures its use of resources. On Linux, `taskset` limits Node to the first core. */
 async function timed(args: string[]): Promise<Sample> {
   const own = ['--import', telling, ...args]
   const [program, ...others] =

@@ -28,8 +28,8 @@ export const network: Part = {
     const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
-      // Orders use a new log with the number of partitions of a stack of processes. With the old log, order-service would first read all
-      // earlier events.
+      // Each round of orders uses a new log, with as many partitions as in a stack of processes. With an old log, order-service would first
+      // read all earlier events.
       const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
       const cells = await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))
       for (const cell of cells) orders.push(cell)

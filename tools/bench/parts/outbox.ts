@@ -27,7 +27,7 @@ const ordersPerSecond = 10
 /** Dapr’s name of its internal topic (pkg/runtime/pubsub/outbox.go): namespace, app-id, topic, `outbox`. */
 const internalTopic = 'defaultoutbox-ordersoutbox-ordereventsoutbox'
 
-/** Dapr’s transactional outbox is slow by design. */
+/** The rate is low, because Dapr’s transactional outbox is slow by design. */
 export const outbox: Part = {
   title: `OrderCreated in the log, ${ordersPerSecond} orders per second, compared with Dapr's transactional outbox`,
 

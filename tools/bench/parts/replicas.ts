@@ -23,8 +23,8 @@ const name = 'payment-service'
 const eventsPerSecond = 300
 
 /**
- * Measures how long events wait when replicas of payment-service are started, restarted and killed, and checks that none is lost. A single machine
- * cannot show the speed of more replicas.
+ * Measures how long events wait when replicas of payment-service are started, restarted and killed, and checks that no event is lost. A single
+ * machine cannot show the speed of more replicas.
  */
 export const replicas: Part = {
   title: `1 to 4 replicas of payment-service, ${topics.containers[0]?.partitions} partitions, ${eventsPerSecond} events per second`,

@@ -4,7 +4,7 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
-/** Divides one value of each round by the other, and returns the median of these ratios. */
+/** Divides `mine` by `others` for each round, and returns the median of these ratios. */
 export function medianRatio(mine: number[], others: number[]): number {
   return median(mine.map((value, round) => value / (others[round] ?? Number.NaN)))
 }

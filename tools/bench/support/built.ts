@@ -8,7 +8,7 @@ export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
  * Describes a program of tools/bench that must be built. The result is in the cache, and is built again after each change of the source.
- * @param source the path relative to tools/bench
+ * @param source the folder of the source, relative to tools/bench
  */
 export function built(
   source: string,

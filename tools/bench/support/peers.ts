@@ -48,7 +48,7 @@ async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promis
   await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })
 }
 
-/** Unpacks the jar as Spring’s guide recommends, and compares the hashes in libs.sha512. */
+/** Builds and unpacks the jar as Spring’s guide recommends, and compares the contained jars with the hashes in libs.sha512. */
 async function buildSpring(folder: string, { signal }: ProvisionOptions): Promise<void> {
   await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
   const extract = ['-Djarmode=tools', '-jar', 'target/payments.jar', 'extract', '--destination', 'app']
@@ -57,6 +57,6 @@ async function buildSpring(folder: string, { signal }: ProvisionOptions): Promis
   const sums = await runTool('sha512sum', readdirSync(lib).sort(), { cwd: lib, signal })
   if (sums === readFileSync(join(folder, 'libs.sha512'), 'utf8')) return
   throw new CliError('wrong-hash', `the jars of Spring's program differ from libs.sha512:\n${sums}`, {
-    nextStep: 'if you changed a version, write these to tools/bench/compare/spring-kafka/libs.sha512',
+    nextStep: 'if you changed a version, write these hashes to tools/bench/compare/spring-kafka/libs.sha512',
   })
 }

@@ -27,8 +27,8 @@ function processorMs(pid: number): number {
 }
 
 /**
- * Adds up the user and system time of a process. Four fields include the times of its ended children. Returns 0 for a missing
- * process.
+ * Adds up the user and system time of a process. With four fields, the sum includes the times of its ended children. Returns 0 for a
+ * missing process.
  */
 function sumOfTimes(pid: number | string, fields: 2 | 4): number {
   const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')

@@ -92,7 +92,7 @@ describe('a link', () => {
     other.socket.destroy()
   })
 
-  it('resets all connections on both sides when the link is cut, and new connections until the link opens', async () => {
+  it('resets all connections on both sides when the link is cut, and resets new connections until the link opens', async () => {
     const { socket, hears, errors, fails } = await client()
     socket.write('a')
     await hears('a')

@@ -5,7 +5,7 @@ import { markdownTable } from '../report/markdown.ts'
 import { withSection } from '../report/section.ts'
 
 describe('a goal', () => {
-  it('treats an equal value as reached, and an unmeasured value as missed', () => {
+  it('the goal is reached if the value equals it, and missed if the value is unmeasured', () => {
     expect(atLeast('a', 0.35, 0.35, 2)).to.include({ goal: '>= 0.35', measured: '0.35', reached: true })
     expect(atMost('a', 251, 250)).to.include({ goal: '<= 250', measured: '251', reached: false })
     expect([atLeast('a', Number.NaN, 1).reached, atLeast('a', Infinity, 1).reached]).to.deep.equal([false, false])

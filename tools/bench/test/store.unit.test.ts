@@ -31,7 +31,7 @@ describe('openStore', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('returns an empty store until the sidecar creates the file and the table', () => {
+  it('counts no documents until the sidecar creates the file and the table', () => {
     expect(store.count('%')).to.equal(0)
     writer = new DatabaseSync(file)
     writer.exec('PRAGMA user_version = 1')
