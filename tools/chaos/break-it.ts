@@ -23,7 +23,7 @@ export interface BreakOptions {
 }
 
 const warmUpMs = 3_000
-/** The time after the end of the load. Clients whose requests are still refused then give up. */
+/** The time after the end of the load, in which clients still repeat refused requests. Then they give up. */
 const patienceMs = 120_000
 
 /** Loads the system and runs the steps. Returns when every client has its answer. */
@@ -66,7 +66,7 @@ export async function breakIt(
       await delay(step.restMs)
     }
     seconds = (Date.now() - startedAt) / 1_000
-    onProgress('load: ends, waiting for its last answers')
+    onProgress('load: begins no more orders, and waits for the last answers')
     overAt = Date.now() + patienceMs
   } catch (error) {
     overAt = 0

@@ -102,7 +102,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
     if (state.state !== 'running') return
     signalGroup(state.group, name)
     if (!ending.includes(name)) return
-    if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${member} has survived ${name}`)
+    if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${member} did not end after ${name}`)
   }
 
   const cluster: Cluster = {

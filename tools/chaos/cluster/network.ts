@@ -19,7 +19,7 @@ export interface Network {
 /**
  * Creates a link from each replica to each server.
  * @param kafka the ports of the broker
- * @param store `host:port`, or undefined if the store is a file
+ * @param store the `host:port` of the store’s server, or undefined if the store is a file
  */
 export async function createNetwork(
   replicas: readonly string[],

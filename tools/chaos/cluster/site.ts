@@ -37,7 +37,7 @@ export async function openSite({ folder, replicas, store, onProgress }: SiteOpti
     await releaseFolder(folder)
   }
   try {
-    onProgress(`starting Kafka and ${replicas} of each service with its sidecar, store ${store}`)
+    onProgress(`starting Kafka and the services with their sidecars (replicas: ${replicas}, store: ${store})`)
     return { cluster: await startCluster(folder, replicas, store), disks, close }
   } catch (error) {
     await close(false)
@@ -59,7 +59,7 @@ function beside(folder: string): string[] {
   return existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
 }
 
-/** Data of a mount is lost when it is unmounted. */
+/** Copies the data to `kept/`, because a mounted disk loses its data when it is unmounted. */
 function keepData(folder: string): void {
   for (const name of dataFolders.filter((name) => existsSync(join(folder, name)))) {
     cpSync(join(folder, name), join(folder, 'kept', name), { recursive: true })

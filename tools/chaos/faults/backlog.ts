@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/cli'
 
 export interface Backlog {
-  /** The sum of the numbers of records that each application has not handled yet. */
+  /** The number of unhandled records, added up over all applications. */
   behind: number
   /** All positions as a text, which stays the same while no offset moves. */
   positions: string
@@ -34,7 +34,7 @@ export async function settle(kafka: KafkaConnection, onProgress: (line: string) 
     const stillFor = Date.now() - movedAt
     if (stillFor > (last.behind === 0 ? quietMs : stuckMs)) return last.behind
     if (Date.now() - toldAt > 10_000) {
-      onProgress(`waiting until no offset moves: ${last.behind} records are behind`)
+      onProgress(`waiting until no offset moves: ${last.behind} records are unhandled`)
       toldAt = Date.now()
     }
     await delay(periodMs)

@@ -39,8 +39,8 @@ export interface Targets {
 const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
 /**
- * Generates endless faults: single faults, and a pair of faults after every second one. Each single fault occurs once before any of them
- * occurs again.
+ * Generates steps without end: single faults, and a pair of faults after every second single fault. Each single fault occurs once before
+ * any of them occurs again.
  */
 export function* schedule(random: Random, targets: Targets): Generator<Step> {
   for (;;) {
@@ -87,7 +87,7 @@ function serverFaults(random: Random, replicas: number): Fault[] {
   ]
 }
 
-/** The duration may be shorter or longer than the time that a request waits for its answer. */
+/** Returns a duration, which may be shorter or longer than the time for which a request waits for its answer. */
 const outage = (random: Random): number => random.between(4_000, 25_000)
 
 /** Disconnects a single replica. */

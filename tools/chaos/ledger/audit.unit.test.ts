@@ -320,7 +320,7 @@ describe('the ledger', () => {
     expect(totals(lost)).to.deep.equal({ lost: 1, duplicated: 0, stuck: 0, wrong: 0 })
   })
 
-  it('returns all records, attempts and documents of the id of a finding', () => {
+  it('returns all records, attempts and documents that belong to the id of a finding', () => {
     const book = bookOf(healthyWorld())
     const counts = (id: string) => Object.values(evidence(book, id)).map((rows) => rows.length)
     expect(counts('b')).to.deep.equal([1, 4, 0, 2, 2])

@@ -3,7 +3,7 @@ import { tables } from './tables.ts'
 
 /** An order that a client tried to place. */
 export interface Attempt {
-  /** The unique customer, which identifies a stored order. */
+  /** The unique name of the customer, which identifies a stored order. */
   name: string
   source: 'http' | 'outside'
   total: number

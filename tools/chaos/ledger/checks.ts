@@ -78,7 +78,7 @@ const duplicated: Omit<Check, 'kind'>[] = [
   },
 ]
 
-/** Pairs of an order and its payment, and whether the log contains a cancellation. */
+/** Selects each order with its payment, and whether the log contains a cancellation of the order. */
 const settled = `SELECT o.id, o.status AS order_status, p.status AS payment_status, o.total, EXISTS (
     SELECT 1 FROM told e WHERE e.order_id = o.id AND e.name = 'OrderCancelled') AS cancelled
   FROM stored_order o JOIN stored_payment p ON p.view = o.view AND p.order_id = o.id WHERE o.view = :view`

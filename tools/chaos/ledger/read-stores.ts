@@ -30,7 +30,7 @@ interface Payment {
   }
 }
 
-/** Collects the facts of an order, which follow each other in the list. */
+/** Builds each order from its facts. They follow each other, because the documents are in the order of their keys. */
 async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   let id = ''
   let facts = new Map<string, Fact>()

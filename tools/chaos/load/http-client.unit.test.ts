@@ -14,7 +14,7 @@ interface Row {
 }
 
 describe('the HTTP client of the load', () => {
-  /** The answers of the server, in order. It repeats the last answer, and `break` breaks the connection. */
+  /** The answers of the server, in order. The server repeats the last answer. `break` breaks the connection. */
   let answers: ('break' | { status: number; body: object })[]
   let requests: { path: string; key: string | undefined }[]
   let server: Server

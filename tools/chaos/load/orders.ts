@@ -18,7 +18,7 @@ export interface PlannedOutsideOrder extends PlannedOrder {
   cancelFirst: boolean
 }
 
-/** Each of these keys may lead to another partition. Even the same key may, because Dapr and other clients use different hash functions. */
+/** The key of a record. A different key may lead to a different partition. Even the same key may, because Dapr and other clients hash differently. */
 export type OutsideKey = 'order' | 'customer' | 'none'
 
 /** Policy.ApproveUpTo of payment-service/appsettings.json. */

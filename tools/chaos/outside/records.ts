@@ -6,7 +6,7 @@ import { poisonHeader } from '../ledger/read-log.ts'
 import type { OutsideKey, PlannedOutsideOrder } from '../load/orders.ts'
 import type { PoisonRecord } from './poison.ts'
 
-/** A record to send, with its notes for the ledger. */
+/** A record to send, with functions that note its progress in the ledger. */
 export interface Outgoing {
   afterMs: number
   record: OutsideRecord

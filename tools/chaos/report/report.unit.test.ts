@@ -12,7 +12,7 @@ describe('isClean', () => {
     expect(isClean(reportWith({ findings: [{ finding: 'lost', count: 1, examples: {} }] }))).to.equal(false)
   })
 
-  it('returns false if an accepted order of a source is missing', () => {
+  it('returns false if a source has no accepted order', () => {
     expect(isClean(reportWith({}, [row('http', 0), row('outside', 9)]))).to.equal(false)
     expect(isClean(reportWith({}, [row('http', 9)]))).to.equal(false)
   })
