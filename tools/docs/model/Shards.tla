@@ -39,7 +39,7 @@ Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
 -----------------------------------------------------------------------------
 (* Reading *)
 
-(* The end of a lane is its first missing number. A process searches for the end from a hint, the number of an existing *)
+(* The end of a lane is its first missing number. A process searches for the end from a hint: the number of an existing *)
 (* chunk. In a lane without holes, every hint leads to the same end.                                                *)
 End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
 Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id

@@ -63,7 +63,10 @@ export function configurations(models = readModels(), guards = readGuards()): Co
   })
 }
 
-/** Keeps only the property that must be violated, because TLC does not name the violated property. */
+/**
+ * Removes a guard from a .cfg file. Also removes the temporal properties, except the one that must be violated, because TLC does not name a
+ * violated temporal property.
+ */
 function withoutGuard(text: string, constant: string, violates: string): string {
   const weaker = text.replace(`  ${constant} = TRUE`, `  ${constant} = FALSE`)
   if (weaker === text) throw new Error(`the model has no guard ${constant} to remove`)

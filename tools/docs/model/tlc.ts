@@ -51,7 +51,7 @@ function printed(program: string, args: string[], cwd: string): Promise<string> 
   })
 }
 
-/** Reads TLC’s output, which does not name a violated property. */
+/** Reads TLC’s output, which does not name a violated temporal property. */
 export function verdictOf(output: string, text: string): Pick<Finding, 'states' | 'violated'> {
   const states = Number(/^\d+ states generated, (\d+) distinct states found/m.exec(output)?.[1])
   const [, named] = /^Error: (?:Invariant|Action property) (\w+) is violated/m.exec(output) ?? []

@@ -1,4 +1,4 @@
-// A part of `make -C tools pictures`, which also runs alone on a stack of processes.
+// A part of `make -C tools pictures`. This file can also run alone, if a stack of processes is running.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

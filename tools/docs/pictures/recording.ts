@@ -17,7 +17,7 @@ const readingMs = 1000
  */
 export async function record(commands: string[], cwd: string): Promise<RecordedLine[]> {
   const lines: RecordedLine[] = []
-  // With these variables, make prints the names of folders.
+  // Leaves out these variables, because they make `make` print the names of folders.
   const { MAKELEVEL: _level, MAKEFLAGS: _flags, ...env } = process.env
   let startsAt = 0
   for (const command of commands) {

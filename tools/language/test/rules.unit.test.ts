@@ -6,7 +6,7 @@ describe('rules of language', () => {
   for (const { name, kinds, examples, check } of rules) {
     const kind = kinds?.[0] ?? 'comment'
     for (const { bad, good } of examples) {
-      it(`reports “${bad}” by ${name}`, () => {
+      it(`reports “${bad}” by the rule ${name}`, () => {
         const found = check(bad, kind)
         expect(found).to.have.lengthOf.at.least(1)
         for (const { index, length } of found) expect(bad.slice(index, index + length)).to.have.lengthOf(length)
