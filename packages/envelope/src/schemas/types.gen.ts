@@ -1,7 +1,7 @@
 // Generated from envelope-schema/schemas/ by make generate. Do not edit.
 
 /**
- * The envelope of a publisher on the platform, with every field for tracing.
+ * The envelope that services publish. It has all ids, so the event can be traced.
  */
 export interface FullEnvelope {
   /**
@@ -48,7 +48,7 @@ export interface FullEnvelope {
    */
   CreationDate: string
   /**
-   * The event's data, by Name and Version: see the schemas in events/.
+   * The event's data. Its schema in events/ depends on Name and Version.
    */
   Payload: {
     [k: string]: unknown
@@ -58,7 +58,7 @@ export interface FullEnvelope {
    */
   TenantID?: string
   /**
-   * The tenant's user, a person, who caused the event; may be empty. Personal data (x-pii).
+   * The person who caused the event, as a user of the tenant; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
@@ -111,7 +111,7 @@ export interface ReceivedEnvelope {
    */
   CreationDate: string
   /**
-   * The event's data, by Name and Version: see the schemas in events/.
+   * The event's data. Its schema in events/ depends on Name and Version.
    */
   Payload: {
     [k: string]: unknown
@@ -121,7 +121,7 @@ export interface ReceivedEnvelope {
    */
   TenantID?: string
   /**
-   * The tenant's user, a person, who caused the event; may be empty. Personal data (x-pii).
+   * The person who caused the event, as a user of the tenant; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
