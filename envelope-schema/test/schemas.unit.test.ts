@@ -41,7 +41,7 @@ describe('the schemas', () => {
 
   it('mark a field as personal if, and only if, the engine masks it', () => {
     const marks = schemas.flatMap(([file]) => readFileSync(new URL(file, folder), 'utf8').match(/"x-pii": true/g) ?? [])
-    // All events share one file with the marks of the envelope's fields.
+    // All events have the same envelope, so each marked field of the envelope counts only once.
     const masked = eventTypes.flatMap((type) =>
       personalFields(type).map((pointer) => (pointer.startsWith('/Payload/') ? `${type} ${pointer}` : pointer)),
     )

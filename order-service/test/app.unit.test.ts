@@ -340,7 +340,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(sidecar.documents.get(key)?.value).to.deep.equal(earlier)
   })
 
-  it('keeps an order in the list when an earlier event of the same order arrives later', async () => {
+  it('keeps an order in the list when another OrderCreated of the same order arrives with an earlier date', async () => {
     const { body } = await create()
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = body
     const earlier = outsideOrder({ OrderId: body.id, CustomerName, CustomerTaxId, Total })

@@ -57,7 +57,7 @@ const statuses: [(keyof typeof payloads)[], string | undefined][] = [
 
 describe('order', () => {
   for (const [names, status] of statuses) {
-    it(`becomes ${status ?? 'not visible'} after ${names.join(', ') || 'nothing'}`, () => {
+    it(`becomes ${status ?? 'not visible'} after ${names.join(', ') || 'no events'}`, () => {
       expect(orderOf(factsOf(...names.map((name) => event(name))))?.status).to.equal(status)
     })
   }

@@ -140,8 +140,8 @@ export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
 }
 
 /**
- * Decides whether to cancel an order. A paid and cancelled order can be cancelled again until it is refunded. During a rebuild,
- * payment-service may have read the cancellation before the payment (docs/operations.md).
+ * Decides whether to cancel an order. A paid and cancelled order can be cancelled again until it is refunded. The reason: with an incomplete
+ * store, payment-service may find no payment for the first cancellation (docs/operations.md).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'
@@ -154,7 +154,7 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
  * Rules of orders that a request or event can break:
  * - `not-found`: the order is unknown, or its event has not arrived yet;
  * - `not-cancellable`: the order's payment was rejected;
- * - `conflicting-order`: the OrderId has another customer or total;
+ * - `conflicting-order`: the OrderId belongs to an order with another customer or total;
  * - `invalid-amount`: an amount has more decimals than the currency allows;
  * - `idempotency-key-reused`: the key belongs to another order.
  */
