@@ -122,8 +122,8 @@ function rules(objective: Objective): string {
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
   const budget = Number((1 - share).toFixed(6))
-  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. Each record is the share
-  # of late ${things} in a window of time.
+  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. Each recording rule
+  # computes the share of late ${things} in one window of time.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
 ${windows.map(ratio).join('\n')}
