@@ -66,8 +66,8 @@ async function eventTypes(): Promise<string> {
 }
 
 /**
- * Returns the generated types of the contract. In the engine's repository, also returns the engine's own types and its copy of the envelope schemas;
- * an installed engine has the types and schemas of its version.
+ * Returns the generated types of the contract. In the engine's repository, also returns the engine's own types and its copy of the envelope schemas.
+ * An installed engine already has both.
  */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
   const types: [URL, string] = [new URL('types.gen.ts', contractFolder), await eventTypes()]

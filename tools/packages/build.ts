@@ -53,7 +53,7 @@ async function completePackage(name: string): Promise<void> {
   if (globSync('page/build.ts', { cwd: source }).length > 0) await buildPage(join(folder, 'dist'))
 }
 
-/** Returns the files of a package that Git tracks and tsc does not compile, without those of tests and of the build. */
+/** Returns the files of a package that Git tracks, except TypeScript, tests and files of the build. */
 async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string[]> {
   const folder = join(repository, 'packages', name)
   const tracked = await runTool('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: folder })

@@ -16,6 +16,8 @@ import { alertsFile, dashboardFile } from './objective.ts'
 export function generate(): void {
   const types = generateTypes()
   if (types !== '') print(types)
+  // This process has read the old copy of the envelope schemas.
+  if (types.includes('schemas/common.json')) return runGenerate()
   const changed = [...generatedFiles()].filter(([path, text]) => read(path) !== text)
   for (const [path, text] of changed) {
     if (text === undefined) rmSync(join(repository, path))
@@ -23,6 +25,10 @@ export function generate(): void {
     print(`${text === undefined ? 'removed' : 'written'}: ${path}`)
   }
   if (changed.length === 0 && types === '') print('nothing has changed')
+}
+
+function runGenerate(): void {
+  execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
 }
 
 function generateTypes(): string {
