@@ -97,7 +97,7 @@ describe('a command that is killed with -9 while it writes a secret', () => {
     })
   }
 
-  it('keeps the password of PostgreSQL in its own file only', async function () {
+  it('leaves the password of PostgreSQL only in the file for this password', async function () {
     if (!existsSync('/usr/lib/postgresql')) return this.skip()
     const script =
       "import { preparePostgresql } from './packages/cli/src/processes/postgresql.ts'; await preparePostgresql(folder)"

@@ -106,7 +106,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(new Set(announced()).size).to.equal(1)
   })
 
-  it('makes only one decision if two processes find no decision, and the slower process writes after the faster process has announced its payment', async () => {
+  it('makes one payment if two processes decide about an order, and the slower process writes after the faster process has announced its payment', async () => {
     sidecar = new FakeSidecar('state.postgresql')
     const [one, other] = [newProcess(), newProcess()]
     const created = eventOf('OrderCreated')

@@ -15,7 +15,7 @@ export async function readStack(): Promise<RunningStack> {
   const isUp = (name: Part) => printed.isRunning(parts.get(name) ?? [])
   if (printed.processes.test(output) && isUp('order-service')) return { runner: 'processes', parts }
   if (printed.containers.test(output) && isUp('order-service')) return { runner: 'containers', parts }
-  throw new Error(`These tests need a running stack. Start it with: make up\n${output}`)
+  throw new Error(`These tests need a running stack, so run make up first. Its status is now:\n${output}`)
 }
 
 // Every test file imports this module. So this check runs once, before the first test.

@@ -21,7 +21,7 @@ export interface Contender {
 export interface Sample {
   /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
   startSeconds: number
-  /** The rate between the first check that finds payments and the check that finds all. Leaves out the payments that the first check found. */
+  /** Payments per second between two checks: the first that finds payments, and the first that finds all payments. Payments that the first check finds are left out. */
   perSecond: number
   /** Microseconds of processor time per event, while the rate is measured. */
   kafka: number

@@ -37,7 +37,7 @@ export function checkHash(name: string, found: string): void {
     {
       nextStep: pinned
         ? 'do not use this file, and find out why it changed'
-        : 'make -C tools hashes, if you changed the version',
+        : 'if you changed the version, run ./orderflow hashes',
     },
   )
 }

@@ -293,7 +293,7 @@ describe('the settings of brokers', () => {
     'packages/cli/test/release/rehearsal/kafka.ts',
     'packages/cli/src/offline/images/kafka/docker/server.properties',
   ]
-  /** Settings that may differ between brokers. Hosted brokers require at least 6 s for this setting. */
+  /** The setting that may differ between brokers. Hosted brokers require at least 6 s. */
   const other = ['group.min.session.timeout.ms']
 
   for (const file of files) {

@@ -188,7 +188,7 @@ export function createReads(reactions: readonly Reaction[]) {
     /**
      * Returns the entries that service-kit can replay, the faults of these entries, and the positions up to which the
      * dead-letter topics are read.
-     * @param ids each is the id of any dead letter of an entry; the returned entry has this id
+     * @param ids for each wanted entry, the id of one of its dead letters; the returned entry has the same id
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
