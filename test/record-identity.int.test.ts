@@ -221,11 +221,14 @@ describe('the identity of records', function () {
           return count === deadLetters ? body.items.reverse() : undefined
         }, 'the entries of the monitor'),
       )
+    /** Returns the time of an entry's event. Waits for this event, because the monitor may read its dead letter first. */
     const detailOf = (id: string) =>
-      withServer(monitor.web, async (url) => {
-        const { body } = await send<{ event: { row: { at: string } } }>(`${url}/v1/dead-letters/entries/${id}`)
-        return body.event?.row.at
-      })
+      withServer(monitor.web, (url) =>
+        eventually(async () => {
+          const { body } = await send<{ event: { row: { at: string } } }>(`${url}/v1/dead-letters/entries/${id}`)
+          return body.event?.row.at
+        }, 'the event of the entry'),
+      )
 
     it('opens a new entry for a bad event at the position of a replayed event, and keeps the reason of the old entry', async () => {
       const bad = reduced('10')

@@ -8,8 +8,8 @@ import { bodyOf, isLasting, makeCertificate, newSecret, pemOf } from '../lib/cre
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { ComposeStore } from '../lib/images.ts'
 import { jaegerVariables } from '../lib/jaeger.ts'
-import { repository } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { applicationName, repository } from '../lib/paths.ts'
+import { containerPorts, defaultPorts } from '../lib/ports.ts'
 import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
@@ -18,8 +18,6 @@ export interface Project extends Reached {
   store: ComposeStore
   profiles: readonly string[]
 }
-
-const grafanaPort = 3000
 
 const envFile = (folder: string) => join(folder, '.env')
 
@@ -38,7 +36,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 
 function newText(): string {
   // A volume keeps the passwords with which it was created. The random name separates the volumes of different checkouts.
-  const name = `orderflow-${randomBytes(2).toString('hex')}`
+  const name = `${applicationName}-${randomBytes(2).toString('hex')}`
   return (
     readFileSync(join(repository, '.env.example'), 'utf8')
       .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
@@ -129,7 +127,7 @@ export function readProject(folder = repository): Project | undefined {
       kafkaCertificate,
     )
   return {
-    name: env.COMPOSE_PROJECT_NAME ?? 'orderflow',
+    name: env.COMPOSE_PROJECT_NAME ?? applicationName,
     store: env.COMPOSE_FILE?.split(':').includes(postgresqlFile) ? 'postgresql' : 'mongodb',
     services: ofServices((service) =>
       addressAt('localhost', {
@@ -143,7 +141,7 @@ export function readProject(folder = repository): Project | undefined {
     observers: {
       jaeger: port('JAEGER_PORT', defaultPorts.jaeger),
       prometheus: port('PROMETHEUS_PORT', defaultPorts.prometheus),
-      grafana: profiles.includes('grafana') ? port('GRAFANA_PORT', grafanaPort) : undefined,
+      grafana: profiles.includes('grafana') ? port('GRAFANA_PORT', containerPorts.grafana) : undefined,
     },
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
 import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
-import { repository } from '../lib/paths.ts'
+import { applicationName, repository } from '../lib/paths.ts'
 import { application, outsideEvents, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './components.ts'
 
@@ -22,7 +22,7 @@ export function asyncApiFile(): string {
   }))
   return write(
     asyncApiDocument({
-      title: packageIn(repository).name,
+      title: applicationName,
       version,
       applications,
       outside: outsideEvents,

@@ -5,7 +5,15 @@ import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
 import { cliFolder, programFile, repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { application, consumerComponents, doesConsume, publishingComponent, services } from '../lib/services.ts'
+import {
+  application,
+  consumerComponents,
+  doesConsume,
+  entryOf,
+  publishingComponent,
+  type Service,
+  services,
+} from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
 import { kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
@@ -17,7 +25,10 @@ export function generate(): void {
   const types = generateTypes()
   if (types !== '') print(types)
   // This process has read the old copy of the envelope schemas.
-  if (types.includes('schemas/common.json')) return runGenerate()
+  if (types.includes('schemas/common.json')) {
+    execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
+    return
+  }
   const changed = [...generatedFiles()].filter(([path, text]) => read(path) !== text)
   for (const [path, text] of changed) {
     if (text === undefined) rmSync(join(repository, path))
@@ -25,10 +36,6 @@ export function generate(): void {
     print(`${text === undefined ? 'removed' : 'written'}: ${path}`)
   }
   if (changed.length === 0 && types === '') print('nothing has changed')
-}
-
-function runGenerate(): void {
-  execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
 }
 
 function generateTypes(): string {
@@ -68,9 +75,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/observe/alerts.yml', alertsFile(template('observe/alerts.yml'), application.objective)],
     ['components/observe/dashboard.json', dashboardFile(template('observe/dashboard.json'), application.objective)],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
-    ...[...services.map(({ folder }) => folder), 'packages/cli/src/new-service/template'].map((folder) =>
-      changed(`${folder}/appsettings.json`, settingsFile),
-    ),
+    ...services.map((service) => changed(`${service.folder}/appsettings.json`, (text) => settingsFile(text, service))),
   ])
 }
 
@@ -80,7 +85,24 @@ function devcontainerFile(text: string): string {
   return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
 }
 
-/** Lists all Kafka components in appsettings.json. If publishing through a component fails, the service uses the next one (docs/adr/0012). */
-function settingsFile(text: string): string {
-  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...consumerComponents].join()}"`)
+/**
+ * Writes into appsettings.json what follows from services.json: the ports, the address of Kafka, and the Kafka components. If publishing through a
+ * component fails, the service uses the next one (docs/adr/0012).
+ */
+function settingsFile(text: string, { name, http, https, channel }: Service): string {
+  const { daprHttp, daprGrpc, metrics } = entryOf(defaultPorts.services, name)
+  const values: [section: string, key: string, value: number | string][] = [
+    ['Web', 'HttpPort', http],
+    ['Web', 'HttpsPort', https],
+    ['AppChannel', 'Port', channel],
+    ['Metrics', 'Port', metrics],
+    ['Sidecar', 'HttpPort', daprHttp],
+    ['Sidecar', 'GrpcPort', daprGrpc],
+    ['Stream', 'PubSub', [publishingComponent, ...consumerComponents].join()],
+    ['Stream', 'Brokers', `127.0.0.1:${defaultPorts.kafka}`],
+  ]
+  return values.reduce((changed, [section, key, value]) => {
+    const setting = new RegExp(`("${section}": \\{[^}]*?"${key}": )("[^"]*"|\\d+)`)
+    return changed.replace(setting, (_, before: string) => before + JSON.stringify(value))
+  }, text)
 }

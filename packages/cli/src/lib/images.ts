@@ -1,4 +1,4 @@
-import { versions } from './paths.ts'
+import { applicationName, versions } from './paths.ts'
 
 // A test compares these images with docker-compose.yml, Dockerfile and Testcontainers.
 export const baseImage = 'debian:bookworm-slim'
@@ -15,7 +15,7 @@ export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
 /** Returns the name of the image of a service or of setup. The registry in this name is invented, so Docker cannot pull the image. */
 export function serviceImage(name: string): string {
-  return `localhost/orderflow-${name}`
+  return `localhost/${applicationName}-${name}`
 }
 
 const storeImages = { mongodb: mongoImage, postgresql: postgresqlImage }

@@ -10,6 +10,15 @@ export const cliFolder = dirname(dirname(import.meta.dirname))
 /** The application's folder: the nearest folder above this package with a services.json. */
 export const repository = dirname(applicationFile(cliFolder))
 
+/** The name in the application's package.json, without its scope. Names of images and containers begin with it. */
+export const applicationName: string = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')).name.replace(
+  /^@.*\//,
+  '',
+)
+
+/** True if this package is installed in an application. In the repository of the packages, it is a folder of `packages/`. */
+export const isInstalled = cliFolder.includes('/node_modules/')
+
 /** Returns the file of a program that a package exports, or that this package lists in `imports`, such as `#exporter`. */
 export const programFile = (name: string): string => fileURLToPath(import.meta.resolve(name))
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { CliError } from './error.ts'
-import { ofServices } from './services.ts'
+import { application, ofServices } from './services.ts'
 
 export interface ServicePorts {
   http: number
@@ -26,27 +26,39 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
+const { portOffset } = application
+
 /** Returns the ports of a sidecar and of its service's metrics. `index` is the service's index in services.json. */
 export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
+  const first = portOffset + index
   return {
-    daprHttp: 3500 + index,
-    daprGrpc: 3600 + index,
-    daprInternalGrpc: 3700 + index,
-    daprMetrics: 3800 + index,
-    metrics: 3900 + index,
+    daprHttp: first + 3500,
+    daprGrpc: first + 3600,
+    daprInternalGrpc: first + 3700,
+    daprMetrics: first + 3800,
+    metrics: first + 3900,
   }
 }
 
 /** The default ports, which services.json, appsettings.json and the documentation also name. All are below the ephemeral range of every system. */
 export const defaultPorts: StackPorts = {
-  kafka: 9092,
-  kafkaController: 9093,
-  postgresql: 5433,
-  otlp: 4318,
-  jaeger: 6686,
-  prometheus: 9090,
-  exporter: 9091,
+  kafka: portOffset + 9092,
+  kafkaController: portOffset + 9093,
+  postgresql: portOffset + 5433,
+  otlp: portOffset + 4318,
+  jaeger: portOffset + 6686,
+  prometheus: portOffset + 9090,
+  exporter: portOffset + 9091,
   services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
+}
+
+/**
+ * The default ports of programs that run only in containers. An application with an offset has other ports than the usual ones plus this offset, which
+ * would be in the ephemeral range, or would equal a port of another application.
+ */
+export const containerPorts = {
+  mongo: portOffset === 0 ? 27017 : portOffset + 7070,
+  grafana: portOffset === 0 ? 3000 : portOffset + 3040,
 }
 
 /** Keeps all ports below 65536. */

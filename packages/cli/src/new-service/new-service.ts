@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
 import { programFile, repository } from '../lib/paths.ts'
-import { innerPorts } from '../lib/ports.ts'
+import type { ServicePorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
-import { services } from '../lib/services.ts'
+import { application, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
-import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
+import { heardEvent, serviceFiles } from './template.ts'
 
 /**
  * Runs `make new-service`.
@@ -18,7 +18,7 @@ import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
 export async function newService(name: string, event?: string): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
-  const files = serviceFiles(name, ports, heard)
+  const files = serviceFiles(name, heard)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
     throw new CliError('usage', `${name} already exists`, { nextStep: 'choose another name' })
   }
@@ -92,11 +92,13 @@ async function link(name: string, undo: string | undefined): Promise<void> {
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 
+type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel'>
+
 export function nextPorts(): NewPorts {
   const taken = new Set(services.flatMap((service) => [service.http, service.https]))
-  let http = 5000
+  let http = application.portOffset + 5000
   while (taken.has(http) || taken.has(http + 1)) http += 2
-  return { http, https: http + 1, channel: 5100 + (http - 5000), ...innerPorts(services.length) }
+  return { http, https: http + 1, channel: http + 100 }
 }
 
 /**

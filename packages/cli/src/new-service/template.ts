@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { CliError } from '../lib/error.ts'
-import type { ServicePorts } from '../lib/ports.ts'
+import { cliFolder, repository } from '../lib/paths.ts'
 import { application } from '../lib/services.ts'
-
-export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
  * The folder of the template, which is a complete service for spare parts. No other code uses these words. TypeScript cannot check the template, only
@@ -20,14 +18,33 @@ const folder = fileURLToPath(new URL('template', import.meta.url))
  * Returns a new service's files by path. The files must be formatted afterwards, because the length of the name changes line breaks and the order of
  * imports.
  */
-export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
+export function serviceFiles(name: string, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
   const own = namesOf(name, files.map(([, text]) => text).join('\n'))
-  const names = new Map([...own, ...heardNames(event)])
-  return new Map(files.map(([path, text]) => [renamed(path, names), renamed(settled(path, text, ports), names)]))
+  const names = new Map([...own, ...heardNames(event), ...packageNames(), [newAppId, randomUUID()]])
+  return new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
+}
+
+/** The AppId of the template. */
+const newAppId = '00000000-0000-4000-8000-000000000000'
+
+/** Maps the packages of this repository to those of the application, and their versions. */
+function packageNames(): Names {
+  const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const contract = read(join(repository, 'envelope-schema')) as { name: string; version: string }
+  const { dependencies = {} } = read(repository) as { dependencies?: Record<string, string> }
+  // An application names the archive or the version of its packages in one place.
+  const cli = dependencies['@orderflow/cli'] ?? (read(cliFolder) as { version: string }).version
+  const kit = cli.replace(/^file:(.*)-cli-/, 'file:../$1-service-kit-')
+  return new Map([
+    ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/spare-part-service`],
+    ['"@orderflow/envelope-schema": "0.0.0"', `"${contract.name}": "${contract.version}"`],
+    ['"@orderflow/service-kit": "0.0.0"', `"@orderflow/service-kit": "${kit}"`],
+    ['@orderflow/envelope-schema', contract.name],
+  ])
 }
 
 function renamed(text: string, names: Names): string {
@@ -36,16 +53,6 @@ function renamed(text: string, names: Names): string {
     new RegExp(placeholders.join('|'), 'g'),
     (placeholder) => names.get(placeholder) ?? placeholder,
   )
-}
-
-/** Puts a new id and unused ports into appsettings.json. Leaves other files unchanged. */
-function settled(path: string, text: string, ports: NewPorts): string {
-  if (path !== 'appsettings.json') return text
-  const { http, https, channel, metrics, daprHttp, daprGrpc } = ports
-  const numbers = { 60001: http, 60002: https, 60003: channel, 60004: daprHttp, 60005: daprGrpc, 60006: metrics }
-  return text
-    .replace('00000000-0000-4000-8000-000000000000', randomUUID())
-    .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }
 
 /** Maps each form of the template's name, such as `SparePart`, to the same form of the new name. */

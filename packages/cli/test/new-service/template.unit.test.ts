@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import { CliError } from '../../src/lib/error.ts'
 import { application } from '../../src/lib/services.ts'
-import { nextPorts } from '../../src/new-service/new-service.ts'
 import { heardEvent, placeholder, serviceFiles } from '../../src/new-service/template.ts'
 
-const textOf = (event: typeof placeholder) =>
-  [...serviceFiles('gift-card-service', nextPorts(), event)].flat().join('\n')
+const textOf = (event: typeof placeholder) => [...serviceFiles('gift-card-service', event)].flat().join('\n')
 
 describe('the template of a service', () => {
   it('contains the event of the new service, and no words of the example', () => {

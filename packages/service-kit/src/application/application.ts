@@ -65,6 +65,8 @@ export interface ServiceEntry {
 
 export interface Application {
   partitions: Record<Surroundings, number>
+  /** A number that is added to all default ports, except those of the services. */
+  portOffset: number
   consumersPerReplica: number
   topics: readonly Topic[]
   reactions: readonly Reaction[]
@@ -76,6 +78,7 @@ export interface Application {
 export interface ApplicationJson extends Pick<Application, 'partitions' | 'consumersPerReplica' | 'services'> {
   topics: Record<string, { constant?: string; key: string | string[]; outside?: string[] }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
+  portOffset?: number
   objective?: Objective
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }

@@ -57,6 +57,7 @@ export function parseApplication(text: string, file: string): Application {
 
 function applicationOf({
   partitions,
+  portOffset = 0,
   consumersPerReplica,
   topics,
   reactions = [],
@@ -73,6 +74,7 @@ function applicationOf({
   const aboutOf = (event: string) => topicOfEvent({ topics: known, services }, event)?.key[0] ?? ''
   return {
     partitions,
+    portOffset,
     consumersPerReplica,
     topics: known,
     reactions: reactions.map((reaction) => ({ ...reaction, about: reaction.about ?? aboutOf(reaction.after) })),
