@@ -83,10 +83,20 @@ function withVariables(text: string, variables: Record<string, string>): string 
 
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
+/** The application's own settings of containers. Compose reads them after the generated files. */
+const overrideFile = 'docker-compose.override.yml'
+
+/** Returns the names of the Compose files for a store. */
+export function filesOf(store: ComposeStore, folder = repository): string[] {
+  const ofStore = store === 'postgresql' ? [postgresqlFile] : []
+  const own = existsSync(join(folder, overrideFile)) ? [overrideFile] : []
+  return ['docker-compose.yml', ...ofStore, ...own]
+}
+
 /** Writes the store's Compose files to `.env`, so that `docker compose` without options reads them. */
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
-  const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
+  const line = store === 'postgresql' ? `COMPOSE_FILE=${filesOf(store, folder).join(':')}\n` : ''
   replaceFile(envFile(folder), `${others.trimEnd()}\n${line}`, 0o600)
 }
 

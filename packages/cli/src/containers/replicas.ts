@@ -5,7 +5,7 @@ import { localFolder, repository } from '../lib/paths.ts'
 import { loopbacks } from '../lib/ports.ts'
 import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
 import { docker } from './docker.ts'
-import { postgresqlFile, readProject } from './project.ts'
+import { filesOf, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
 
@@ -104,6 +104,5 @@ export function composeFiles(): string[] {
 }
 
 function withoutAdditions(): string[] {
-  const files = readProject()?.store === 'postgresql' ? [postgresqlFile] : []
-  return ['docker-compose.yml', ...files].map((file) => join(repository, file))
+  return filesOf(readProject()?.store ?? 'mongodb').map((file) => join(repository, file))
 }

@@ -1,24 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { kafkaPasswords, variableOf } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
 import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
 import { postgresqlImage, serviceImage } from '../lib/images.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { applicationName, cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
+import { containerPorts, defaultPorts } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
-import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
-import { generated, replacePart } from './text.ts'
+import { daprdFlags, heapLimits, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+import { generated } from './text.ts'
 
-export function composeFile(text: string): string {
-  const parts = {
-    'packages/cli/src/kafka/broker.ts': brokerPart(),
-    'packages/cli/src/containers/project.ts': passwordsPart(),
-    'services.json': services.map(servicePart).join(''),
-  }
-  return Object.entries(parts).reduce(
-    (changed, [source, content]) => replacePart(changed, source, content, 'docker-compose.yml'),
-    text,
-  )
+/** Returns docker-compose.yml, from the template in `containers/`. */
+export function composeFile(): string {
+  const comment = 'The file docker-compose.override.yml, if it exists, changes or adds settings (docs/containers.md).'
+  return `${generated(comment)}#\n${filledIn('docker-compose.yml', {
+    name: applicationName,
+    ...Object.fromEntries(
+      Object.entries({ ...defaultPorts, ...containerPorts }).map(([part, port]) => [part, String(port)]),
+    ),
+    cli: relative(repository, cliFolder),
+    setupArguments: isInstalled ? '' : ', args: { SERVICE: packages/cli }',
+    exporterProgram: join('/app', relative(repository, programFile('#exporter'))),
+    broker: brokerPart(),
+    passwords: passwordsPart(),
+    services: services.map(servicePart).join(''),
+  })}`
+}
+
+/** Returns the Dockerfile of an application that installs the packages. */
+export function dockerfile(): string {
+  return `${generated('')}${filledIn('Dockerfile', {
+    node: versions.node,
+    dapr: versions.dapr,
+    archives: existsSync(join(repository, 'vendor')) ? 'COPY vendor vendor\n' : '',
+    heapLimits: heapLimits.map((option) => `"${option}"`).join(', '),
+  })}`
+}
+
+/** Returns a template of this package with values in place of `{{name}}`. A value with several lines replaces the line of its name. */
+function filledIn(template: string, values: Record<string, string>): string {
+  const text = readFileSync(join(cliFolder, 'containers', template), 'utf8')
+  return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, name: string, end: string) => {
+    const value = entryOf(values, name)
+    return value.endsWith('\n') || value === '' ? value : value + end
+  })
 }
 
 /** The broker's listeners: for containers, for this machine, and for the broker itself. */

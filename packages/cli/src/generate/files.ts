@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
-import { cliFolder, programFile, repository } from '../lib/paths.ts'
+import { cliFolder, isInstalled, programFile, repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import {
   application,
@@ -17,7 +17,7 @@ import {
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
 import { kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
-import { composeFile, composePostgresqlFile } from './compose.ts'
+import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
@@ -68,7 +68,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['envelope-schema/topics.gen.ts', topicConstants()],
     ['envelope-schema/topics.json', topicsFile()],
     ...bundledSchemas(),
-    changed('docker-compose.yml', composeFile),
+    ['docker-compose.yml', composeFile()],
+    ...(isInstalled ? [['Dockerfile', dockerfile()] as const] : []),
     [postgresqlFile, composePostgresqlFile()],
     ['components/observe/jaeger.yml', containersJaeger()],
     ['components/observe/prometheus.yml', containersConfig()],

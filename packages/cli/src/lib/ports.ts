@@ -53,8 +53,8 @@ export const defaultPorts: StackPorts = {
 }
 
 /**
- * The default ports of programs that run only in containers. An application with an offset has other ports than the usual ones plus this offset, which
- * would be in the ephemeral range, or would equal a port of another application.
+ * The default ports of programs that run only in containers. The usual ports plus an offset would be in the ephemeral range, or would equal a port of
+ * another application.
  */
 export const containerPorts = {
   mongo: portOffset === 0 ? 27017 : portOffset + 7070,

@@ -39,7 +39,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
  * the second option, it collects old objects several times a second. The third option allows three bulk deliveries of the largest size
  * (packages/service-kit/src/stream/app-channel.ts).
  */
-const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
+export const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
 /**
  * The heap limits of a monitor, in MiB. Most of the monitor's data is in threads, which have their own limits
