@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
@@ -7,8 +7,11 @@ import { eventSchemas, inline, knownVersions, newestType } from './src/schemas/s
 
 type Schema = Parameters<typeof compile>[0]
 
-const schemas = new URL('schemas/', contractFolder)
 const own = new URL('.', import.meta.url)
+const isInstalled = own.pathname.includes('/node_modules/')
+const folders = [new URL('schemas/', contractFolder), new URL('schemas/', own)] as const
+/** An installed engine is the source of the envelope's schemas. In the engine's repository, the contract is their source. */
+const [copies, schemas] = isInstalled ? folders : ([folders[1], folders[0]] as const)
 
 const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
 
@@ -65,23 +68,21 @@ async function eventTypes(): Promise<string> {
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }
 
-/**
- * Returns the generated types of the contract. In the engine's repository, also returns the engine's own types and its copy of the envelope schemas.
- * An installed engine already has both.
- */
+/** Returns the types of the contract's events, and copies of the envelope's schemas. In the engine's repository, also returns the engine's types. */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
-  const types: [URL, string] = [new URL('types.gen.ts', contractFolder), await eventTypes()]
-  if (own.pathname.includes('/node_modules/')) return [types]
-  const copies = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
-    new URL(`schemas/${name}`, own),
+  const copied = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
+    new URL(name, copies),
     readFileSync(new URL(name, schemas), 'utf8'),
   ])
-  return [types, [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()], ...copies]
+  const types: [URL, string] = [new URL('types.gen.ts', contractFolder), await eventTypes()]
+  if (isInstalled) return [types, ...copied]
+  return [types, [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()], ...copied]
 }
 
 if (import.meta.main) {
   for (const [file, text] of await generatedFiles()) {
-    if (text === readFileSync(file, 'utf8')) continue
+    if (existsSync(file) && text === readFileSync(file, 'utf8')) continue
+    mkdirSync(new URL('.', file), { recursive: true })
     writeFileSync(file, text)
     console.log(`written: ${relative(process.cwd(), fileURLToPath(file))}`)
   }

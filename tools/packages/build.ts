@@ -45,6 +45,10 @@ async function completePackage(name: string): Promise<void> {
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest
   for (const file of await copiedFiles(name, manifest)) cpSync(join(source, file), join(folder, file))
   cpSync(join(repository, 'LICENSE'), join(folder, 'LICENSE'))
+  // Messages of the commands name these guides.
+  if (name === 'cli') {
+    for (const file of globSync('docs/*.md', { cwd: repository })) cpSync(join(repository, file), join(folder, file))
+  }
   for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**'] })) {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))

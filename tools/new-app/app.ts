@@ -1,0 +1,194 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { CliError, isPortFree, repository, runTool } from '@orderflow/cli'
+
+export interface NewApp {
+  /** The folder of the application, which must be missing or empty. Its last part is the name of the application. */
+  folder: string
+  /** True to leave out the services and events of the example. */
+  isEmpty: boolean
+  /** The archives of the packages. The application keeps them in `vendor/`. */
+  archives: readonly string[]
+  onProgress: (line: string) => void
+}
+
+const template = join(import.meta.dirname, 'template')
+
+/** Files of this repository that every application gets. */
+const commonFiles = [
+  'components/{configuration,secretstore}.yaml',
+  'components/{mongodb,postgresql,sqlite}/statestore.yaml',
+  'envelope-schema/index.ts',
+  'envelope-schema/package.json',
+  '.editorconfig',
+  '.env.example',
+  '.node-version',
+  '.npmrc',
+]
+
+/** Files of the example. An empty application does not get them. */
+const exampleFiles = [
+  '{order,payment}-service/{package,appsettings}.json',
+  '{order,payment}-service/src/**/*.ts',
+  '{order,payment}-service/test/{subject,order.unit.test,payment.unit.test}.ts',
+  'envelope-schema/schemas/events/*.json',
+]
+
+/** The names also become names of containers, images and npm packages. */
+const nameForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+const longestName = 30
+
+/**
+ * Creates the repository of an application, installs its packages and commits everything.
+ * @throws {CliError} `usage` for an unsuitable name, or a folder with files
+ */
+export async function createApp({ folder, isEmpty, archives, onProgress }: NewApp): Promise<void> {
+  const name = requireName(folder)
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new CliError('usage', `${folder} is not empty`, { nextStep: 'choose a folder that is missing or empty' })
+  }
+  onProgress(`${name}: writing its files`)
+  const packages = new Map(archives.map((archive) => [packageOf(archive), basename(archive)]))
+  for (const [path, text] of filesOf(name, await freeOffset(name), isEmpty, packages)) write(join(folder, path), text)
+  chmodSync(join(folder, 'orderflow'), 0o755)
+  mkdirSync(join(folder, 'envelope-schema/schemas'), { recursive: true })
+  mkdirSync(join(folder, 'vendor'))
+  for (const archive of archives) cpSync(archive, join(folder, 'vendor', basename(archive)))
+
+  const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
+  onProgress(`${name}: installing npm packages`)
+  await run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
+  onProgress(`${name}: generating files`)
+  await run('./orderflow', 'generate')
+  await run('./orderflow', 'node', 'node_modules/.bin/biome', 'check', '--write')
+  await run('git', 'init', '--quiet', '--initial-branch=main')
+  await run('git', 'add', '--all')
+  await run('git', 'commit', '--quiet', '--message', `Create the application ${name}`)
+}
+
+function requireName(folder: string): string {
+  const name = basename(folder)
+  if (nameForm.test(name) && name.length <= longestName) return name
+  throw new CliError('usage', `${name} is not a valid name of an application`, {
+    nextStep: `the last part of DIR is the name: lower-case words joined by hyphens, with at most ${longestName} characters`,
+  })
+}
+
+/** Returns the name of a package, for example `@orderflow/cli`. Names of archives are `orderflow-cli-0.1.0.tgz`. */
+const packageOf = (archive: string) =>
+  basename(archive).replace(/^orderflow-(.*)-\d+\.\d+\.\d+.*$/, (_, name: string) => `@orderflow/${name}`)
+
+const offsets = Array.from({ length: 20 }, (_, index) => (index + 1) * 1_000)
+
+/** Returns the offset of the application's ports, which follows from its name. If Kafka's port is in use, returns the next offset. */
+async function freeOffset(name: string): Promise<number> {
+  const first = createHash('sha256').update(name).digest().readUInt32BE() % offsets.length
+  const all = [...offsets.slice(first), ...offsets.slice(0, first)]
+  for (const offset of all) if (await isPortFree(9092 + offset)) return offset
+  return first
+}
+
+type Packages = ReadonlyMap<string, string>
+
+function filesOf(name: string, offset: number, isEmpty: boolean, packages: Packages): Map<string, string> {
+  const patterns = isEmpty ? commonFiles : [...commonFiles, ...exampleFiles]
+  const files = new Map([
+    ...globSync(patterns, { cwd: repository }).map((path) => [path, read(path)] as const),
+    ...globSync('packages/event-*/appsettings.json', { cwd: repository }).map(
+      (path) => [path.slice('packages/'.length), read(path).replaceAll('"../../', '"../')] as const,
+    ),
+    ...readdirSync(template, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map(
+        (file) =>
+          [file.slice(template.length + 1).replace('.e2e.ts', '.e2e.test.ts'), readFileSync(file, 'utf8')] as const,
+      ),
+  ])
+  for (const [path, text] of files) files.set(path, adapted(path, text, name, packages))
+  const services = servicesFile(offset, isEmpty)
+  files.set('services.json', services)
+  files.set('package.json', rootManifest(name, packages))
+  files.set('components/trust/trust.json', trustFile)
+  files.set('README.md', (files.get('README.md') ?? '').replace('ADDRESSES', addresses(services)))
+  return files
+}
+
+const read = (path: string) => readFileSync(join(repository, path), 'utf8')
+
+/** Replaces the names, versions and ids of this repository by those of the application. */
+function adapted(path: string, text: string, name: string, packages: Packages): string {
+  if (path.endsWith('/package.json')) return manifestOf(text, name, packages)
+  if (path.endsWith('/appsettings.json')) return text.replace(/("Id": ")[^"]+/, `$1${randomUUID()}`)
+  if (path === '.env.example')
+    return text.replaceAll(/^(# \w+_PORT=)\d+$/gm, '$1').replace(/(NAME=)orderflow/, `$1${name}`)
+  return text
+    .replaceAll('@orderflow/envelope-schema', `@${name}/envelope-schema`)
+    .replaceAll('APPLICATION', name)
+    .replaceAll(/^ *\/\/ biome-ignore lint\/plugin.*\n/gm, '')
+}
+
+interface Manifest {
+  name: string
+  dependencies?: Record<string, string>
+  [field: string]: unknown
+}
+
+function manifestOf(text: string, name: string, packages: Packages): string {
+  const { description: _, license: __, devDependencies: ___, ...manifest } = JSON.parse(text) as Manifest
+  const renamed = (own: string) => own.replace('@orderflow/', `@${name}/`)
+  const dependencies = Object.entries(manifest.dependencies ?? {}).map(([dependency, version]) => {
+    const archive = packages.get(dependency)
+    return archive ? [dependency, `file:../vendor/${archive}`] : [renamed(dependency), version]
+  })
+  return json({ ...manifest, name: renamed(manifest.name), dependencies: Object.fromEntries(dependencies) })
+}
+
+function rootManifest(name: string, packages: Packages): string {
+  const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const archives = Object.fromEntries([...packages].map(([own, archive]) => [own, `file:vendor/${archive}`]))
+  const { '@orderflow/cli': cli, ...others } = archives
+  return json({
+    ...{ name, version: '0.1.0', private: true, type: 'module', engines },
+    workspaces: ['envelope-schema', 'event-*', '*-service'],
+    dependencies: { '@orderflow/cli': cli },
+    // npm looks up packages that other packages need in its registry, unless the application names their archives.
+    devDependencies: { ...others, ...devDependencies },
+  })
+}
+
+/** Returns services.json with the ports of the application. Gateway and monitor are folders of the application. */
+function servicesFile(offset: number, isEmpty: boolean): string {
+  const text = read('services.json')
+    .replaceAll(/^ +"package": .*\n/gm, '')
+    .replaceAll(/("(?:http|https|channel)": )(\d+)/g, (_, key: string, port: string) => key + (Number(port) + offset))
+    .replace(/^( +)"consumersPerReplica"/m, `$1"portOffset": ${offset},\n$&`)
+  if (!isEmpty) return text
+  const { partitions, portOffset, consumersPerReplica, services } = JSON.parse(text)
+  const own = Object.entries<object>(services).filter(([name]) => name.startsWith('event-'))
+  const empty = own.map(([name, service]) => [name, { ...service, produces: {} }])
+  return json({ partitions, portOffset, consumersPerReplica, topics: {}, services: Object.fromEntries(empty) })
+}
+
+const trustFile = json({
+  $schema: '../../node_modules/@orderflow/service-kit/src/trust/trust.schema.json',
+  unlisted: 'accept',
+  publishers: {},
+})
+
+function addresses(servicesJson: string): string {
+  const { services } = JSON.parse(servicesJson) as { services: Record<string, { http: number; https: number }> }
+  return Object.entries(services)
+    .map(([name, { http, https }]) => `| ${name} | http://localhost:${http}/, https://localhost:${https}/ |`)
+    .join('\n')
+}
+
+function json(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}

@@ -1,0 +1,26 @@
+import { relative, resolve } from 'node:path'
+import { CliError, timed } from '@orderflow/cli'
+import { buildPackages, packPackages } from '../packages/build.ts'
+import { createApp } from './app.ts'
+
+/** Runs `make new-app DIR=... [EMPTY=1]`. */
+async function main({ DIR = '', EMPTY = '' }: NodeJS.ProcessEnv): Promise<void> {
+  if (DIR === '') throw new CliError('usage', 'DIR is missing', { nextStep: 'make new-app DIR=../my-company' })
+  const onProgress = timed()
+  onProgress('packages: building')
+  await buildPackages()
+  const archives = await packPackages()
+  const folder = resolve(DIR)
+  await createApp({ folder, isEmpty: EMPTY !== '', archives, onProgress })
+  console.log(
+    `\n${folder} is ready. Next:\n\n  cd ${relative('.', folder)}\n  make up\n  ${EMPTY ? 'make help' : 'make demo'}`,
+  )
+}
+
+try {
+  await main(process.env)
+} catch (error) {
+  if (!(error instanceof CliError)) throw error
+  console.error(`error: ${error.message}${error.nextStep ? `\nnext: ${error.nextStep}` : ''}`)
+  process.exitCode = 1
+}

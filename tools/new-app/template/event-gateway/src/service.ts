@@ -1,0 +1,3 @@
+import { gatewayIn } from '@orderflow/event-gateway/service'
+
+export const service = gatewayIn(new URL('..', import.meta.url))

@@ -1,0 +1,17 @@
+import { kills, reacting, rebuilds, serviceSpecs, startTestStack, type TestStack, testedServices } from '@orderflow/test-kit'
+
+const services = await testedServices()
+
+describe('the services of this application', () => {
+  let running: TestStack
+  before(async () => {
+    running = await startTestStack()
+  })
+  after(() => running?.stop())
+  const stack = () => running
+  const operator = () => running.operator
+
+  for (const service of services) serviceSpecs(service, stack, operator)
+  kills(reacting(services), stack)
+  rebuilds(reacting(services), stack, operator)
+})
