@@ -2,6 +2,7 @@
 
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { commandGroups } from './command-groups.ts'
+export { requireStore, supportedRunner } from './commands/runners.ts'
 export { docker } from './containers/docker.ts'
 export { composeMissing, engineMissing, ensureEngine } from './containers/engine.ts'
 export { buildServiceImages, ensureImages } from './containers/images.ts'
@@ -46,7 +47,7 @@ export {
 } from './lib/images.ts'
 export { jaegerUrl } from './lib/jaeger.ts'
 export { withLock } from './lib/lock.ts'
-export { cacheFolder, daprdFile, localFolder, repository, testFolder, versions } from './lib/paths.ts'
+export { cacheFolder, daprdFile, localFolder, programFile, repository, testFolder, versions } from './lib/paths.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
@@ -58,6 +59,7 @@ export {
   entryOf,
   membersOf,
   ofServices,
+  operateProgram,
   partitions,
   type Service,
   serviceNamed,

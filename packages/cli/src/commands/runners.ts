@@ -58,16 +58,8 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
  * runner that this machine supports.
  * @throws {CliError} `usage` for an unknown name, `still-running` if the stack of another runner is running
  */
-export async function chooseRunner(
-  { STACK: asked, STORE }: NodeJS.ProcessEnv,
-  options: ProgressOptions,
-): Promise<Runner> {
-  const named = runners.find(({ name }) => name === asked)
-  if (asked && !named) {
-    throw new CliError('usage', `STACK=${asked} is not supported`, {
-      nextStep: `set STACK to ${runners.map(({ name }) => name).join(' or ')}, or leave it out`,
-    })
-  }
+export async function chooseRunner({ STACK, STORE }: NodeJS.ProcessEnv, options: ProgressOptions): Promise<Runner> {
+  const named = namedRunner(STACK)
   const running = await runningRunner()
   if (named && running && named !== running) {
     throw new CliError('still-running', `the stack already runs (STACK=${running.name})`, {
@@ -75,6 +67,22 @@ export async function chooseRunner(
     })
   }
   return named ?? running ?? (await preferredRunner(STORE, options))
+}
+
+/**
+ * Returns the runner that `STACK` names. If `STACK` is not set, returns the preferred runner that this machine supports. Ignores running stacks.
+ * @throws {CliError} `usage` for an unknown name
+ */
+export async function supportedRunner({ STACK, STORE }: NodeJS.ProcessEnv, options: ProgressOptions): Promise<Runner> {
+  return namedRunner(STACK) ?? (await preferredRunner(STORE, options))
+}
+
+function namedRunner(asked: string | undefined): Runner | undefined {
+  const named = runners.find(({ name }) => name === asked)
+  if (!asked || named) return named
+  throw new CliError('usage', `STACK=${asked} is not supported`, {
+    nextStep: `set STACK to ${runners.map(({ name }) => name).join(' or ')}, or leave it out`,
+  })
 }
 
 async function preferredRunner(store: string | undefined, options: ProgressOptions): Promise<Runner> {
