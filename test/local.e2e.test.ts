@@ -1,4 +1,5 @@
 import { kills, reacting, serviceSpecs, testedServices } from '@orderflow/test-kit'
+import { localOperator } from '@orderflow/test-kit/stacks'
 import { allSpecs } from './specs/all.ts'
 import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
@@ -7,7 +8,6 @@ import { rebuiltStores } from './specs/rebuild.ts'
 import { transactionalProducers } from './specs/transactions.ts'
 import { trustedPublishers } from './specs/trust.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
-import { localOperator } from './support/operators/local-operator.ts'
 import { startOperator } from './support/operators/operate.ts'
 
 const tested = await testedServices()

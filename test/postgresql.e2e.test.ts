@@ -1,13 +1,13 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
 import { duplicates, kills, reacting, testedServices } from '@orderflow/test-kit'
+import { localOperator } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { failed, succeeded } from './specs/commands.ts'
 import { killedStore } from './specs/faults.ts'
 import { theOrderFlow } from './specs/flow.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
-import { localOperator } from './support/operators/local-operator.ts'
 import { startOperator } from './support/operators/operate.ts'
 
 const tested = reacting(await testedServices())

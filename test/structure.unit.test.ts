@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { application, generatedFiles, repository, services, sidecarOf } from '@orderflow/cli'
 import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
+import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
-import { sourceFiles } from './support/source-files.ts'
 
 /** Maps each folder of a package to the folders that its files may import. */
 const rooms: Record<string, Record<string, string[]>> = {

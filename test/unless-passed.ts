@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { findBrowser } from '@orderflow/cli/browser'
+import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { hasPassed, whyLeftOut } from './support/passed.ts'
-import { sourceFiles } from './support/source-files.ts'
 
 const [name = '', ...others] = process.argv.slice(2)
 const paths = others.slice(0, others.indexOf('--'))

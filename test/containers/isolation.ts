@@ -1,10 +1,9 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { defaultPorts, entryOf, loopbacks, services, storedServices } from '@orderflow/cli'
+import { inspectContainers, openContainer, storeServer } from '@orderflow/test-kit/containers'
+import { openStores } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { openStores } from '../support/stores.ts'
-import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
-import { storeServer } from './settings.ts'
 
 /** The ports that are open to the network, and the ports that only a service and its sidecar use. */
 const { http, https, metrics, daprMetrics, ...inner } = entryOf(defaultPorts.services, 'order-service')

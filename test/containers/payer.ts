@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { defaultPorts, entryOf } from '@orderflow/cli'
-import { openContainer } from './container.ts'
+import { openContainer } from '@orderflow/test-kit/containers'
 
 const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`
 /** A program that posts each line of its input, and prints the status of each answer. */

@@ -1,9 +1,9 @@
 import { ensureDatabases, provision, testFolder } from '@orderflow/cli'
+import { storeServer } from '@orderflow/test-kit/containers'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'
 import { appId, startStoreSidecar } from '../stores/store-sidecar.ts'
 import type { RunningContainers } from './running-containers.ts'
-import { storeServer } from './settings.ts'
 
 const folderOf = (name: string) => testFolder(`store-of-containers-${name}`)
 

@@ -1,10 +1,9 @@
 import { services, storedServices } from '@orderflow/cli'
+import { type ContainerName, storeServer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
-import type { ContainerName } from './container-control.ts'
 import { type PayingLoad, startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
-import { storeServer } from './settings.ts'
 import { unlisted } from './unlisted.ts'
 
 /** The containers that are needed to accept an order, and then those that are needed to pay it. */

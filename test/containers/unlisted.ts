@@ -1,4 +1,4 @@
-import type { Stores } from '../support/stores.ts'
+import type { Stores } from '@orderflow/test-kit/stacks'
 
 /**
  * Returns the documents of a service that are missing from its list, and the missing chunks of the list. After a kill, a slot may lack its

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder, repository } from '@orderflow/cli'
+import { ownPackages } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { copyRepository, ownPackages, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
+import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
 const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
 

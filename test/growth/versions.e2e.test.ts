@@ -14,11 +14,10 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
+import { localOperator, type Operate, operatorOf } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { type Role, roles } from '../specs/rebuild.ts'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
-import { localOperator } from '../support/operators/local-operator.ts'
-import { type Operate, operatorOf } from '../support/operators/operate.ts'
 import { addVersion2 } from './versions/release.ts'
 
 const version1 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total })

@@ -1,10 +1,10 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { eventually, services, sidecarOf, storedServices } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
+import { inspectContainers } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
-import { inspectContainers } from '../containers/container.ts'
-import { type RunningContainers, startContainers } from '../containers/running-containers.ts'
+import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
 import { succeeded } from '../specs/commands.ts'
 import { jaegerAt } from './jaeger.ts'
 import { prometheusAt } from './prometheus.ts'
@@ -15,7 +15,7 @@ describeInContainers('make observe in containers', () => {
   let stack: RunningContainers
   let told: string
   before(async () => {
-    stack = await startContainers()
+    stack = await startCheckout()
     told = succeeded(await stack.make('observe'))
   })
   after(() => stack?.stop())

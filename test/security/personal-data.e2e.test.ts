@@ -1,8 +1,8 @@
 import { testedServices } from '@orderflow/test-kit'
+import { localOperator } from '@orderflow/test-kit/stacks'
 import { forgottenCustomers } from '../specs/forgotten.ts'
 import { personalData } from '../specs/personal-data.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { localOperator } from '../support/operators/local-operator.ts'
 import { startOperator } from '../support/operators/operate.ts'
 
 const tested = await testedServices()

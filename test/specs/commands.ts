@@ -6,8 +6,8 @@ import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, services, storedServices } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
+import type { Ended } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import type { Ended } from '../support/operators/operate.ts'
 
 /** The stack of a checkout, started with `make up` by any runner. */
 export interface OperatedStack extends RunningStack {

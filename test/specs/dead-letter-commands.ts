@@ -7,8 +7,8 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack } from '@orderflow/cli'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
+import type { Ended, Operate } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import type { Ended, Operate } from '../support/operators/operate.ts'
 
 export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {
   describe('the command dead-letters', () => {

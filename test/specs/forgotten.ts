@@ -3,10 +3,9 @@ import { full } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, withAdmin } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
-import { createProducer, type Operator } from '@orderflow/test-kit'
+import { createProducer, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { Markers } from '../support/personal/markers.ts'
-import { settled } from '../support/settled.ts'
 
 /** Tests how a customer is forgotten (docs/personal-data.md). */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {

@@ -4,9 +4,8 @@ import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, services } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
-import { createProducer, openLog } from '@orderflow/test-kit'
+import { createProducer, openLog, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { settled } from '../support/settled.ts'
 import { hostileTexts } from './hostile-texts.ts'
 
 export function outsidePublishers(running: () => RunningStack): void {

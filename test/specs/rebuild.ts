@@ -14,18 +14,9 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, storedServices } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
-import {
-  createProducer,
-  type Documents,
-  effectOf,
-  type Operator,
-  publish,
-  reacting,
-  testedServices,
-} from '@orderflow/test-kit'
+import { createProducer, type Documents, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { listedOrders, listedPayments } from '../support/listed.ts'
-import { settled } from '../support/settled.ts'
 
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
@@ -37,8 +28,6 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     let live: Record<string, Documents>
     /** The state of the stores. Each test prepares the stores, so it can also run alone. */
     let stores: 'as they were' | 'lost' | 'rebuilt in part' | 'rebuilt' = 'as they were'
-    let effects: () => Promise<unknown[]>
-    let liveEffects: unknown[]
     let halfTime: Date
     let early: Order
     let late: Order
@@ -46,8 +35,6 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     let list: string[]
     before(async () => {
       stack = running()
-      effects = await makeEffects()
-      liveEffects = await effects()
       await makeHistory()
       live = await settled(stack, documents)
       list = await listed()
@@ -73,12 +60,6 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     const orders = () => `${orderUrl(stack)}/v1/orders`
 
     const listed = () => listedOrders(stack)
-
-    async function makeEffects(): Promise<typeof effects> {
-      const events = reacting(await testedServices()).map((service) => ({ service, event: service.subject.event() }))
-      await publish(stack, ...events.map(({ event }) => event))
-      return () => Promise.all(events.map(({ service, event }) => effectOf(service, stack, event)))
-    }
 
     async function makeHistory(): Promise<void> {
       early = (await post<Order>(orders(), anOrder, { 'idempotency-key': key })).body
@@ -148,7 +129,6 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       await rebuild()
       expect(await ends()).to.equal(before)
       expect(await documents()).to.deep.equal(live)
-      expect(await effects()).to.deep.equal(liveEffects)
       expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
       await orderWith(orderUrl(stack), early.id, 'Paid')
       const paid = (await listedPayments(stack)).map(({ orderId }) => orderId)

@@ -7,10 +7,9 @@ import { eventually, newSecret, storedServices } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { createProducer, openLog } from '@orderflow/test-kit'
+import { createProducer, openLog, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { settled } from '../support/settled.ts'
 import { orderflowFailed, succeeded } from './commands.ts'
 
 type Envelope = ReturnType<typeof reduced>

@@ -33,7 +33,7 @@ import {
 import { createMetrics } from '@orderflow/service-kit/metrics'
 import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
-import { domainDocuments } from './documents/documents.ts'
+import { domainDocuments } from '@orderflow/test-kit'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }

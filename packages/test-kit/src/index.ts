@@ -1,13 +1,10 @@
 export { effectOf, publish } from './effects.ts'
 export { createProducer, type LogRecord, type OutsideRecord, openLog } from './kafka.ts'
 export { kills } from './kills.ts'
+export { type Documents, domainDocuments, type Operator, type TestStack } from './operator.ts'
 export { poisonOf } from './poison.ts'
+export { rebuilds } from './rebuilds.ts'
 export { duplicates, serviceSpecs } from './service-specs.ts'
-export {
-  type Documents,
-  type Operator,
-  reacting,
-  type TestedService,
-  testedServices,
-  typesOn,
-} from './tested-services.ts'
+export { settled } from './settled.ts'
+export { startTestStack } from './test-stack.ts'
+export { reacting, type TestedService, testedServices, typesOn } from './tested-services.ts'

@@ -2,8 +2,9 @@ import type { RunningStack } from '@orderflow/cli'
 import { expect } from 'chai'
 import { badRequests } from './bad-requests.ts'
 import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.ts'
+import type { Operator } from './operator.ts'
 import { poison } from './poison.ts'
-import { type Operator, reacting, type TestedService } from './tested-services.ts'
+import { reacting, type TestedService } from './tested-services.ts'
 
 /** Declares the specs of one service. Only services that react to events get the specs of invalid records and duplicates. */
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {

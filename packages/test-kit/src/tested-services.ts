@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { doesConsume, repository, type Service, services } from '@orderflow/cli'
 import type { EventType } from '@orderflow/envelope'
 import {
@@ -22,30 +23,30 @@ export interface TestedService extends Service {
   subject: Subject
 }
 
-export type Documents = Record<string, unknown>
+const subjectFile = 'test/subject.ts'
 
-/** Actions of an operator on the stores of a running stack. */
-export interface Operator {
-  documents: (role: string) => Documents | Promise<Documents>
-  /** Restarts the services with these roles, or all services, with empty stores. */
-  loseStores: (...roles: string[]) => Promise<void>
-  /** Runs `make rebuild` for a service and returns the output. */
-  rebuild: (role: string, ...args: string[]) => Promise<string>
-}
-
-/** Returns the services that have a subject for tests. A service in `packages/` may lack a subject; a service of the application must have one. */
+/**
+ * Returns the services that have a subject for tests. Only services without reactions and own events may lack a subject, because their other
+ * specs come from their routes.
+ * @throws {Error} if another service lacks its subject
+ */
 export function withSubject(all: readonly Service[], root: string): Service[] {
-  return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))
+  return all.filter((service) => {
+    const { name, folder, publishes } = service
+    if (existsSync(join(root, folder, subjectFile))) return true
+    if (!doesConsume(service) && Object.values(publishes).flat().length === 0) return false
+    throw new Error(
+      `${name} has no data for tests: create ${join(folder, subjectFile)}, which exports \`subject\` (a Subject of @orderflow/service-kit/testing)`,
+    )
+  })
 }
 
 export async function testedServices(): Promise<TestedService[]> {
   return Promise.all(
     withSubject(services, repository).map(async (service) => {
-      const { service: definition } = (await import(`@orderflow/${service.name}/service`)) as Record<
-        'service',
-        ServiceDefinition
-      >
-      const { subject } = (await import(`@orderflow/${service.name}/subject`)) as Record<'subject', Subject>
+      const load = (file: string) => import(pathToFileURL(join(repository, service.folder, file)).href)
+      const { service: definition } = (await load('src/service.ts')) as Record<'service', ServiceDefinition>
+      const { subject } = (await load(subjectFile)) as Record<'subject', Subject>
       const settings = readSettings(definition, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
       return { ...service, definition, settings, parts: partsOf(definition, settings), subject }
     }),

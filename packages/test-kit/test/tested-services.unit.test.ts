@@ -13,17 +13,30 @@ describe('withSubject', () => {
   afterEach(() => rmSync(root, { recursive: true }))
 
   const [first] = services
-  const serviceIn = (name: string, folder: string) => ({ ...first, name, folder }) as Service
-  const own = serviceIn('booking-service', 'booking-service')
-  const gateway = serviceIn('event-gateway', 'packages/event-gateway')
+  const idle = { ...first, consumes: {}, publishes: {} }
+  const consumer = { ...idle, name: 'booking-service', folder: 'booking', consumes: { bookings: 'prompt' } } as Service
+  const publisher = { ...idle, name: 'desk-service', folder: 'desk', publishes: { bookings: ['Booked'] } } as Service
+  const gateway = { ...idle, name: 'a-gateway', folder: 'node_modules/a', publishes: { bookings: [] } } as Service
 
-  it('leaves out a service in packages/ that has no test/subject.ts, and keeps every other service', () => {
-    expect(withSubject([own, gateway], root)).to.deep.equal([own])
+  function writeSubject({ folder }: Service): void {
+    mkdirSync(join(root, folder, 'test'), { recursive: true })
+    writeFileSync(join(root, folder, 'test/subject.ts'), '')
+  }
+
+  it('includes each service that has a test/subject.ts', () => {
+    for (const service of [consumer, publisher, gateway]) writeSubject(service)
+    expect(withSubject([consumer, publisher, gateway], root)).to.deep.equal([consumer, publisher, gateway])
   })
 
-  it('includes a service in packages/ that has a test/subject.ts', () => {
-    mkdirSync(join(root, gateway.folder, 'test'), { recursive: true })
-    writeFileSync(join(root, gateway.folder, 'test/subject.ts'), '')
-    expect(withSubject([own, gateway], root)).to.deep.equal([own, gateway])
+  it('leaves out a service without test/subject.ts that only forwards or watches events', () => {
+    expect(withSubject([gateway], root)).to.deep.equal([])
   })
+
+  for (const service of [consumer, publisher]) {
+    it(`names the missing test/subject.ts of ${service.name}, which consumes or publishes events`, () => {
+      expect(() => withSubject([service], root)).to.throw(
+        `${service.name} has no data for tests: create ${service.folder}/test/subject.ts`,
+      )
+    })
+  }
 })

@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
-import { copyRepository, ownPackages, type RepositoryCopy } from './repository-copy.ts'
+import { ownPackages } from '@orderflow/test-kit/stacks'
+import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
 
 /** Copies the repository as a checkout that git and npm accept: committed, with its own packages. */
 export function checkoutOfRepository(): RepositoryCopy {

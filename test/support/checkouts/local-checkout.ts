@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { LocalStack, StackPorts } from '@orderflow/cli'
 import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/cli'
+import type { Ended } from '@orderflow/test-kit/stacks'
 import type { OperatedStack } from '../../specs/commands.ts'
 import { freeOffset } from '../free-offset.ts'
-import type { Ended } from '../operators/operate.ts'
 import { copyRepository } from './repository-copy.ts'
 
 /** A checkout whose `make up` starts processes with their own ports and data. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claimFolder, eventually, repository } from '@orderflow/cli'
+import type { Ended } from '@orderflow/test-kit/stacks'
 import { checkoutOfRepository } from '../checkouts/checkout.ts'
 import type { RepositoryCopy } from '../checkouts/repository-copy.ts'
 import { freeOffset } from '../free-offset.ts'
-import type { Ended } from '../operators/operate.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
 /** A copy of the repository in which tests follow the steps of a document. The stack of the copy uses other ports. */

@@ -1,18 +1,60 @@
+import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import {
   databaseFile,
+  entryOf,
   type LocalStack,
   localPostgresql,
+  operateProgram,
+  type RunningStack,
+  repository,
+  type StackPorts,
   serviceNamed,
   sidecarOf,
   storedServices,
   storeOf,
 } from '@orderflow/cli'
-import type { Operator } from '@orderflow/test-kit'
-import { domainDocuments } from '../documents/documents.ts'
-import { openStores, type Stores } from '../stores.ts'
-import type { Operate } from './operate.ts'
+import { domainDocuments, nameOf, type Operator } from '../operator.ts'
+import { openStores, type Stores } from './stores.ts'
+
+export interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs an operator’s command of a service. `env` adds variables to the service’s settings. */
+export type Operate = (service: string, args: string[], env?: Record<string, string>) => Promise<Ended>
+
+/**
+ * Runs the operators’ program of a service with the settings of the service in a local stack.
+ * @param folder the application of the services
+ */
+export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repository): Operate {
+  return (service, args, env = {}) => {
+    const settings = {
+      ...operatorSettings(stack, service, ports),
+      NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache'),
+    }
+    const file = join(folder, serviceNamed(service).folder, operateProgram)
+    return promisify(execFile)(process.execPath, [file, ...args], { env: { ...process.env, ...settings, ...env } })
+      .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
+      .catch((error: Ended) => error)
+  }
+}
+
+export function operatorSettings(stack: RunningStack, service: string, ports: StackPorts): Record<string, string> {
+  const { app, dapr } = entryOf(stack.tokens, service)
+  return {
+    APP_API_TOKEN: app,
+    DAPR_API_TOKEN: dapr,
+    Sidecar__GrpcPort: String(entryOf(ports.services, service).daprGrpc),
+    Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
+  }
+}
 
 interface Row {
   key: string
@@ -21,8 +63,6 @@ interface Row {
 }
 
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
-  const serviceOf = (role: string) => serviceNamed(`${role}-service`)
-
   async function withStores<Result>(
     work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
   ): Promise<Result> {
@@ -32,7 +72,7 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
   }
 
   return {
-    documents: (role) => withStores(async ({ read }) => domainDocuments(await read(serviceOf(role).name))),
+    documents: (role) => withStores(async ({ read }) => domainDocuments(await read(nameOf(role)))),
 
     async loseStores(...roles) {
       const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
@@ -43,7 +83,7 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
     },
 
     async rebuild(role, ...range) {
-      const { code, stdout, stderr } = await operate(serviceOf(role).name, ['rebuild', ...range])
+      const { code, stdout, stderr } = await operate(nameOf(role), ['rebuild', ...range])
       if (code !== 0) throw new Error(stderr)
       return stdout
     },

@@ -11,7 +11,7 @@ import {
   sidecarOf,
   withRetries,
 } from '@orderflow/cli'
-import type { Stores } from '../support/stores.ts'
+import type { Stores } from '../stacks/stores.ts'
 import { openContainer } from './container.ts'
 
 /** The name of a long-running service of docker-compose.yml. A pod is the container whose network a service and its sidecar share. */

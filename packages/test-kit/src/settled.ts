@@ -1,5 +1,4 @@
-import { readBacklog } from '@orderflow/chaos/backlog'
-import { eventually, type RunningStack } from '@orderflow/cli'
+import { consumedTopics, eventually, positionsOf, type RunningStack, withAdmin } from '@orderflow/cli'
 
 /**
  * Returns the result of `find` when every service has handled the whole log. Services commit an offset after everything else, so the result
@@ -8,8 +7,8 @@ import { eventually, type RunningStack } from '@orderflow/cli'
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
   // A broker that was just restarted may still break connections.
   const isDone = () =>
-    readBacklog(kafka).then(
-      ({ behind }) => behind === 0,
+    withAdmin(kafka, (admin) => positionsOf(admin, consumedTopics)).then(
+      (positions) => positions.every(({ lag }) => lag === 0),
       () => false,
     )
   await eventually(isDone, 'the services to be done with the log')

@@ -1,0 +1,25 @@
+import { freePorts, type LocalStore, requireStore, startStack, supportedRunner, testFolder } from '@orderflow/cli'
+import type { TestStack } from './operator.ts'
+
+/**
+ * Starts a stack for tests, with free ports and its own data. `STACK` and `STORE` select the runner and the store, as for `make up`.
+ * Without `STACK`, the stack runs in containers if this machine supports them, otherwise as processes.
+ * @throws {CliError} `usage` for an unsupported value
+ */
+export async function startTestStack(): Promise<TestStack> {
+  const { STACK, STORE } = process.env
+  const onProgress = (line: string) => console.log(`test stack: ${line}`)
+  const runner = await supportedRunner(process.env, { onProgress, signal: new AbortController().signal })
+  if (STACK) onProgress(runner.title)
+  const store = STORE ? requireStore(STORE, runner) : undefined
+  const { copyApplication, localOperator, operatorOf } = await import('./stacks/index.ts')
+  if (runner.surroundings === 'containers') {
+    const { startContainers } = await import('./containers/index.ts')
+    return startContainers(copyApplication())
+  }
+  const ports = await freePorts()
+  // `requireStore` has checked that the processes support the store.
+  const options = { folder: testFolder('services'), ports, store: store as LocalStore, detached: false }
+  const stack = await startStack(options)
+  return { ...stack, operator: localOperator(stack, ports.postgresql, operatorOf(stack, ports)) }
+}
