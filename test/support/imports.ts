@@ -44,12 +44,13 @@ export function readPackages(): Package[] {
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 
-/** Reads the files of a package. Leaves out its dependencies and the files of other programs, such as the template of a service. */
+/** Reads the files of a package. Leaves out its dependencies and the files of other programs, such as templates. */
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
     .filter(
-      (name) => /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\/|compare\/nestjs\//.test(name),
+      (name) =>
+        /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\//.test(name),
     )
     .map((name) => {
       const path = join(folder, name)

@@ -1,7 +1,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repository, runTool } from '@orderflow/cli'
-import { buildPage } from '../../packages/event-monitor/page/build.ts'
+import { buildPage } from '@orderflow/event-monitor/build-page'
 
 /** The fields of a package.json that the build reads or writes. */
 interface Manifest {

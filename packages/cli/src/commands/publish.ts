@@ -67,8 +67,8 @@ export function nextStep(
 }
 
 /**
- * Returns the id of the demo's thing, such as an order. Returns undefined unless the topic's key is one GUID field with the thing's name, such as
- * `OrderId`.
+ * Returns the id of the demo's thing, such as a parcel. Returns undefined unless the topic's key is one GUID field with the thing's name, such as
+ * `ParcelId`.
  */
 function demoIdIn(envelope: Json, { thing }: Demo): string | undefined {
   const name = eventNames.find((each) => each === envelope.Name)
