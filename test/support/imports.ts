@@ -7,6 +7,8 @@ export interface Package {
   name: string
   dependencies: string[]
   devDependencies: string[]
+  /** Packages that the package’s users may install. `dependencies` contains them too. */
+  peers: string[]
   files: SourceFile[]
 }
 
@@ -25,13 +27,14 @@ export function packagesOf({ specifiers }: SourceFile): string[] {
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
 }
 
-/** Returns the dependencies in a folder’s package.json. Optional peers are included in `dependencies`. */
-export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies' | 'devDependencies'> {
+/** Returns the dependencies in a folder’s package.json. */
+export function declaredIn(folder: string): Omit<Package, 'folder' | 'files'> {
   const text = readFileSync(join(repository, folder, 'package.json'), 'utf8')
   const { name, dependencies = {}, peerDependencies = {}, devDependencies = {} } = JSON.parse(text)
   return {
     name,
     dependencies: Object.keys({ ...dependencies, ...peerDependencies }),
+    peers: Object.keys(peerDependencies),
     devDependencies: Object.keys(devDependencies),
   }
 }
@@ -48,10 +51,7 @@ export function readPackages(): Package[] {
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
-    .filter(
-      (name) =>
-        /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\//.test(name),
-    )
+    .filter((name) => /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\//.test(name))
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(repository, path), 'utf8')
