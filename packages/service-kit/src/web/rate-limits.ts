@@ -13,7 +13,10 @@ export interface Limits {
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
 /** Returns the limits to apply before authentication (`ofStrangers`) and after it (`ofCallers`). */
-export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
+export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none): {
+  ofStrangers: RequestHandler[]
+  ofCallers: RequestHandler[]
+} {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
     ofCallers: [
