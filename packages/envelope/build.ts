@@ -96,8 +96,11 @@ function compiledValidators(): string {
 function manifest(): object {
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { private: _, scripts: __, exports: files, ...own } = read(contract)
-  const { dependencies, peerDependencies, peerDependenciesMeta, exports: sources } = read(engine)
-  const exports = Object.entries<string>(sources).map(([name, path]) => {
+  const { dependencies, peerDependencies, exports: sources } = read(engine)
+  const kafka = '@platformatic/kafka'
+  // Leaves out the command, which is in `bin`, and the generator of types, which is outside of src/.
+  const entries = Object.entries<string>(sources).filter(([, path]) => /^\.\/src\/(?!cli\/)/.test(path))
+  const exports = entries.map(([name, path]) => {
     const built = path.replace('./src/', './dist/').replace(/\.ts$/, '')
     return [name, { types: `${built}.d.ts`, default: `${built}.js` }]
   })
@@ -111,7 +114,9 @@ function manifest(): object {
       ...Object.fromEntries(exports),
       '.': { types: './dist/contract.d.ts', default: './dist/contract.js' },
     },
-    ...{ dependencies, peerDependencies, peerDependenciesMeta },
+    dependencies,
+    peerDependencies: { [kafka]: peerDependencies[kafka] },
+    peerDependenciesMeta: { [kafka]: { optional: true } },
   }
 }
 

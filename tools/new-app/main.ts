@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { CliError, timed } from '@orderflow/cli'
-import { buildPackages, packPackages } from '@orderflow/packages/build'
+import { buildPackages, packPackages } from '@orderflow/packages'
 import { createApp } from './app.ts'
 
 /** Runs `make new-app DIR=... [EMPTY=1]`. */

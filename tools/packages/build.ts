@@ -1,7 +1,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repository, runTool } from '@orderflow/cli'
-import { buildPage } from '@orderflow/event-monitor/build-page'
+import { buildPage } from '@orderflow/event-monitor/page'
 
 /** The fields of a package.json that the build reads or writes. */
 interface Manifest {
@@ -91,12 +91,11 @@ function publishedManifest(manifest: Manifest): object {
   }
 }
 
-/** Packs all packages. @returns the archives */
-export async function packPackages(): Promise<string[]> {
-  const folders = packageNames().map(folderOf)
-  const packed = await runTool('npm', ['pack', '--silent', '--ignore-scripts', ...folders], { cwd: distFolder })
-  return packed
-    .trim()
-    .split('\n')
-    .map((name) => join(distFolder, name))
+/** Packs all packages. @returns the archive of each package */
+export async function packPackages(): Promise<Map<string, string>> {
+  const names = packageNames()
+  const pack = ['pack', '--silent', '--ignore-scripts']
+  const packed = await runTool('npm', [...pack, ...names.map(folderOf)], { cwd: distFolder })
+  const archives = packed.trim().split('\n')
+  return new Map(names.map((name, index) => [name, join(distFolder, archives[index] ?? '')]))
 }

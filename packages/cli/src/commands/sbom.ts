@@ -156,6 +156,11 @@ export function lockedPackages(lock: Lock): LockedPackage[] {
 
 /** Returns the packages that services and setup need at run time. */
 export function shippedPackages(lock: Lock): LockedPackage[] {
+  return runtimePackages(lock, ['packages/cli', ...services.map(({ folder }) => folder)])
+}
+
+/** Returns the packages that workspaces need at run time. */
+export function runtimePackages(lock: Lock, workspaces: string[]): LockedPackage[] {
   const reached = new Set<string>()
   const visit = (path: string) => {
     if (reached.has(path)) return
@@ -167,7 +172,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
       if (found) visit(found)
     }
   }
-  for (const workspace of ['packages/cli', ...services.map(({ folder }) => folder)]) visit(workspace)
+  for (const workspace of workspaces) visit(workspace)
   return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
 }
 

@@ -1,11 +1,15 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   type LockedPackage,
   lockedPackages,
   readLock,
   refusedLicenses,
+  runtimePackages,
   shippedPackages,
 } from '../../src/commands/sbom.ts'
+import { repository } from '../../src/lib/paths.ts'
 
 const lock = readLock()
 const withLicense = (license: string | undefined): LockedPackage => {
@@ -39,5 +43,14 @@ describe('shippedPackages', () => {
   it('leaves out packages that only tests and measurements need', () => {
     const names = shippedPackages(lock).map(({ name }) => name)
     expect(names).not.to.include.oneOf(['mocha', 'chai', 'testcontainers', 'autocannon', 'typescript'])
+  })
+})
+
+describe('runtimePackages', () => {
+  it('returns no packages whose license is accepted only in tests', () => {
+    const workspaces = readdirSync(join(repository, 'packages')).map((name) => join('packages', name))
+    const names = runtimePackages(lock, workspaces).map(({ name }) => name)
+    expect(names).to.include.members(['express', '@types/express', 'playwright-core', 'json-schema-to-typescript'])
+    expect(names).not.to.include('axe-core')
   })
 })

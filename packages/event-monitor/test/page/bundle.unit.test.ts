@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -66,7 +66,17 @@ describe('the page bundle', () => {
 
   it('includes the licenses of bundled packages', () => {
     const licenses = String(read('/licenses.txt'))
-    for (const name of ['preact', '@preact/signals-core', 'uplot', '@codemirror/view', '@lezer/lr', 'style-mod']) {
+    const page = join(import.meta.dirname, '../../page')
+    const texts = globSync('**/*.{ts,tsx}', { cwd: page, exclude: ['build.ts', 'screenshots.ts'] }).map((file) =>
+      readFileSync(join(page, file), 'utf8'),
+    )
+    const imported = texts.flatMap((text) => [
+      ...text.matchAll(/^(?:import (?!type )|\} )[^'\n]*'((?:@[^/'\n]+\/)?[^./'\n][^/'\n]*)/gm),
+    ])
+    const names = new Set(imported.map(([, name = '']) => name).filter((name) => !name.startsWith('@orderflow/')))
+    expect(names).to.include.keys('preact', '@preact/signals', 'uplot', '@codemirror/view')
+    // The other packages are dependencies of imported packages.
+    for (const name of [...names, '@preact/signals-core', '@lezer/lr', 'style-mod']) {
       expect(licenses).to.match(new RegExp(`^${name} \\d`, 'm'))
     }
   })
