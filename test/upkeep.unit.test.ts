@@ -33,9 +33,14 @@ describe('the project’s upkeep', () => {
     }
   })
 
-  it('gives workflows only the right to read, and each job a timeout', () => {
+  it('gives workflows only the right to read, and each job a timeout; one job may publish', () => {
     for (const file of workflows.filter((each) => each.includes('workflows/'))) {
-      expect(read(file).match(/permissions:.*\n(?: +.*\n)*/g), file).to.deep.equal(['permissions:\n  contents: read\n'])
+      expect(read(file).match(/^permissions:.*\n(?: +.*\n)*/gm), file).to.deep.equal([
+        'permissions:\n  contents: read\n',
+      ])
+      const rights = [...read(file).matchAll(/^ +([\w-]+): write$/gm)].map(([, right]) => right)
+      expect(rights, file).to.deep.equal(file.endsWith('/publish.yml') ? ['id-token'] : [])
+      expect(read(file), file).not.to.contain('write-all')
       expect(read(file), file).to.contain('\n  cancel-in-progress: true\n')
       const count = (key: string) => read(file).split(`\n    ${key}: `).length
       expect(count('timeout-minutes'), file).to.equal(count('runs-on'))

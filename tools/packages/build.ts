@@ -53,7 +53,8 @@ async function completePackage(name: string): Promise<void> {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
   }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
+  const published = { ...publishedManifest(manifest), ...repositoryField(name) }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   if (globSync('page/build.ts', { cwd: source }).length > 0) await buildPage(join(folder, 'dist'))
 }
 
@@ -89,6 +90,14 @@ function publishedManifest(manifest: Manifest): object {
       entries.map(([name, file]) => [name, { types: file.replace(/\.ts$/, '.d.ts'), default: built(file) }]),
     ),
   }
+}
+
+/** In a workflow, returns the repository. npm compares it with the repository in the provenance. */
+function repositoryField(name: string): object {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env
+  if (!GITHUB_REPOSITORY) return {}
+  const url = `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`
+  return { repository: { type: 'git', url, directory: `packages/${name}` } }
 }
 
 /** Packs all packages. @returns the archive of each package */
