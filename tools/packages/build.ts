@@ -49,6 +49,8 @@ async function completePackage(name: string): Promise<void> {
   if (name === 'cli') {
     for (const file of globSync('docs/*.md', { cwd: repository })) cpSync(join(repository, file), join(folder, file))
   }
+  const readme = join(folder, 'README.md')
+  writeFileSync(readme, withoutOuterLinks(readFileSync(readme, 'utf8')))
   for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**'] })) {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
@@ -91,6 +93,9 @@ function publishedManifest(manifest: Manifest): object {
     ),
   }
 }
+
+/** Replaces links to files outside of the package by their text. */
+const withoutOuterLinks = (text: string) => text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
 
 /** In a workflow, returns the repository. npm compares it with the repository in the provenance. */
 function repositoryField(name: string): object {

@@ -32,6 +32,7 @@ function fileProblems({ folder }: InstalledPackage, file: string): string[] {
   if (isTemplate(file)) return problems
   return [
     ...problems,
+    ...(file.endsWith('.md') && text.includes('](../') ? [`${file} links to a file outside of the package`] : []),
     ...(isTest(file) ? [`${file} is a test`] : []),
     ...(kinds.test(file) ? [] : [`${file} is of an unknown kind: add it to tools/packages/check.ts, or leave it out`]),
   ]
