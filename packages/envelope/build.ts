@@ -29,7 +29,7 @@ export function buildPackage(folder: string): void {
   const address = "export const contractFolder = new URL('../../', import.meta.url)\n"
   writeFileSync(join(dist, 'schemas/contract-folder.js'), address)
   for (const [name, text] of contractModules()) writeFileSync(join(dist, name), text)
-  for (const name of ['schemas', 'fixtures', 'topics.json', '../LICENSE']) {
+  for (const name of ['schemas', 'bundled', 'fixtures', 'topics.json', 'asyncapi.json', '../LICENSE']) {
     cpSync(join(contract, name), join(folder, basename(name)), { recursive: true })
   }
   writeFileSync(join(folder, 'README.md'), withoutOuterLinks(join(contract, 'README.md')))

@@ -70,6 +70,8 @@ describe('the package for outside publishers', () => {
       'dist/cli/main.js',
       'schemas/events/OrderCreated.1.json',
       'fixtures/valid/unicode.json',
+      'asyncapi.json',
+      'bundled/OrderCreated.1.full.json',
     ])
     expect(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')).not.to.contain('](../')
     expect(packed.filter((path) => /(^|\/)(test|src)\/|(?<!\.d)\.ts$/.test(path))).to.deep.equal([])
