@@ -44,9 +44,7 @@ export function isolation(running: () => RunningContainers): void {
 
     it('publishes ports only on loopback', async () => {
       const containers = await inspectContainers(stack.project)
-      const bindings = containers.flatMap(({ HostConfig }) =>
-        Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat(),
-      )
+      const bindings = containers.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}).flat())
       const ports = loopbacks().flatMap((address) => Array<string>(2 * services.length + 2).fill(address))
       expect(bindings.map(({ HostIp }) => HostIp)).to.have.members(ports)
     })

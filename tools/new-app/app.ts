@@ -8,8 +8,8 @@ export interface NewApp {
   folder: string
   /** True to leave out the services and events of the example. */
   isEmpty: boolean
-  /** The archives of the packages. The application keeps them in `vendor/`. */
-  archives: readonly string[]
+  /** The archives of the packages, by the packages' names without a scope. The application keeps them in `vendor/`. */
+  archives: ReadonlyMap<string, string>
   onProgress: (line: string) => void
 }
 
@@ -49,12 +49,12 @@ export async function createApp({ folder, isEmpty, archives, onProgress }: NewAp
     throw new CliError('usage', `${folder} is not empty`, { nextStep: 'choose a folder that is missing or empty' })
   }
   onProgress(`${name}: writing its files`)
-  const packages = new Map(archives.map((archive) => [packageOf(archive), basename(archive)]))
+  const packages = new Map([...archives].map(([own, archive]) => [`@orderflow/${own}`, basename(archive)]))
   for (const [path, text] of filesOf(name, await freeOffset(name), isEmpty, packages)) write(join(folder, path), text)
   chmodSync(join(folder, 'orderflow'), 0o755)
   mkdirSync(join(folder, 'envelope-schema/schemas'), { recursive: true })
   mkdirSync(join(folder, 'vendor'))
-  for (const archive of archives) cpSync(archive, join(folder, 'vendor', basename(archive)))
+  for (const archive of archives.values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
 
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
   onProgress(`${name}: installing npm packages`)
@@ -74,10 +74,6 @@ function requireName(folder: string): string {
     nextStep: `the last part of DIR is the name: lower-case words joined by hyphens, with at most ${longestName} characters`,
   })
 }
-
-/** Returns the name of a package, for example `@orderflow/cli`. Names of archives are `orderflow-cli-0.1.0.tgz`. */
-const packageOf = (archive: string) =>
-  basename(archive).replace(/^orderflow-(.*)-\d+\.\d+\.\d+.*$/, (_, name: string) => `@orderflow/${name}`)
 
 const offsets = Array.from({ length: 20 }, (_, index) => (index + 1) * 1_000)
 

@@ -46,11 +46,12 @@ async function completePackage(name: string): Promise<void> {
   for (const file of await copiedFiles(name, manifest)) cpSync(join(source, file), join(folder, file))
   cpSync(join(repository, 'LICENSE'), join(folder, 'LICENSE'))
   // Messages of the commands name these guides.
-  if (name === 'cli') {
-    for (const file of globSync('docs/*.md', { cwd: repository })) cpSync(join(repository, file), join(folder, file))
+  const guides = name === 'cli' ? globSync('docs/*.md', { cwd: repository }) : []
+  for (const file of guides) cpSync(join(repository, file), join(folder, file))
+  for (const file of ['README.md', ...guides]) {
+    const path = join(folder, file)
+    writeFileSync(path, withoutOuterLinks(readFileSync(path, 'utf8')))
   }
-  const readme = join(folder, 'README.md')
-  writeFileSync(readme, withoutOuterLinks(readFileSync(readme, 'utf8')))
   for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**'] })) {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
@@ -94,8 +95,9 @@ function publishedManifest(manifest: Manifest): object {
   }
 }
 
-/** Replaces links to files outside of the package by their text. */
-const withoutOuterLinks = (text: string) => text.replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
+/** Replaces links to files outside of the package by their text. A package has only the guides of `docs/`. */
+const withoutOuterLinks = (text: string) =>
+  text.replaceAll(/!?\[([^\]]+)\]\((?:\.\.|adr|examples|images)\/[^)]*\)/g, '$1')
 
 /** In a workflow, returns the repository. npm compares it with the repository in the provenance. */
 function repositoryField(name: string): object {

@@ -81,12 +81,12 @@ function missingTargets({ folder, manifest }: InstalledPackage): string[] {
 
 /** The largest sizes of the archives, in KiB. They are a quarter above the sizes of the day on which they were set. */
 const limits: Record<string, number> = {
-  cli: 392,
+  cli: 490,
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
   'service-kit': 204,
-  'test-kit': 17,
+  'test-kit': 30,
 }
 
 export const sizeOf = (archive: string): number => Math.ceil(statSync(archive).size / 1024)

@@ -116,7 +116,7 @@ describe('docker-compose.yml', () => {
     expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })
     expect(environment.Stream__SaslPassword).to.match(/^\$\{KAFKA_EXPORTER_PASSWORD:/)
     for (const name of Object.keys(environment)) expect(name).to.match(/^Stream__/)
-    expect(existsSync(join(repository, 'packages/cli', entrypoint[1] ?? ''))).to.equal(true)
+    expect(existsSync((entrypoint[1] ?? '').replace('/app', repository))).to.equal(true)
   })
 
   it('lets Prometheus reach the unpublished metrics of services and sidecars, under one name for all replicas of a service', () => {

@@ -1,8 +1,19 @@
 import { eventually } from '@orderflow/cli'
 import { getContainerRuntimeClient } from 'testcontainers'
 
+/** The parts of Docker’s description of a container that tests use. */
+export interface InspectedContainer {
+  Id: string
+  Name: string
+  Path: string
+  Args: string[]
+  State: { Running: boolean; StartedAt: string }
+  Config: { Env: string[]; Labels: Record<string, string> }
+  HostConfig: { PortBindings?: Record<string, { HostIp?: string }[]> }
+}
+
 /** Returns the running and stopped containers of a Compose project, for one service or for all services. */
-export async function inspectContainers(project: string, service?: string) {
+export async function inspectContainers(project: string, service?: string): Promise<InspectedContainer[]> {
   const { container: client } = await getContainerRuntimeClient()
   const label = [`com.docker.compose.project=${project}`]
   if (service) label.push(`com.docker.compose.service=${service}`)
