@@ -16,6 +16,9 @@ export const applicationName: string = JSON.parse(readFileSync(join(repository, 
   '',
 )
 
+/** The version of all packages. */
+export const packagesVersion: string = JSON.parse(readFileSync(join(cliFolder, 'package.json'), 'utf8')).version
+
 /** True if this package is installed in an application. In the repository of the packages, it is a folder of `packages/`. */
 export const isInstalled = cliFolder.includes('/node_modules/')
 

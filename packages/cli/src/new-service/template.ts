@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { CliError } from '../lib/error.ts'
-import { cliFolder, repository } from '../lib/paths.ts'
+import { packagesVersion, repository } from '../lib/paths.ts'
 import { application } from '../lib/services.ts'
 
 /**
@@ -37,7 +37,7 @@ function packageNames(): Names {
   const contract = read(join(repository, 'envelope-schema')) as { name: string; version: string }
   const { dependencies = {} } = read(repository) as { dependencies?: Record<string, string> }
   // An application names the archive or the version of its packages in one place.
-  const cli = dependencies['@orderflow/cli'] ?? (read(cliFolder) as { version: string }).version
+  const cli = dependencies['@orderflow/cli'] ?? packagesVersion
   const kit = cli.replace(/^file:(.*)-cli-/, 'file:../$1-service-kit-')
   return new Map([
     ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/spare-part-service`],

@@ -6,9 +6,9 @@ import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
-import { type Plan, type ProcessName, recordStore } from './plan.ts'
+import { type Plan, type ProcessName, processNamesWith, recordStore } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
-import { processState, startProcess } from './process-control.ts'
+import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
 import { requireAlive, waitUntil } from './wait.ts'
 
@@ -47,6 +47,41 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   const waits = names.filter((name) => !isServer(name)).map((name) => waitForProcess(plan, name, stale, options))
   await Promise.all(waits)
   requireAlive({ folder: plan.folder, processes: names })
+}
+
+/** Stops processes in this order, and starts them again. The caller must hold the stack's lock. */
+export async function restartProcesses(
+  plan: Plan,
+  names: readonly ProcessName[],
+  options: EnsureOptions,
+): Promise<void> {
+  for (const name of names) await stopProcesses(plan.folder, [name], options.onProgress)
+  await ensureRunning(plan, names, options)
+}
+
+/**
+ * Restarts the processes that another version started, for example before an upgrade: first Kafka, then each service with its sidecar, one service after
+ * the other. Meanwhile, events wait in Kafka.
+ */
+export async function restartOutdated(plan: Plan, options: EnsureOptions): Promise<void> {
+  const specs = processSpecs(plan)
+  const isOutdated = (name: ProcessName) => {
+    const state = processState(plan.folder, name)
+    return state.state === 'running' && state.version !== entryOf(specs, name).version
+  }
+  const groups = [['kafka'], ...services.map((service) => [service.name, sidecarOf(service)])]
+  const outdated = groups.filter((names) => names.some(isOutdated))
+  if (outdated.length === 0) return
+  const servers = serversOf(plan, options).map(({ name }) => name)
+  await ensureRunning(
+    plan,
+    processNamesWith(plan.store).filter((name) => servers.includes(name)),
+    options,
+  )
+  for (const names of outdated) {
+    options.onProgress(`${names.join(', ')}: restarting, because another version started it`)
+    await restartProcesses(plan, names, options)
+  }
 }
 
 function serversOf(plan: Plan, options: EnsureOptions) {

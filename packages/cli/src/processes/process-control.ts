@@ -16,6 +16,8 @@ export interface ProcessSpec {
   /** Variables in addition to `inheritedEnvironment`. */
   env: Record<string, string>
   ports: Record<string, number>
+  /** The version of the program. `make up` restarts a process of another version. */
+  version?: string
 }
 
 /** The pid file of a process. The pid is that of the group leader, `packages/cli/launch`. */
@@ -24,10 +26,11 @@ interface RunRecord {
   startId: string
   /** Milliseconds since the epoch. */
   startedAt: number
+  version?: string | undefined
 }
 
 type ProcessState =
-  | { state: 'running'; pid: number; group: number; startedAt: number }
+  | { state: 'running'; pid: number; group: number; startedAt: number; version?: string | undefined }
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }
 
@@ -35,9 +38,10 @@ const recordFile = (folder: string, name: string) => join(folder, 'run', `${name
 
 const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
-function writeRecord(folder: string, name: string, pid: number): void {
+function writeRecord(folder: string, { name, version }: ProcessSpec, pid: number): void {
   const startId = readProcessTable().get(pid)?.startId ?? ''
-  replaceFile(recordFile(folder, name), JSON.stringify({ pid, startId, startedAt: Date.now() } satisfies RunRecord))
+  const record: RunRecord = { pid, startId, startedAt: Date.now(), version }
+  replaceFile(recordFile(folder, name), JSON.stringify(record))
 }
 
 function removeRecord(folder: string, name: string): void {
@@ -55,13 +59,13 @@ export function recordedNames(folder: string): string[] {
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
-  const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
+  const { pid, startId, startedAt, version } = JSON.parse(record) as RunRecord
   // The file may be empty, because the launcher creates it before it writes the status.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
   const command = members.find((member) => member.pid !== pid) ?? members[0]
-  return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt }
+  return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt, version }
 }
 
 /** Returns the group's live members. If the leader has another start id, the group has ended. */
@@ -107,7 +111,7 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   child.unref()
   if (child.pid === undefined) throw new Error(`cannot run ${launcher}`)
   try {
-    writeRecord(folder, spec.name, child.pid)
+    writeRecord(folder, spec, child.pid)
   } catch (error) {
     // Kills the process, because commands can stop only processes that are recorded.
     signalGroup(child.pid, 'SIGKILL')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { jaegerVariables } from '../lib/jaeger.ts'
-import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
+import { apiKeysFile, compileCacheFolder, daprdFile, packagesVersion, repository, versions } from '../lib/paths.ts'
 import { bracketed, loopbacks, type ServicePorts } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
@@ -28,6 +28,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
     args: kafkaCommand(plan),
     env: {},
     ports: { broker: kafka, controller: kafkaController },
+    version: versions.kafka,
   }
   const database = plan.store === 'postgresql' ? [postgresqlSpec(plan.folder, plan.ports.postgresql)] : []
   const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
@@ -78,6 +79,7 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
       ...(watches && watchVariables(plan)),
     },
     ports: { http, https, channel, metrics },
+    version: packagesVersion,
   }
 }
 
@@ -128,6 +130,8 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       'internal grpc': ports.daprInternalGrpc,
       metrics: ports.daprMetrics,
     },
+    // Not the version of Dapr, because a sidecar also reads generated files, which may differ between versions of the packages.
+    version: packagesVersion,
   }
 }
 

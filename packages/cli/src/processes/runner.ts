@@ -14,7 +14,7 @@ import {
   storedServices,
 } from '../lib/services.ts'
 import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus } from '../runner.ts'
-import { ensureRunning } from './ensure.ts'
+import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
 import { startJaeger, startPrometheus } from './observers.ts'
 import {
@@ -106,8 +106,7 @@ async function restart(service: Service, options: ProgressOptions): Promise<void
   const own = [service.name, sidecarOf(service)]
   await withStackLock(localFolder, options.onProgress, async () => {
     const plan = await createPlan(localFolder, localPorts())
-    for (const name of own) await stopProcesses(localFolder, [name], options.onProgress)
-    await ensureRunning(plan, own, options)
+    await restartProcesses(plan, own, options)
   })
 }
 

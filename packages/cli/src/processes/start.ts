@@ -7,7 +7,7 @@ import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { entryOf, ofServices, services } from '../lib/services.ts'
 import { provision } from '../provision/provision.ts'
-import { ensureRunning } from './ensure.ts'
+import { ensureRunning, restartOutdated } from './ensure.ts'
 import {
   createPlan,
   type LocalStore,
@@ -57,12 +57,10 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
     const plan = await createPlan(folder, ports, store)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
+    const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }
     try {
-      await ensureRunning(plan, processNamesWith(store), {
-        onProgress,
-        signal,
-        onStarted: (name) => started.push(name),
-      })
+      await restartOutdated(plan, ensure)
+      await ensureRunning(plan, processNamesWith(store), ensure)
     } catch (error) {
       // Keeps the records of dead processes, which `make status` shows.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
