@@ -1,14 +1,14 @@
 import { relative, resolve } from 'node:path'
-import { CliError, timed } from '@orderflow/cli'
+import { CliError, reportError, timed } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
 import { createApp } from './app.ts'
 
-/** Runs `make new-app DIR=... [EMPTY=1]`. */
-async function main({ DIR = '', EMPTY = '' }: NodeJS.ProcessEnv): Promise<void> {
+/** Runs `make new-app DIR=... [EMPTY=1] [VERSION=...]`. */
+async function main({ DIR = '', EMPTY = '', VERSION }: NodeJS.ProcessEnv): Promise<void> {
   if (DIR === '') throw new CliError('usage', 'DIR is missing', { nextStep: 'make new-app DIR=../my-company' })
   const onProgress = timed()
   onProgress('packages: building')
-  await buildPackages()
+  await buildPackages(VERSION)
   const archives = await packPackages()
   const folder = resolve(DIR)
   await createApp({ folder, isEmpty: EMPTY !== '', archives, onProgress })
@@ -20,7 +20,5 @@ async function main({ DIR = '', EMPTY = '' }: NodeJS.ProcessEnv): Promise<void> 
 try {
   await main(process.env)
 } catch (error) {
-  if (!(error instanceof CliError)) throw error
-  console.error(`error: ${error.message}${error.nextStep ? `\nnext: ${error.nextStep}` : ''}`)
-  process.exitCode = 1
+  reportError(error)
 }

@@ -8,6 +8,7 @@ interface Manifest {
   name: string
   version: string
   exports: Record<string, string>
+  dependencies?: Record<string, string>
   imports?: Record<string, string>
   bin?: Record<string, string>
   [field: string]: unknown
@@ -26,8 +27,9 @@ export const packageNames = (): string[] =>
 /**
  * Builds all packages as JavaScript with declarations, because Node does not strip types below node_modules. Each folder of `dist/packages` then has
  * the content of a package.
+ * @param version the version of the packages, if it differs from the version in the sources
  */
-export async function buildPackages(): Promise<void> {
+export async function buildPackages(version?: string): Promise<void> {
   rmSync(distFolder, { recursive: true, force: true })
   mkdirSync(distFolder, { recursive: true })
   await runTool('node_modules/.bin/tsc', ['-p', 'tools/packages/tsconfig.json', '--outDir', distFolder], {
@@ -35,11 +37,11 @@ export async function buildPackages(): Promise<void> {
   })
   // The contract of the engine's tests, which gives the events of the engine their types.
   rmSync(join(folderOf('envelope'), 'test'), { recursive: true })
-  for (const name of packageNames()) await completePackage(name)
+  for (const name of packageNames()) await completePackage(name, version)
 }
 
 /** Adds files that are not compiled, and package.json. */
-async function completePackage(name: string): Promise<void> {
+async function completePackage(name: string, version: string | undefined): Promise<void> {
   const source = join(repository, 'packages', name)
   const folder = folderOf(name)
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest
@@ -56,7 +58,7 @@ async function completePackage(name: string): Promise<void> {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
   }
-  const published = { ...publishedManifest(manifest), ...repositoryField(name) }
+  const published = { ...publishedManifest(manifest, version), ...repositoryField(name) }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   if (globSync('page/build.ts', { cwd: source }).length > 0) await buildPage(join(folder, 'dist'))
 }
@@ -80,12 +82,16 @@ async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string
 const withoutTypeScriptImports = (text: string) => text.replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")
 
 /** Returns package.json with the paths of the built files. Leaves out entry points that only the tests of this repository use. */
-function publishedManifest(manifest: Manifest): object {
-  const { private: _, devDependencies: __, exports, imports, bin, ...rest } = manifest
+function publishedManifest(manifest: Manifest, version = manifest.version): object {
+  const { private: _, devDependencies: __, exports, imports, bin, dependencies = {}, ...rest } = manifest
   const entries = Object.entries(exports).filter(([, file]) => !/^\.\/(test|page)\//.test(file))
   const built = (file: string) => file.replace(/\.ts$/, '.js')
   return {
     ...rest,
+    version,
+    dependencies: Object.fromEntries(
+      Object.entries(dependencies).map(([name, spec]) => [name, name.startsWith('@orderflow/') ? version : spec]),
+    ),
     engines: { node: '>=24.6' },
     ...(bin && { bin: Object.fromEntries(Object.keys(bin).map((name) => [name, './src/cli/main.js'])) }),
     ...(imports && { imports: Object.fromEntries(Object.entries(imports).map(([name, file]) => [name, built(file)])) }),

@@ -5,7 +5,8 @@ import { compileConsumer, packageProblems, sizeOf, sizeProblems } from './check.
 import { installArchives } from './consumer.ts'
 import { signatureChanges } from './signatures.ts'
 
-await buildPackages()
+// `VERSION=0.3.0` builds a version for a test of `./orderflow upgrade`.
+await buildPackages(process.env.VERSION)
 const archives = await packPackages()
 for (const archive of archives.values()) console.log(`${relative(process.cwd(), archive)}  ${sizeOf(archive)} KiB`)
 

@@ -1,6 +1,6 @@
 import { commandGroups, hiddenGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
-import { CliError } from './lib/error.ts'
+import { CliError, reportError } from './lib/error.ts'
 import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
@@ -34,9 +34,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print, hiddenGroups)
 } catch (failure) {
-  const error = commandError(failure)
-  if (!(error instanceof CliError)) throw error
-  process.stderr.write(`error: ${error.message}\n`)
-  if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
-  process.exitCode = error.code === 'interrupted' ? 130 : 1
+  reportError(commandError(failure))
 }

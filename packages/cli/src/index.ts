@@ -32,7 +32,7 @@ export {
 export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/rights.ts'
 export { addPartitions, consumedTopics, ensureTopics, topicDifferences, topics, withAdmin } from './kafka/topics.ts'
 export { bodyOf, makeCertificate, newSecret, pemOf } from './lib/credentials.ts'
-export { CliError } from './lib/error.ts'
+export { CliError, reportError } from './lib/error.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './lib/free-ports.ts'
 export {
   baseImage,

@@ -24,6 +24,7 @@ type CliErrorCode =
   | 'platform'
   | 'unreachable'
   | 'not-live'
+  | 'upgrade-failed'
 
 /** The problem is in `message`, the user's next step in `nextStep`. */
 export class CliError extends Error {
@@ -43,4 +44,15 @@ export class CliError extends Error {
     this.nextStep = options.nextStep
     this.status = options.status
   }
+}
+
+/**
+ * Prints an error with its next step, and sets the exit code of this process.
+ * @throws any error that is not a CliError
+ */
+export function reportError(error: unknown): void {
+  if (!(error instanceof CliError)) throw error
+  process.stderr.write(`error: ${error.message}\n`)
+  if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
+  process.exitCode = error.code === 'interrupted' ? 130 : 1
 }
