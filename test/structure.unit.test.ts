@@ -40,6 +40,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     containers: ['lib', 'kafka', 'provision', 'offline', 'runner.ts'],
     generate: ['lib', 'kafka', 'processes', 'containers', 'observe'],
     'new-service': ['lib', 'containers'],
+    upgrade: ['lib', 'generate'],
     release: ['lib', 'kafka', 'containers', '../release-image'],
     commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'runner.ts'],
   },
@@ -167,6 +168,19 @@ describe('the structure of the code', () => {
     const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))
     expect(loading.map(({ path }) => path)).to.deep.equal([loader])
     expect(loading[0]?.text).to.match(/ = await import\S+otel\.ts/)
+  })
+
+  it('runs the program of an upgrade with modules of Node only, because the new packages are not installed yet', () => {
+    const paths = new Set(['packages/cli/src/upgrade/main.ts'])
+    const packagesNamed: string[] = []
+    for (const path of paths) {
+      const file = everyFile.find((each) => each.path === path)
+      // The loop also visits the paths that it adds.
+      for (const imported of file?.imports ?? []) paths.add(imported)
+      for (const name of file ? packagesOf(file) : []) packagesNamed.push(`${path} imports ${name}`)
+    }
+    expect([...paths]).to.include('packages/cli/src/lib/run-tool.ts')
+    expect(packagesNamed).to.deep.equal([])
   })
 
   it('keeps the acceptance suite free of imports from the repository', () => {

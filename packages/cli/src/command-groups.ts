@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
-import { programFile, repository } from './lib/paths.ts'
+import { isInstalled, programFile, repository } from './lib/paths.ts'
 
 // Loads commands on demand, because loading all of them would take a second.
 const ofStack = () => import('./commands/stack.ts')
@@ -47,10 +47,16 @@ function ofRelease(name: string, summary: string, options: Record<string, Option
 
 const maintenance = 'Maintain this project'
 
+const upgrades = 'Move to newer packages'
+
 /**
  * Hides the commands for maintainers if the repository has no folder tools/. Another application's repository lacks this folder (docs/own-domain.md).
+ * Hides upgrades in the repository of the packages.
  */
-export const hiddenGroups: readonly string[] = existsSync(join(repository, 'tools')) ? [] : [maintenance]
+export const hiddenGroups: readonly string[] = [
+  ...(existsSync(join(repository, 'tools')) ? [] : [maintenance]),
+  ...(isInstalled ? [] : [upgrades]),
+]
 
 export const commandGroups: CommandGroups = {
   'Run it': {
@@ -232,6 +238,14 @@ export const commandGroups: CommandGroups = {
     generate: {
       summary: 'Generate files from services.json: components, subscriptions, parts of docker-compose.yml',
       run: async () => (await import('./generate/files.ts')).generate(),
+    },
+  },
+  [upgrades]: {
+    upgrade: {
+      summary: 'Move this application to newer packages, on a branch (docs/upgrade.md)',
+      parameters: '[FOLDER|VERSION]',
+      more: 'FOLDER has the archives of the new packages. VERSION is for an application whose packages come from a registry (default: the newest).',
+      run: async ({ args: [asked] }) => (await import('./upgrade/upgrade.ts')).upgrade(asked),
     },
   },
   'Release to a hosting platform (docs/release.md)': {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
-import { cliFolder, isInstalled, programFile, repository } from '../lib/paths.ts'
+import { cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import {
   application,
@@ -29,13 +30,25 @@ export function generate(): void {
     execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
     return
   }
-  const changed = [...generatedFiles()].filter(([path, text]) => read(path) !== text)
+  const changed = changedFiles()
   for (const [path, text] of changed) {
     if (text === undefined) rmSync(join(repository, path))
     else replaceFile(join(repository, path), text)
     print(`${text === undefined ? 'removed' : 'written'}: ${path}`)
   }
   if (changed.length === 0 && types === '') print('nothing has changed')
+}
+
+/** Returns the generated files that differ from their new text, except those of `generateTypes`. */
+const changedFiles = () => [...generatedFiles()].filter(([path, text]) => read(path) !== text)
+
+/** Returns the paths of all files that `generate` would change. */
+export async function outdatedFiles(): Promise<string[]> {
+  const { generatedFiles: typesAndCopies } = await import('@orderflow/envelope/generate-types')
+  const others = (await typesAndCopies()).map(
+    ([file, text]) => [relative(repository, fileURLToPath(file)), text] as const,
+  )
+  return [...others.filter(([path, text]) => read(path) !== text), ...changedFiles()].map(([path]) => path)
 }
 
 function generateTypes(): string {
@@ -68,6 +81,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['envelope-schema/topics.gen.ts', topicConstants()],
     ['envelope-schema/topics.json', topicsFile()],
     ...bundledSchemas(),
+    ['.node-version', `${versions.node}\n`],
     ['docker-compose.yml', composeFile()],
     ...(isInstalled ? [['Dockerfile', dockerfile()] as const] : []),
     [postgresqlFile, composePostgresqlFile()],

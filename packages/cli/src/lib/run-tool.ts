@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { CliError } from './error.ts'
@@ -44,6 +44,14 @@ export async function runTool(command: string, args: string[], options: RunToolO
   if (code === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
   throw new CliError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
+}
+
+/** Installs the packages of a folder without running their scripts. `flags` are additional flags of `npm install`. */
+export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
+  await runTool('npm', ['install', ...flags, ...quiet], { cwd: folder })
+  // `packages/cli/node` compares this copy with the lock file to find missing packages.
+  copyFileSync(join(folder, 'package-lock.json'), join(folder, 'node_modules/.installed-lock.json'))
 }
 
 const everyMs = 10_000

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
 import { programFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { npmInstall, runTool } from '../lib/run-tool.ts'
 import { application, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { heardEvent, serviceFiles } from './template.ts'
@@ -75,7 +75,7 @@ export function undoCommand(folder: string, name: string): string | undefined {
 /** Makes the folder an npm workspace. All packages are installed already, so npm needs no network. */
 async function link(name: string, undo: string | undefined): Promise<void> {
   try {
-    await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
+    await npmInstall(repository, '--offline')
   } catch (cause) {
     throw new CliError(
       'provision-failed',
@@ -86,8 +86,6 @@ async function link(name: string, undo: string | undefined): Promise<void> {
       },
     )
   }
-  // `packages/cli/node` compares this copy with the lock file to find missing packages.
-  copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
 }
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { eventTypes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
-import { generatedFiles } from '../../src/generate/files.ts'
+import { generatedFiles, outdatedFiles } from '../../src/generate/files.ts'
 import { topics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
@@ -18,6 +18,10 @@ describe('make generate', () => {
       expect(existsSync(join(repository, path)) ? read(path) : undefined).to.equal(text)
     })
   }
+
+  it('finds no outdated files', async () => {
+    expect(await outdatedFiles()).to.deep.equal([])
+  })
 
   it('finds a folder with settings for each service of services.json, and no other folders of services', () => {
     const own = services.map(({ folder }) => folder).filter((folder) => !folder.startsWith('packages/'))

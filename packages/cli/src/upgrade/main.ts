@@ -1,0 +1,15 @@
+import { dirname } from 'node:path'
+import { reportError } from '../lib/error.ts'
+import { move } from './move.ts'
+import { steps } from './steps.ts'
+
+// `./orderflow upgrade` of the installed version starts this program of the new version, before the new packages are installed. So this program and its
+// imports may use only modules of Node, and run with the Node of the installed version. Every later version must keep its path and its arguments:
+// node src/upgrade/main.js APPLICATION [ARCHIVES].
+const [application = '', archives] = process.argv.slice(2)
+try {
+  const cli = dirname(dirname(import.meta.dirname))
+  await move({ application, archives, cli, steps, print: (text) => console.log(text) })
+} catch (error) {
+  reportError(error)
+}

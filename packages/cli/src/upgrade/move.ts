@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { CliError } from '../lib/error.ts'
+import { npmInstall, runInTerminal, runTool } from '../lib/run-tool.ts'
+import { git } from './git.ts'
+import { replacePackages } from './packages.ts'
+import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
+import { isNewer, type Step, stepsAfter } from './steps.ts'
+
+export interface Move {
+  /** The folder of the application, which has no uncommitted changes. */
+  application: string
+  /** The folder of the new archives; undefined if the application installs its packages from a registry. */
+  archives: string | undefined
+  /** The folder of the new @orderflow/cli, without its dependencies. */
+  cli: string
+  /** The steps of the new version. */
+  steps: readonly Step[]
+  print: (text: string) => void
+}
+
+/**
+ * Moves an application to new packages, on a branch with a commit for each change.
+ * @throws {CliError} `usage` before the first change, `upgrade-failed` after it
+ */
+export async function move({ application, archives, cli, steps, print }: Move): Promise<void> {
+  const plan = await planOf(application, cli, steps)
+  print(planText(plan))
+  const run = (title: string, work: () => unknown) => runStep(plan, title, work, print)
+
+  await git(application, 'switch', '--quiet', '--create', plan.branch)
+  await run(updateTitle(plan.after), async () => {
+    replacePackages(application, plan.after.version, archives)
+    await npmInstall(application)
+    await commit(application, updateTitle(plan.after))
+  })
+  // Steps come first, because the new version may be unable to read the old services.json.
+  for (const { title, why, change } of plan.steps) {
+    await run(title, async () => {
+      await change?.(application)
+      await commit(application, title, why)
+    })
+  }
+  await run(generateTitle(plan.after), async () => {
+    await runTool('./orderflow', ['generate'], { cwd: application })
+    await commit(application, generateTitle(plan.after))
+  })
+  await run('make test', () => {
+    const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])
+    if (code !== 0) throw new Error(`exit code ${code}`)
+  })
+  print(
+    [
+      `${plan.branch} is ready, and its tests pass. If the stack runs, make up restarts it, one service after the other.`,
+      `next: git switch ${plan.base} && git merge ${plan.branch}`,
+      undoText(plan),
+    ].join('\n'),
+  )
+}
+
+async function planOf(application: string, cli: string, steps: readonly Step[]): Promise<Plan> {
+  const [before, after] = [releaseIn(join(application, 'node_modules/@orderflow/cli')), releaseIn(cli)]
+  if (!isNewer(after.version, before.version)) {
+    throw new CliError(
+      'usage',
+      `the application has version ${before.version}, which is not older than ${after.version}`,
+      { nextStep: 'choose newer packages' },
+    )
+  }
+  const branch = `upgrade-${after.version}`
+  if ((await git(application, 'branch', '--list', branch)) !== '') {
+    throw new CliError('usage', `the branch ${branch} already exists`, {
+      nextStep: `continue on it (git switch ${branch}), or delete it (git branch -D ${branch}) and run this again`,
+    })
+  }
+  const due = stepsAfter(before.version, steps)
+  for (const { check } of due) check?.(application)
+  return { before, after, branch, base: await git(application, 'branch', '--show-current'), steps: due }
+}
+
+async function runStep(
+  { base, branch }: Plan,
+  title: string,
+  work: () => unknown,
+  print: (text: string) => void,
+): Promise<void> {
+  print(`\n${title}`)
+  try {
+    await work()
+  } catch (cause) {
+    throw new CliError('upgrade-failed', `“${title}” failed: ${(cause as Error).message}`, {
+      nextStep: `correct the cause on the branch ${branch}, or go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
+      cause,
+    })
+  }
+}
+
+/** Commits all changes, if there are any. */
+async function commit(application: string, subject: string, body = ''): Promise<void> {
+  await git(application, 'add', '--all', '.')
+  if ((await git(application, 'status', '--porcelain')) === '') return
+  await git(application, 'commit', '--quiet', '--message', `${subject}\n\n${body}`)
+}

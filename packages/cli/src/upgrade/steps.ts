@@ -1,0 +1,28 @@
+/** A change of a version to which applications must adapt. */
+export interface Step {
+  /** The version that introduced the change. */
+  version: string
+  /** The subject of the commit: a verb in the base form and one change. */
+  title: string
+  /** The reason for the change, in one sentence: the body of the commit. */
+  why: string
+  /** The effect on stored data, topics or `.env`, and the way back. Without this field, all of them stay the same. */
+  outsideGit?: { effect: string; undo: string }
+  /** Refuses the upgrade before it changes a file. Throws a CliError whose next step is the command to run first. */
+  check?: (application: string) => void
+  /** Changes files of the application. The new packages are installed, and the generated files are still those of the old version. */
+  change?: (application: string) => void | Promise<void>
+}
+
+/**
+ * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
+ * application, with `createRequire`.
+ */
+export const steps: readonly Step[] = []
+
+export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>
+  all.filter((step) => isNewer(step.version, version))
+
+/** Compares versions such as 0.10.0, which have no suffix. */
+export const isNewer = (version: string, other: string): boolean =>
+  version.localeCompare(other, 'en', { numeric: true }) > 0

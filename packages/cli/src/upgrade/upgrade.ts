@@ -1,0 +1,102 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { outdatedFiles } from '../generate/files.ts'
+import { CliError } from '../lib/error.ts'
+import { repository } from '../lib/paths.ts'
+import { runInTerminal, runTool } from '../lib/run-tool.ts'
+import { git } from './git.ts'
+
+/**
+ * Runs `./orderflow upgrade`: refuses if the upgrade would lose changes, then starts the program of the new version (`main.ts`). That program does the rest, so
+ * each version contains all code that moves an application to it.
+ * @param asked the folder of the new archives if the packages of the application are archives, otherwise a version (default: the newest)
+ * @returns the exit code
+ */
+export async function upgrade(asked: string | undefined): Promise<number> {
+  await requireCleanBranch(repository)
+  requireGenerated(await outdatedFiles())
+  const temporary = mkdtempSync(join(tmpdir(), 'orderflow-upgrade-'))
+  try {
+    const { archive, folder } = await newCli(repository, asked, temporary)
+    await runTool('tar', ['-xzf', archive, '-C', temporary], { cwd: temporary })
+    const program = join(temporary, 'package/src/upgrade/main.js')
+    return runInTerminal(process.execPath, [program, repository, ...(folder === undefined ? [] : [folder])])
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+/** @throws {CliError} `usage` without a Git branch, or with uncommitted changes */
+export async function requireCleanBranch(application: string): Promise<void> {
+  const isRepository = await git(application, 'rev-parse', '--git-dir').then(
+    () => true,
+    () => false,
+  )
+  if (!isRepository) {
+    throw new CliError('usage', `${application} is outside a Git repository, which an upgrade needs for its branch`, {
+      nextStep: 'git init && git add --all && git commit',
+    })
+  }
+  const changes = await git(application, 'status', '--short')
+  if (changes !== '') {
+    throw new CliError('usage', `these changes are not committed:\n${changes}`, {
+      nextStep: 'commit them (git add --all && git commit), then run this again',
+    })
+  }
+  if ((await git(application, 'branch', '--show-current')) === '') {
+    throw new CliError('usage', 'no branch is checked out', { nextStep: 'git switch main, then run this again' })
+  }
+}
+
+/**
+ * @param outdated the generated files that differ from those of the installed version
+ * @throws {CliError} `usage` if there are any
+ */
+export function requireGenerated(outdated: readonly string[]): void {
+  if (outdated.length === 0) return
+  throw new CliError(
+    'usage',
+    `the upgrade would lose changes of generated files, which differ from those of the installed version: ${outdated.join(', ')}`,
+    {
+      nextStep:
+        'move your changes to docker-compose.override.yml (containers), services.json (ports, topics, services) or the schemas; then run make generate, which drops all others, and commit',
+    },
+  )
+}
+
+/**
+ * Returns the archive of the new @orderflow/cli, and the folder of all archives if the application installs archives. Otherwise downloads the
+ * archive to `temporary`.
+ * @throws {CliError} `usage` without an archive
+ */
+export async function newCli(
+  application: string,
+  asked: string | undefined,
+  temporary: string,
+): Promise<{ archive: string; folder?: string }> {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(application, 'package.json'), 'utf8'))
+  const current: string | undefined = dependencies['@orderflow/cli']
+  if (current === undefined) {
+    throw new CliError('usage', `package.json of ${application} does not depend on @orderflow/cli`, {
+      nextStep: 'run this in an application that make new-app created',
+    })
+  }
+  if (!current.startsWith('file:')) {
+    const args = ['pack', '--loglevel=error', '--pack-destination', temporary, `@orderflow/cli@${asked ?? 'latest'}`]
+    return { archive: join(temporary, (await runTool('npm', args, { cwd: application })).trim()) }
+  }
+  const nextStep =
+    'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'
+  if (asked === undefined) throw new CliError('usage', 'the folder of the new packages is missing', { nextStep })
+  const folder = resolve(asked)
+  const [archive, ...others] = globSync('orderflow-cli-*.tgz', { cwd: folder })
+  if (archive !== undefined && others.length === 0) return { archive: join(folder, archive), folder }
+  throw new CliError(
+    'usage',
+    `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`,
+    {
+      nextStep,
+    },
+  )
+}
