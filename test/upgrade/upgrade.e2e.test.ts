@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { orderWith } from '@orderflow/chaos/clients/api'
+import { audit } from '@orderflow/chaos/ledger/audit'
+import { openBook } from '@orderflow/chaos/ledger/book'
+import { readApi } from '@orderflow/chaos/ledger/read-api'
+import { readLog } from '@orderflow/chaos/ledger/read-log'
+import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
+import { approveUpTo } from '@orderflow/chaos/load/orders'
+import { createTally } from '@orderflow/chaos/load/tally'
+import { claimFolder, localKafka, repository } from '@orderflow/cli'
+import type { Ended } from '@orderflow/test-kit/stacks'
+import { expect } from 'chai'
+
+const next = '99.0.0'
+const packages = join(repository, 'dist/packages')
+
+describe('./orderflow upgrade', () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'orderflow-upgrade-test-'))
+  const folder = join(temporary, 'upgraded-shop')
+  const book = openBook({})
+  let load: Load | undefined
+
+  before(async () => {
+    await createApplication(temporary, folder)
+    await claimFolder(join(folder, '.stack'))
+  })
+  after(async () => {
+    await load?.end()
+    await run('./orderflow', 'down')
+    rmSync(temporary, { recursive: true, force: true })
+  })
+
+  const run = (command: string, ...args: string[]) => start(folder, command, args)
+  async function succeeds(command: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await run(command, ...args)
+    expect(code, stdout + stderr).to.equal(0)
+    return stdout
+  }
+  const commit = async (subject: string) => {
+    await succeeds('git', 'add', '--all')
+    await succeeds('git', 'commit', '--quiet', '--message', subject)
+  }
+  /** Returns the address of a service in the stack of the application. */
+  function urlOf(service: string): string {
+    const { services } = JSON.parse(readFileSync(join(folder, 'services.json'), 'utf8'))
+    return `http://127.0.0.1:${services[service].http}`
+  }
+
+  it('finds an application with a service of its own, which runs and receives orders', async () => {
+    await succeeds('make', 'new-service', 'NAME=shipping-service')
+    await commit('Add shipping-service')
+    await succeeds('./orderflow', 'up')
+    const plan = (index: number) => ({ name: `upgrade ${index}`, total: 42.5, cancelAfterMs: undefined })
+    const options = { book, tally: createTally(), keys: 'k', isOver: () => false, patienceMs: 250 }
+    load = startHttpLoad(plan, 10, { ...options, urls: [urlOf('order-service')] })
+  })
+
+  it('refuses a local change of a generated file, and accepts the application after the change has moved', async () => {
+    const original = (await succeeds('git', 'rev-parse', 'HEAD')).trim()
+    appendFileSync(join(folder, 'docker-compose.yml'), '# A local change\n')
+    await commit('Change a generated file')
+    const { code, stderr } = await run('./orderflow', 'upgrade', packages)
+    expect(code).to.equal(1)
+    expect(stderr).to.match(/^error: .*docker-compose\.yml\nnext: move your changes to docker-compose\.override\.yml/)
+    expect(await succeeds('git', 'branch', '--format=%(refname:short)')).to.equal('main\n')
+
+    writeFileSync(join(folder, 'docker-compose.override.yml'), 'services:\n  kafka:\n    mem_limit: 2g\n')
+    await succeeds('make', 'generate')
+    await commit('Move a change to docker-compose.override.yml')
+    expect(await succeeds('git', 'diff', '--stat', original, '--', 'docker-compose.yml')).to.equal('')
+  })
+
+  it('moves the application to the present sources on a branch, and runs its tests', async () => {
+    await start(repository, process.execPath, ['tools/packages/main.ts'], { VERSION: next })
+    const printed = await succeeds('./orderflow', 'upgrade', packages)
+    expect(printed).to.contain('Stored data, topics and .env').and.to.contain('To undo it:')
+    expect(await succeeds('git', 'status', '--short')).to.equal('')
+    const subjects = (await succeeds('git', 'log', '--format=%s', '--reverse')).trim().split('\n')
+    expect(subjects.slice(0, 5)).to.deep.equal([
+      'Create the application upgraded-shop',
+      'Add shipping-service',
+      'Change a generated file',
+      'Move a change to docker-compose.override.yml',
+      `Update the packages to ${next}`,
+    ])
+    for (const subject of subjects) expect(subject).to.match(/^[A-Z][a-z]+ .{1,60}$/)
+  })
+
+  it('restarts the stack with `make up`, and pays each accepted order once', async () => {
+    expect(await succeeds('make', 'up')).to.contain('order-service, order-sidecar: restarting')
+    await load?.end()
+    const placed = book.query<{ id: string }>('SELECT id FROM attempt')
+    expect(placed).to.have.length.above(100)
+    for (const { id } of placed) await orderWith(urlOf('order-service'), id, 'Paid')
+    await readLog(localKafka(kafkaPort(folder)), book)
+    await readApi(urlOf, book)
+    expect(audit(book, { views: ['api'], approveUpTo })).to.deep.equal([])
+  })
+
+  it('continues with the old version and its data after the branch is left', async () => {
+    await succeeds('git', 'switch', '--quiet', 'main')
+    await succeeds('./orderflow', 'up')
+    const [placed] = book.query<{ id: string }>('SELECT id FROM attempt')
+    await orderWith(urlOf('order-service'), placed?.id ?? '', 'Paid')
+    await succeeds('./orderflow', 'demo')
+  })
+})
+
+/**
+ * Creates an application with the packages of the last release. A release that cannot create applications is replaced by the present sources with
+ * the version 0.2.0.
+ */
+async function createApplication(temporary: string, DIR: string): Promise<void> {
+  const { commit } = JSON.parse(readFileSync(join(repository, 'releases.json'), 'utf8')).at(-1)
+  const program = 'tools/new-app/main.ts'
+  const create = async (sources: string, env: Record<string, string>) => {
+    const { code, stdout, stderr } = await start(sources, 'packages/cli/node', [program], { DIR, ...env })
+    expect(code, stdout + stderr).to.equal(0)
+  }
+  if ((await start(repository, 'git', ['cat-file', '-e', `${commit}:${program}`])).code !== 0) {
+    await create(repository, { VERSION: '0.2.0' })
+    return
+  }
+  const release = join(temporary, 'release')
+  await start(repository, 'git', ['worktree', 'add', '--detach', release, commit])
+  await create(release, {}).finally(() => start(repository, 'git', ['worktree', 'remove', '--force', release]))
+}
+
+const kafkaPort = (folder: string): number =>
+  9092 + JSON.parse(readFileSync(join(folder, 'services.json'), 'utf8')).portOffset
+
+const person = { NAME: 'Ada', EMAIL: 'ada@orderflow.example' }
+const identity = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(person).map(([key, value]) => [`GIT_${role}_${key}`, value]),
+  ),
+)
+
+function start(cwd: string, command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  return promisify(execFile)(command, args, { cwd, env: { ...process.env, ...identity, STACK: 'local', ...env } })
+    .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
+    .catch((error: Ended) => error)
+}
