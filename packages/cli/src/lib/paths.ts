@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applicationFile } from '@orderflow/service-kit/application'
+import { applicationFile } from '@orderflow/service-kit/application-file'
 
 /** The folder of this package, for example `node_modules/@orderflow/cli`. */
 export const cliFolder = dirname(dirname(import.meta.dirname))

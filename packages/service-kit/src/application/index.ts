@@ -11,4 +11,5 @@ export {
   topicOfEvent,
   type Urgency,
 } from './application.ts'
-export { ApplicationError, applicationFile, parseApplication, readApplication } from './read.ts'
+export { ApplicationError, applicationFile } from './file.ts'
+export { parseApplication, readApplication } from './read.ts'
