@@ -6,7 +6,8 @@ import { repository } from '@orderflow/cli'
 import { dependenciesOf, type InstalledPackage } from './consumer.ts'
 
 /** Kinds of files that the packages contain: code with declarations, documents, and files for containers, pages and tools. */
-const kinds = /\.d\.ts$|\.(br|css|grit|html|js|json|md|mjs|properties|py|sh|svg|template|txt|xml|ya?ml)$|(^|\/)[A-Za-z]+$/
+const kinds =
+  /\.d\.ts$|\.(br|css|grit|html|js|json|md|mjs|properties|py|sh|svg|template|txt|xml|ya?ml)$|(^|\/)[A-Za-z]+$/
 const isTemplate = (file: string) => file.includes('/template/')
 const isTest = (file: string) => /(^|\/)test\/|\.test\./.test(file)
 
