@@ -19,7 +19,15 @@ export {
   transactionsWarning,
 } from './kafka/access.ts'
 export { brokerRules, brokerSecurity, brokerVariable } from './kafka/broker.ts'
-export { type Addresses, addressAt, localKafka, securedKafka, streamSettings, urlOf } from './kafka/connection.ts'
+export {
+  type Addresses,
+  addressAt,
+  kafkaConnection,
+  localKafka,
+  securedKafka,
+  streamSettings,
+  urlOf,
+} from './kafka/connection.ts'
 export { positionsOf } from './kafka/positions.ts'
 export {
   groupMembers,

@@ -1,4 +1,4 @@
-export { positionText } from '../stream/record.ts'
+export { noteHeaders, positionText, replayedRecord } from '../stream/record.ts'
 export { type DeadLetters, type Entry, newestAttempt, openAttempt, readDeadLetters } from './dead-letters/entries.ts'
 export { type Client, publishReplay } from './dead-letters/publish.ts'
 export { readEvent } from './dead-letters/records.ts'

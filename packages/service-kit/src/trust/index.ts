@@ -1,2 +1,2 @@
 export { type Listing, readListing, readTrust, type TrustSettings } from './read-trust.ts'
-export { type Evidence, signatureHeader, signatureIn, type Trust, UntrustedError } from './trust.ts'
+export { createSigner, type Evidence, signatureHeader, signatureIn, type Trust, UntrustedError } from './trust.ts'
