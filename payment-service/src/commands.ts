@@ -35,10 +35,6 @@ export function createCommands(
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
-  /** Returns true for a cause that version 0.1.0 derived from an order and an Idempotency-Key. */
-  const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
-    key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
-
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
@@ -63,7 +59,7 @@ export function createCommands(
         throw new UncertainError(detail, { details: { paymentId }, cause: error })
       })
       const { decision } = state
-      if (decision?.causationId !== causationId && !isOfOldKey(decision?.causationId, orderId, idempotencyKey)) {
+      if (decision?.causationId !== causationId) {
         const message = `The order already has a payment: see /v1/payments/${paymentId}.`
         throw new PaymentError('payment-exists', message, { paymentId })
       }

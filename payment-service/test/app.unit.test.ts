@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
+import { createEnvelope } from '@orderflow/envelope-schema'
 import { type App, createApp, createDocuments, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
@@ -205,20 +205,6 @@ describe('payment-service with a failing sidecar or store', () => {
       for (const event of log) await rebuild.paymentevents?.PaymentApproved?.(event)
       expect((await payFor(other, 'key')).status).to.equal(422)
       expect((await payFor(orderId, 'key')).status).to.equal(201)
-    })
-
-    it('returns the payment that version 0.1.0 made with the key', async () => {
-      const causationId = deterministicId('payment-request', settings.App.Id, orderId, 'key')
-      const store = createStore(createDocuments(sidecar, () => new Date(clock)))
-      const cause = { causationId, correlationId: causationId, traceId: causationId, at: '2026-11-21T10:00:00.000Z' }
-      const charge = { ...cause, orderId, amount: 42.5, source: 'Manual' as const }
-      await store.saveFact('', orderId, () => ({
-        type: 'decided',
-        decision: { ...charge, approved: true, policy: 'amount-limit@1' },
-      }))
-      const { status, body } = await payFor(orderId, 'key')
-      expect([status, body.createdAt]).to.deep.equal([201, cause.at])
-      expect((await payFor(other, 'key')).status).to.equal(422)
     })
   })
 

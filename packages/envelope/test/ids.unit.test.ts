@@ -66,7 +66,7 @@ describe('completeEnvelope', () => {
     expect(complete).to.deep.include(reduced())
   })
 
-  it('keeps the ids that version 0.1.0 derived from the positions of records that are still in logs', () => {
+  it('derives ids from a position for a record without an event', () => {
     const { Id, TraceId } = completeEnvelope(received(), origin)
     expect(Id).to.equal(deterministicId('event', 'orderevents', '3', '42'))
     expect(TraceId).to.equal(deterministicId('trace', 'orderevents', '3', '42'))

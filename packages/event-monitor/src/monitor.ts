@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import type { Background, ServiceContext } from '@orderflow/service-kit'
 import { applicationFile, type Reaction, readApplication } from '@orderflow/service-kit/application'
 import { connectionOf } from '@orderflow/service-kit/kafka'
-import { momentOf } from '@orderflow/service-kit/log'
 import { type Listing, readListing, readTrust, type Trust } from '@orderflow/service-kit/trust'
 import { HealthProbe, Latencies, type SystemStatus } from './health.ts'
 import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
@@ -50,7 +49,6 @@ export function openMonitor(
     {
       kafka,
       trust: trustSettings,
-      positionIdsBefore: Stream.PositionIdsBefore,
       root: root.href,
       application,
       folder,
@@ -77,7 +75,7 @@ export function openMonitor(
     },
   )
   const views = createLiveViews(index, now)
-  const access = createLogAccess(kafka, momentOf(Stream.PositionIdsBefore))
+  const access = createLogAccess(kafka)
   const replays = createReplays({ index, ledger, log: access, trust, now, newId, report: views.job })
   const latencies = new Latencies()
   index.onBatch(({ kinds }) => {

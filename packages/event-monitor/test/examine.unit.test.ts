@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { completeEnvelope, deterministicId, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope'
+import { completeEnvelope, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope'
 import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import { examine } from '../src/ingest/examine.ts'
@@ -59,13 +59,6 @@ describe('examine', () => {
       expect([ids.id, ids.correlationId, ids.traceId]).to.deep.equal([Id, CorrelationId, TraceId])
       expect(body.ids).to.deep.equal([Id, CorrelationId, TraceId])
     }
-  })
-
-  it('derives ids from the record position if a record is older than the configured time', () => {
-    const at = Date.UTC(2026, 0, 1)
-    const idOf = (before: number) => examine(logRecord(orderCreated(), { offset: 7, at }), trusting, before).ids.id
-    expect(idOf(at + 1)).to.equal(deterministicId('event', 'orderevents', '0', '7'))
-    expect(idOf(at)).not.to.equal(deterministicId('event', 'orderevents', '0', '7'))
   })
 
   it('keeps the derived ids of a reduced envelope after a replay', () => {

@@ -69,7 +69,7 @@ describe('a replay job on a full disk', function () {
 
   const start = () =>
     replays.start({ by: 'ada', key: undefined, fingerprint: 'f' }, async () => ({
-      entries: ids.map((id) => ({ id, attempt: null })),
+      entries: ids.map((id) => ({ id, attempt: 'orderevents/0/1' })),
       group: null,
       perSecond: 20,
       edited: null,

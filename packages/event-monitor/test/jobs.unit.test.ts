@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Entry } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
@@ -202,33 +201,6 @@ describe('a replay job', () => {
     ledger.close()
     ledger = createLedger(folder)
     expect(ledger.begun(attempt)).to.deep.equal({ of: attempt, from: 9n })
-  })
-
-  it('continues with a ledger of version 0.1.0, which stores only ids of entries', async () => {
-    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
-    await ended(id)
-    const old = { ...ledger.find(id), entries: ['entry-1', 'entry-2'], next: 1, fingerprint: undefined }
-    old.job = { ...(old.job as Job), state: 'running' }
-    ledger.save(old as never)
-    replays.resume()
-    await ended(id)
-    expect(sent).to.deep.equal(['entry-1', 'entry-2'])
-  })
-
-  it('reads the jobs and the audit log of version 0.1.0, whose fields have other names', async () => {
-    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
-    const [job, audit] = [await ended(id), ledger.audit(10)]
-    await replays.close()
-    ledger.close()
-    const database = new DatabaseSync(join(folder, 'ledger.sqlite'))
-    database.exec(`
-UPDATE audit SET body = replace(replace(body, '"position":', '"place":'), 'DeadLetterReplayed', 'DeadLetterResent');
-UPDATE jobs SET body = replace(body, 'replayed"', 'resent"');
-PRAGMA user_version = 0;`)
-    database.close()
-    ledger = createLedger(folder)
-    expect(ledger.find(id)?.job).to.deep.equal(job)
-    expect(ledger.audit(10)).to.deep.equal(audit)
   })
 
   it('starts even if it is requested while the previous job ends', async () => {

@@ -37,17 +37,10 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 function newText(): string {
   // A volume keeps the passwords with which it was created. The random name separates the volumes of different checkouts.
   const name = `${applicationName}-${randomBytes(2).toString('hex')}`
-  return (
-    readFileSync(join(repository, '.env.example'), 'utf8')
-      .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
-      .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
-      // The current time is correct, because a new log has no events of version 0.1.0.
-      .replace(/^# POSITION_IDS_BEFORE=.*$/m, `POSITION_IDS_BEFORE=${new Date().toISOString()}`)
-  )
+  return readFileSync(join(repository, '.env.example'), 'utf8')
+    .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
+    .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
 }
-
-/** The longest time during which services of version 0.1.0 and this version run together. */
-const upgradeMs = 15 * 60_000
 
 function withSecrets(text: string): string {
   const known = parseEnv(text)
@@ -57,11 +50,7 @@ function withSecrets(text: string): string {
   ]
   const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
-  return withVariables(text, {
-    ...Object.fromEntries(missing.map((name) => [name, newSecret()])),
-    // A file without this variable is from version 0.1.0 (docs/adr/0032).
-    ...(known.POSITION_IDS_BEFORE ? {} : { POSITION_IDS_BEFORE: new Date(Date.now() + upgradeMs).toISOString() }),
-  })
+  return withVariables(text, Object.fromEntries(missing.map((name) => [name, newSecret()])))
 }
 
 async function withCertificate(text: string): Promise<string> {

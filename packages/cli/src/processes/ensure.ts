@@ -101,7 +101,7 @@ const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
-  // Adds the rule against transactions before topics exist. Repeats this at each start, because the log of version 0.1.0 lacks the rule.
+  // Adds the rule against transactions before topics exist.
   await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }

@@ -48,12 +48,11 @@ describe('.env', () => {
     expect(made).to.match(/^[\w-]{32}$/)
   })
 
-  it('states that a new log has only signed events and no ids of version 0.1.0', async () => {
+  it('states that a new log has only signed events', async () => {
     await ensureEnvFile(folder)
     const fresh = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(fresh.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
     expect(fresh).not.to.have.property('SIGNED_SINCE')
-    expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
 
   it('gets missing secrets, keeps the others, and requires a signature for every event', async () => {
@@ -62,7 +61,6 @@ describe('.env', () => {
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(after).to.include({ MONGO_PASSWORD: 'kept' }).and.not.have.property('SIGNED_SINCE')
     expect(after.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
-    expect(Date.parse(after.POSITION_IDS_BEFORE ?? ''), 'while services of 0.1.0 may run').to.be.greaterThan(Date.now())
     for (const name of ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords)])
       expect(after[name]).to.have.length(32)
     expect(await ensureEnvFile(folder)).to.equal(false)

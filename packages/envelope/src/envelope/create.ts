@@ -100,7 +100,7 @@ export interface Origin {
   offset: number | string
 }
 
-/** The source of missing ids: a record's content. For records that version 0.1.0 handled, it is their position (ADR 32). */
+/** The source of missing ids: a record's content (ADR 32), or the position of a record whose event is missing. */
 export type IdSource = RecordContent | Origin
 
 const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')

@@ -20,7 +20,6 @@ import {
   contractMask,
   deadLetterHeaders,
   headerOf,
-  idSourceOf,
   keyBytes,
   type LogRecord,
   mayShowKey,
@@ -69,18 +68,14 @@ type Judge = Pick<Trust, 'requireTrusted'>
 export function examine(
   record: LogRecord,
   trust: Judge,
-  positionIdsBefore = Number.NEGATIVE_INFINITY,
   rules: Pick<Rules, 'subjectOf' | 'keyFields'> = { subjectOf: () => null, keyFields: () => [] },
 ): Examined {
   const position: RecordPosition = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
-    return examineAt(position, record, { trust, positionIdsBefore, rules })
+    return examineAt(position, record, { trust, rules })
   } catch (error) {
     const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
-    const ids = idsOf(
-      undefined,
-      idSourceOf({ ...record, arrivedAt: record.timestamp, origin: position }, positionIdsBefore),
-    )
+    const ids = idsOf(undefined, record)
     return {
       kind: kindOf(record.topic, { validity: 'not-an-envelope', faults, document: undefined }),
       ids,
@@ -94,11 +89,7 @@ export function examine(
 function examineAt(
   position: RecordPosition,
   record: LogRecord,
-  {
-    trust,
-    positionIdsBefore,
-    rules: { subjectOf, keyFields },
-  }: { trust: Judge; positionIdsBefore: number; rules: Pick<Rules, 'subjectOf' | 'keyFields'> },
+  { trust, rules: { subjectOf, keyFields } }: { trust: Judge; rules: Pick<Rules, 'subjectOf' | 'keyFields'> },
 ): Examined {
   const { topic } = record
   const deadRecord = topic.endsWith('.dead') ? readRecord(record) : undefined
@@ -107,7 +98,7 @@ function examineAt(
     deadRecord?.kind === 'dead-letter'
       ? deadRecord.origin
       : originOf(position, record.headers.length > 0 ? headerOf(record, replayedFrom) : undefined)
-  const ids = idsOf(verdict.document, sourceOf(record, deadRecord, origin, positionIdsBefore))
+  const ids = idsOf(verdict.document, sourceOf(record, deadRecord, origin))
   const { document, masked } = maskDocument(verdict.document)
   const isKeyShown = record.key !== undefined && mayShowKey(record.key, keyFields(origin.topic), verdict.document)
   const key = record.key === undefined ? null : isKeyShown ? record.key.toString() : maskedKey(record.key)
@@ -149,18 +140,12 @@ function sourceOf(
   record: LogRecord,
   deadRecord: ReturnType<typeof readRecord> | undefined,
   origin: RecordPosition,
-  positionIdsBefore: number,
 ): IdSource {
   if (deadRecord?.kind !== 'dead-letter') {
-    if (deadRecord?.kind === 'note') return origin
-    return idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
+    return deadRecord?.kind === 'note' ? origin : record
   }
-  const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
-  if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
-  const key = keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key
-  // Dead letters of version 0.1.0 do not contain the arrival of their event, so their own arrival is used.
-  const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
-  return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
+  if (headerOf(record, deadLetterHeaders.cut) !== undefined) return origin
+  return { value: record.value, key: keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key }
 }
 
 function eventVerdict(record: LogRecord, trust: Judge): Verdict {

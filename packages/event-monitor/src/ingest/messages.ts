@@ -11,8 +11,6 @@ import { rowOf } from '../model/row.ts'
 export interface IngestData {
   kafka: KafkaConnection
   trust: TrustSettings
-  /** The setting `Stream.PositionIdsBefore`. */
-  positionIdsBefore: string
   /** The folder for relative paths in the trust settings. */
   root: string
   application: Pick<Application, 'reactions' | 'topics' | 'services'>

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type LogRecord, momentOf } from '@orderflow/service-kit/log'
+import type { LogRecord } from '@orderflow/service-kit/log'
 import { readTrust } from '@orderflow/service-kit/trust'
 import type { Unreadable } from '../api/events.ts'
 import type { IndexRecord, Position } from '../index/record.ts'
@@ -31,7 +31,6 @@ const data = workerData as IngestData
 const report = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
-const positionIdsBefore = momentOf(data.positionIdsBefore)
 const rules = rulesOf(data.application)
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
@@ -112,7 +111,7 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp, value } = record
-  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore, rules)
+  const { kind, guids, body, subject } = examine(record, trust, rules)
   const at = Math.min(timestamp, maxTime)
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }

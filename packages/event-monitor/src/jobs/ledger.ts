@@ -9,8 +9,8 @@ import { Statements, storageFault, transaction } from '../index/sqlite.ts'
 
 export interface ChosenEntry {
   id: string
-  /** The position of the newest attempt; null in jobs of version 0.1.0. */
-  attempt: string | null
+  /** The position of the newest attempt. */
+  attempt: string
 }
 
 export interface KeptJob {
@@ -84,26 +84,11 @@ function openLedger(folder: string): Ledger {
   try {
     // FULL keeps the data after a power failure. The index does not need FULL, because the log has its events.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
-    rename(database)
     return ledgerOn(database)
   } catch (error) {
     database.close()
     throw error
   }
-}
-
-/**
- * Renames fields and values of version 0.1.0. The patterns match only keys and whole values, because quotes inside of
- * JSON texts are escaped.
- */
-function rename(database: DatabaseSync): void {
-  if ((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version > 0) return
-  transaction(database, () =>
-    database.exec(`
-UPDATE audit SET body = replace(replace(body, '"place":', '"position":'), '"what":"DeadLetterResent"', '"what":"DeadLetterReplayed"');
-UPDATE jobs SET body = replace(replace(body, '"resent":', '"replayed":'), '"result":"resent"', '"result":"replayed"');
-PRAGMA user_version = 1;`),
-  )
 }
 
 function ledgerOn(database: DatabaseSync): Ledger {
@@ -136,26 +121,12 @@ function ledgerOn(database: DatabaseSync): Ledger {
       const intent = begun.get(of) as { start: string } | undefined
       return intent && { of, from: BigInt(intent.start) }
     },
-    find: (id) => bodies('SELECT body FROM jobs WHERE id = ?', id).map(keptJob)[0],
+    find: (id) => (bodies('SELECT body FROM jobs WHERE id = ?', id) as KeptJob[])[0],
     jobs: (limit) =>
       (bodies('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit) as KeptJob[]).map(({ job }) => job),
-    running: () => bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt").map(keptJob),
+    running: () => bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt") as KeptJob[],
     record: (item) => void record.run(JSON.stringify(item)),
     audit: (limit) => bodies('SELECT body FROM audit ORDER BY id DESC LIMIT ?', limit) as AuditItem[],
     close: () => database.close(),
   }
-}
-
-/** Version 0.1.0 stored only the ids of entries. */
-function keptJob(body: unknown): KeptJob {
-  const {
-    entries,
-    fingerprint = null,
-    ...rest
-  } = body as Omit<KeptJob, 'entries' | 'fingerprint'> & {
-    entries: (ChosenEntry | string)[]
-    fingerprint?: string | null
-  }
-  const chosen = entries.map((entry) => (typeof entry === 'string' ? { id: entry, attempt: null } : entry))
-  return { ...rest, entries: chosen, fingerprint }
 }

@@ -15,8 +15,7 @@ export interface LogAccess {
   close(): Promise<void>
 }
 
-/** @param positionIdsBefore the setting `Stream.PositionIdsBefore`, in milliseconds since 1970 */
-export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: number): LogAccess {
+export function createLogAccess(kafka: KafkaConnection): LogAccess {
   let log: LogReader | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -49,7 +48,7 @@ export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: numbe
       const reader = openLog(kafka)
       try {
         const publish = (corrected: Parameters<typeof publishReplay>[1]) => publishReplay(producer, corrected, reader)
-        yield* replayEntries(reader, publish, entries, { ...options, positionIdsBefore })
+        yield* replayEntries(reader, publish, entries, options)
       } finally {
         await Promise.allSettled([reader.close(), producer.close()])
       }

@@ -171,7 +171,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     if (!answer) return
     const entries = answer.entries.map(({ entry }) => entry)
     const attempts = new Map(entries.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
-    for (const { id, attempt } of chosen) if (attempt !== null) attempts.set(id, attempt)
+    for (const { id, attempt } of chosen) attempts.set(id, attempt)
     const interrupted = new Map([...attempts].map(([id, of]) => [id, ledger.begun(of)]))
     const edited = kept.edited === null ? undefined : Buffer.from(kept.edited, 'base64')
     const results: ReplayResults = { audit: [], positions: [] }

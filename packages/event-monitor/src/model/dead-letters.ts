@@ -38,7 +38,7 @@ function causeOf(entries: Entry[]): Cause {
   for (const entry of entries) {
     const counts = new Map<string, number>()
     for (const attempt of entry.attempts) {
-      // Adds a number to the key, because several dead letters of version 0.1.0 can have the same position.
+      // Adds a number to the key, because several dead letters without a record id can have the same position.
       const record = recordOf(attempt)
       const count = counts.get(record) ?? 0
       counts.set(record, count + 1)

@@ -33,7 +33,6 @@ describe('the index of an unreachable log', () => {
           SigningKeys: '',
           SignedSince: '',
         },
-        positionIdsBefore: '',
         root: new URL('../..', import.meta.url).href,
         application: { reactions: [], topics: [], services: {} },
         folder,

@@ -20,7 +20,7 @@ describe('drafts', () => {
     expect(kept.size).to.equal(0)
   })
 
-  it('ignores an edit that version 0.1.0 stored, because it names no attempt', () => {
+  it('ignores a stored text that is not a draft', () => {
     kept.set('draft:one', '{"AppName":"edited"}')
     kept.set('draft:two', '{"AppName":')
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])

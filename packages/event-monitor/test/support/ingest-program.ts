@@ -14,7 +14,6 @@ const index = openIndex(
       SigningKeys: '',
       SignedSince: '',
     },
-    positionIdsBefore: '',
     root: new URL('../..', import.meta.url).href,
     application: { reactions: [], topics: [], services: {} },
     folder,

@@ -78,7 +78,7 @@ export function indexRecord(
   other: Partial<Application> = {},
 ): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, guids, body, subject } = examine(record, trust, undefined, rulesOf({ ...application, ...other }))
+  const { kind, guids, body, subject } = examine(record, trust, rulesOf({ ...application, ...other }))
   const { topic, partition, offset, timestamp: at, value } = record
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }

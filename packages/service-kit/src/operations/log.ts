@@ -1,9 +1,7 @@
 /** Exports functions that read records and dead letters. They do not load the Kafka client, whose modules take 55 MB of memory. */
 export {
   deadLetterHeaders,
-  idSourceOf,
   keyBytes,
-  momentOf,
   originOf,
   parsePosition,
   positionText,

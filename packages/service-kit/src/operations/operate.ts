@@ -8,7 +8,6 @@ import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import type { Reactions } from '../stream/event-handler.ts'
 import type { KafkaConnection } from '../stream/kafka.ts'
-import { momentOf } from '../stream/record.ts'
 import { createLog } from '../telemetry/log.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
@@ -44,8 +43,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
   const trust = readTrust(service.root, settings.Trust)
-  const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
-  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, { trust, positionIdsBefore })
+  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, trust)
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
   const { rebuild } = createParts(service, {
@@ -62,7 +60,6 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     app: settings.App.Name,
     kafka,
     trust,
-    positionIdsBefore,
     refusals: new Set(Object.keys(service.refusals)),
     rebuild,
   })
@@ -76,7 +73,6 @@ interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
   trust: Trust
-  positionIdsBefore: number
   refusals: ReadonlySet<string>
   /** The handlers by topic, in the order in which the topics are read. */
   rebuild: Reactions<boolean>
@@ -84,7 +80,7 @@ interface RebuildCommandOptions {
 
 export async function rebuildCommand(
   args: string[],
-  { app, kafka, trust, positionIdsBefore, refusals, rebuild }: RebuildCommandOptions,
+  { app, kafka, trust, refusals, rebuild }: RebuildCommandOptions,
 ): Promise<void> {
   const { topic, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
@@ -100,7 +96,6 @@ export async function rebuildCommand(
       const counts = await rebuildTopic(name, own, {
         app,
         trust,
-        positionIdsBefore,
         refusals,
         log,
         range,

@@ -1,21 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
-import { digestOf, unread } from '../stream/dead-letter.ts'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
-import { idSourceOf, originOf, positionText, recordIdOf, replayedFrom, slices } from '../stream/record.ts'
+import { positionText, recordIdOf, slices } from '../stream/record.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
-import {
-  headerOf,
-  type LogReader,
-  type LogRecord,
-  positionOfRecord,
-  type Span,
-  type TimeRange,
-  whereIs,
-} from './log-reader.ts'
+import { headerOf, type LogReader, type LogRecord, type Span, type TimeRange, whereIs } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 /** The number of records of a topic, by outcome. `read` is the sum of all outcomes. */
@@ -37,7 +28,6 @@ interface RebuildOptions {
   app: string
   /** A rebuild checks only the rules that trust.json cannot change. The service already applied trust.json when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
-  positionIdsBefore?: number | undefined
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
@@ -62,7 +52,7 @@ const maxSliceEvents = 500
 export async function rebuildTopic(
   topic: string,
   handlers: Handlers<boolean>,
-  { app, trust, positionIdsBefore, refusals, log, range, onProgress, onWait }: RebuildOptions,
+  { app, trust, refusals, log, range, onProgress, onWait }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
@@ -80,14 +70,12 @@ export async function rebuildTopic(
     const reason = aside(record)
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
-      const origin = originOf(positionOfRecord(record), headerOf(record, replayedFrom))
-      const source = idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
       const evidence = {
         value: record.value,
         signature: headerOf(record, signatureHeader),
         appendedAt: record.appendedAt,
       }
-      const taken = await patiently(() => intake(evidence, source))
+      const taken = await patiently(() => intake(evidence, record))
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
@@ -126,7 +114,7 @@ export async function rebuildTopic(
  * replay publishes a new record, which may succeed although the first record has a dead letter.
  *
  * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
- * belongs to a record only if the record is older. If the dead letter has the event or its digest, the record must also have the same bytes.
+ * belongs to a record only if the record is older.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
@@ -141,17 +129,13 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
     const id = byRecord.size > 0 ? recordIdOf({ ...record, arrivedAt: record.timestamp }) : undefined
     const reason = id && byRecord.get(id)
     if (reason !== undefined) return reason
-    return byPosition.get(whereIs(record))?.findLast((deadLetter) => isAbout(deadLetter, record))?.reason
+    const own = byPosition.get(whereIs(record))
+    return own?.findLast(({ time }) => record.timestamp <= Date.parse(time) + maxSkewMs)?.reason
   }
 }
 
 /** The allowed difference between the clock of a service and the clock of a broker. */
 const maxSkewMs = 60_000
-
-function isAbout({ time, digest }: DeadLetter, { timestamp, value }: LogRecord): boolean {
-  if (timestamp > Date.parse(time) + maxSkewMs) return false
-  return digest === undefined || digest === unread || digest === digestOf(value)
-}
 
 function givingUp(cause: unknown): OperationError {
   return new OperationError(`the store did not accept the events: ${(cause as Error).message}`, {

@@ -8,7 +8,6 @@ import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createForward, createPublish, createPublisher } from '../stream/publish.ts'
-import { momentOf } from '../stream/record.ts'
 import type { Tracing } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
@@ -57,9 +56,8 @@ export function createApp<S extends object>(
   const writes = [...service.produces, ...reads.map(deadLetterTopic)]
   const group = reads.length > 0 ? app.Name : undefined
   const refusals = new Set(Object.keys(service.refusals))
-  const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
   const options = {
-    ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing, positionIdsBefore },
+    ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing },
     appendTimes: createAppendTimes(settings.Stream),
   }
   const consumers = createConsumers(parts.reactions, options)
@@ -70,7 +68,6 @@ export function createApp<S extends object>(
           documents: context.documents,
           trust,
           refusals,
-          positionIdsBefore,
           mask: log.mask,
         })
       : undefined

@@ -7,7 +7,7 @@ import { sameToken } from '../stream/app-channel.ts'
 import { createIntake, type Reactions } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { Publish } from '../stream/publish.ts'
-import { idSourceOf, originOf, type RecordPosition } from '../stream/record.ts'
+import type { RecordPosition } from '../stream/record.ts'
 import { whileHandling } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
@@ -20,7 +20,6 @@ export interface DryRunRecord {
   /** The key in Base64; left out for a record without a key. */
   key?: string | undefined
   signature?: string | undefined
-  replayedFrom?: string | undefined
   /** The time of arrival, in milliseconds since 1970. */
   arrivedAt: number
   /** True if an operator vouches for the record. The dry run then adds the operator's signature to a record of our services. */
@@ -57,29 +56,12 @@ export interface DryRunOptions {
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
   refusals: ReadonlySet<string>
   mask: Mask
-  positionIdsBefore?: number | undefined
 }
 
-export function createDryRun({
-  reactionsOn,
-  documents,
-  trust,
-  refusals,
-  positionIdsBefore,
-  mask,
-}: DryRunOptions): DryRun {
+export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: DryRunOptions): DryRun {
   return async (record) => {
-    const {
-      position,
-      value: text,
-      key: keyText = '',
-      signature: given,
-      replayedFrom,
-      arrivedAt,
-      isVouchedFor,
-    } = recordIn(record)
+    const { position, value: text, key: keyText = '', signature: given, arrivedAt, isVouchedFor } = recordIn(record)
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
-    const source = idSourceOf({ value, key, arrivedAt, origin: originOf(position, replayedFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
     // Each record needs new reactions, because reactions may remember earlier writes.
     const reactions = reactionsOn({
@@ -94,7 +76,7 @@ export function createDryRun({
       trust.requireTrusted(position.topic, envelope, { ...evidence, signature })
     })
     try {
-      const taken = await intake({ value, signature: signatureIn(given), appendedAt: arrivedAt }, source)
+      const taken = await intake({ value, signature: signatureIn(given), appendedAt: arrivedAt }, { value, key })
       if (!taken) return { result: 'no-effect', why: 'not-handled', publishes }
       const changes = whileHandling(value, () =>
         [...written].map(([key, { before, after }]) => ({

@@ -32,8 +32,7 @@ export interface BaseSettings {
   /** The token with which the monitor requests dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
-  /** `PositionIdsBefore`: events before this time keep the ids that version 0.1.0 derived from their positions (ADR 32). */
-  Stream: SidecarSettings['Stream'] & StreamSettings & { PositionIdsBefore: string }
+  Stream: SidecarSettings['Stream'] & StreamSettings
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
@@ -89,7 +88,6 @@ const stream: Section = {
     DisableTls: { type: 'boolean' },
     CaCert: text,
     SessionTimeout: { type: 'string', pattern: '^[1-9]\\d*s$' },
-    PositionIdsBefore: moment,
   }),
   if: { properties: { AuthType: { const: 'password' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -24,8 +24,7 @@ import {
   slices,
 } from './record.ts'
 
-export interface ConsumerOptions
-  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'positionIdsBefore'> {
+export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now'> {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
   appendTimes: AppendTimes
   log: Logger

@@ -10,7 +10,7 @@ const minimalDetailLength = 500
 
 /**
  * Returns the id of a dead letter. All dead letters of an app about the same record have the same id.
- * @param record the record's id; if it is unknown (version 0.1.0), the result derives from the position
+ * @param record the record's id; if it is unknown, as in `lastResortDeadLetter`, the result derives from the position
  */
 export function deadLetterId(app: string, { topic, partition, offset }: RecordPosition, record?: string): string {
   if (record !== undefined) return deterministicId('dead-letter', app, topic, record)

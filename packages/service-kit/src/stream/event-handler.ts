@@ -33,7 +33,7 @@ import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-le
 import { bugs, type Fault, faultOf, HandlerError, isInfrastructure, thrownBy } from './fault.ts'
 import { type ObservedDelivery, topicAttributes } from './observed.ts'
 import type { PublishRecord } from './publish.ts'
-import { type Delivery, idSourceOf, keyBytes, type RecordPosition } from './record.ts'
+import { type Delivery, keyBytes, type RecordPosition } from './record.ts'
 
 /**
  * A service's handlers for the events of one topic, by event name. Events of every version are converted to the newest version. The handlers of a
@@ -107,7 +107,6 @@ export interface EventHandlerOptions {
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
-  positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
   onEnded: (isBug: boolean) => void
@@ -124,9 +123,8 @@ interface EventHandler {
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
-  const { app, publish, trust, refusals, log, now, positionIdsBefore, metrics, onUnhandled, onEnded } = options
-  const sourceOf = (delivery: Delivery) =>
-    idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
+  const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded } = options
+  const sourceOf = ({ value, escapedKey }: Delivery) => ({ value, key: keyBytes(escapedKey) })
   const judge: Judge = (envelope, evidence) => {
     requireExactFields(envelope, evidence.value)
     trust.requireTrusted(topic, envelope, evidence)

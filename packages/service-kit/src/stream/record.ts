@@ -1,4 +1,4 @@
-import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope'
+import { isGuid, type RecordContent, recordId } from '@orderflow/envelope'
 import { spanContextIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
@@ -57,10 +57,7 @@ export const deadLetterHeaders = {
   replayed: 'deadletter-replay',
   /** A binary key in the form in which the sidecar delivered it: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /**
-   * The failed record's id, and its time of arrival in milliseconds since 1970. Dead letters of version 0.1.0, or with only a position and a reason,
-   * have neither header.
-   */
+  /** The failed record's id, and its time of arrival in milliseconds since 1970. A dead letter with only a position and a reason has neither header. */
   record: 'deadletter-record',
   arrived: 'deadletter-arrived',
   /**
@@ -82,32 +79,11 @@ export const noteHeaders = {
 /**
  * Returns the origin of an event. It is the position in the header `replayed-from`, which any publisher can set. A replay publishes to the topic and
  * partition of the failed record. So the header is valid only if it names an earlier position in the record's own partition.
- *
- * A forged header can give a dead letter of version 0.1.0 the id of another event (ADR 32). The list of dead letters stays correct, because it joins
- * records only by notes (operations/dead-letters/entries.ts).
+ * A forged header cannot change the list of dead letters, because the list joins records only by notes (operations/dead-letters/entries.ts).
  */
 export function originOf(position: RecordPosition, header: string | undefined): RecordPosition {
   const origin = parsePosition(header)
   return origin && precedes(origin, position) ? origin : position
-}
-
-/**
- * Returns the time in `Stream__PositionIdsBefore`, in milliseconds since 1970. Events before this time keep the ids that version 0.1.0 derived from
- * their positions.
- */
-export function momentOf(positionIdsBefore: string): number {
-  return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))
-}
-
-/**
- * Returns the source from which an envelope's missing ids derive (ADR 32).
- * @param positionIdsBefore events before this time get ids that derive from their positions (`momentOf`)
- */
-export function idSourceOf(
-  { value, key, arrivedAt, origin }: RecordContent & { arrivedAt: number; origin: RecordPosition },
-  positionIdsBefore = Number.NEGATIVE_INFINITY,
-): IdSource {
-  return arrivedAt < positionIdsBefore ? origin : { value, key }
 }
 
 /** Returns the id of a record; undefined if the record's time is unknown. */

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import {
-  completeEnvelope,
-  deadLetterTopic,
-  deterministicId,
-  type FullEvent,
-  type ReceivedEnvelope,
-} from '@orderflow/envelope'
+import { completeEnvelope, deadLetterTopic, type FullEvent, type ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type LogRecord, whereIs } from '../../src/operations/log-reader.ts'
 import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'
 import { OperationError } from '../../src/operations/terminal.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
-import { deadLetterOf } from '../../src/stream/dead-letter.ts'
+import { deadLetterOf, lastResortDeadLetter } from '../../src/stream/dead-letter.ts'
 import { positionText, type RecordPosition } from '../../src/stream/record.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { createSigner, createTrust } from '../../src/trust/trust.ts'
@@ -55,13 +49,11 @@ describe('rebuildTopic', () => {
     range = {},
     onProgress: (counts: RebuildCounts, left: bigint) => void = () => {},
     trust = openTrust,
-    positionIdsBefore?: number,
   ) {
     const handlers = { OrderCreated: (event: Created) => take(event) }
     return rebuildTopic('orderevents', handlers, {
       app: 'order-service',
       trust,
-      positionIdsBefore,
       refusals: new Set(['conflicting-order']),
       log,
       range,
@@ -140,17 +132,23 @@ describe('rebuildTopic', () => {
       const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
       log.records.splice(0, log.records.length, ...kept)
     }
-    /** Writes a dead letter in the format of version 0.1.0. */
-    function deadLetterOfOld(value: string, timestamp: number): void {
-      const headers = {
-        'deadletter-app': 'order-service',
-        'deadletter-reason': 'conflicting-order',
-        'deadletter-topic': 'orderevents',
-        'deadletter-partition': '0',
-        'deadletter-offset': '0',
-      }
-      log.append({ topic: 'orderevents.dead', value, timestamp, headers })
+    function deadLetterOfUnread(timestamp: number): void {
+      const position = { topic: 'orderevents', partition: 0, offset: '0' }
+      const unread = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date(timestamp))
+      log.append({ ...unread, timestamp })
     }
+
+    it('applies a newer event at the position of a dead letter without a record id', async () => {
+      deadLetterOfUnread(1_000)
+      log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
+      expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
+    })
+
+    it('skips an older event at the position of a dead letter without a record id', async () => {
+      log.append({ topic: 'orderevents', timestamp: 900, value: created(1) })
+      deadLetterOfUnread(1_000)
+      expect([(await rebuild()).aside, totals()]).to.deep.equal([{ 'internal-error': 1 }, []])
+    })
 
     it('applies a valid event at the position of an old dead letter', async () => {
       deadLetter(append(created(1)), 'order-service')
@@ -158,37 +156,15 @@ describe('rebuildTopic', () => {
       append(created(2))
       expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
     })
-
-    for (const value of [created(1), '']) {
-      it(`applies a newer event at the position of a dead letter of version 0.1.0 that contains ${value ? 'an event' : 'no event'}`, async () => {
-        deadLetterOfOld(value, 1_000)
-        log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
-        expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
-      })
-    }
-
-    it('skips events that version 0.1.0 dead-lettered', async () => {
-      const value = created(1)
-      log.append({ topic: 'orderevents', timestamp: 900, value })
-      deadLetterOfOld(value, 1_000)
-      expect([(await rebuild()).aside, totals()]).to.deep.equal([{ 'conflicting-order': 1 }, []])
-    })
   })
 
-  it('keeps the ids of events from version 0.1.0, and derives the missing ids of newer events from their content', async () => {
+  it('derives the missing ids of events from their content', async () => {
     const reduced = created(1)
-    for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
-    log.append({
-      topic: 'orderevents',
-      timestamp: 101,
-      value: reduced,
-      headers: { 'replayed-from': 'orderevents/0/0' },
-    })
-    await rebuild({}, undefined, undefined, 100)
-    const [old, ...later] = seen.map(({ Id, TraceId }) => [Id, TraceId])
-    expect(old).to.deep.equal(['event', 'trace'].map((kind) => deterministicId(kind, 'orderevents', '0', '0')))
+    append(reduced)
+    append(reduced, { 'replayed-from': 'orderevents/0/0' })
+    await rebuild()
     const { Id, TraceId } = completeEnvelope({} as ReceivedEnvelope, { value: Buffer.from(reduced) })
-    expect(later).to.deep.equal([
+    expect(seen.map((event) => [event.Id, event.TraceId])).to.deep.equal([
       [Id, TraceId],
       [Id, TraceId],
     ])

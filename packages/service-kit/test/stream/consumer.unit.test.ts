@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import {
   completeEnvelope,
   createEnvelope,
-  deterministicId,
   type Envelope,
   EnvelopeError,
   type FullEvent,
@@ -120,16 +119,6 @@ describe('createConsumer', () => {
       })
       expect([handled.at(-1)?.Id, handled.at(-1)?.TraceId]).to.deep.equal([Id, TraceId])
     }
-  })
-
-  it('derives ids from positions for events that arrived while version 0.1.0 ran', async () => {
-    const consumer = createConsumer('orderevents', handlers, { ...options(), positionIdsBefore: start + 2 })
-    await consumer.deliver([timedEntry(envelope), timedEntry(envelope)])
-    const [old, later] = handled
-    expect(old?.Id).to.equal(deterministicId('event', 'orderevents', '2', '1'))
-    expect(later?.Id).to.equal(
-      completeEnvelope({} as ReceivedEnvelope, { value: Buffer.from(JSON.stringify(envelope)) }).Id,
-    )
   })
 
   describe('for an untrusted event', () => {

@@ -16,11 +16,7 @@ import { checkReplay } from './replay-record.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
 
 /** Runs the command `dead-letters` and returns the exit code: 1 if a replay was refused. */
-export async function deadLettersCommand(
-  args: string[],
-  kafka: KafkaConnection,
-  { trust, positionIdsBefore }: { trust: Trust; positionIdsBefore: number },
-): Promise<number> {
+export async function deadLettersCommand(args: string[], kafka: KafkaConnection, trust: Trust): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
@@ -36,10 +32,10 @@ export async function deadLettersCommand(
       // The current attempts are determined before the operator edits the event, because another replay may add an attempt during the edit.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
-      return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
+      return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts })
     }
     const entry = only(chosen)
-    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values, positionIdsBefore))
+    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
     return 0
   } finally {
     await log.close()

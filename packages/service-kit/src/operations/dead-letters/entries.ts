@@ -13,7 +13,7 @@ export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
 /** The failures of one event in one app. */
 export interface Entry {
   /**
-   * The id derives from the app and the id of the first failed record. If the record has no id (version 0.1.0), the id derives from the record's
+   * The id derives from the app and the id of the first failed record. If the dead letter has no record id, the id derives from the record's
    * position.
    */
   id: string
@@ -117,7 +117,7 @@ interface Lineage {
 
 /**
  * Finds the note of each dead letter, and the failed record of each replayed record, by record ids. A topic that was created again uses the same
- * positions again, so positions are compared only for records without ids (version 0.1.0). A note without ids applies only to earlier dead letters.
+ * positions again, so positions are compared only if a dead letter has no record id. A note without ids applies only to earlier dead letters.
  */
 function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   const answers = new Map<string, ReplayNote>()

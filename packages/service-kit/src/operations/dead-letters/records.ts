@@ -23,13 +23,10 @@ export interface DeadLetter {
   /** The origin that the failed record claims: its own position, or an earlier position if it is the record of a replay. */
   origin: RecordPosition
   /**
-   * The failed record's id, and its time of arrival in milliseconds since 1970. Undefined for dead letters of version 0.1.0, and for dead letters
-   * with only a position and a reason.
+   * The failed record's id, and its time of arrival in milliseconds since 1970. Undefined for dead letters with only a position and a reason.
    */
   record: string | undefined
   arrivedAt: number | undefined
-  /** The SHA-256 of the failed record's value, in hex. Undefined if the record's id is known, or if the dead letter has no event. */
-  digest: string | undefined
   /** The time of the dead letter in ISO 8601, UTC. */
   time: string
   deadLetterPosition: RecordPosition
@@ -40,7 +37,7 @@ export interface ReplayNote {
   kind: 'note'
   of: RecordPosition
   as: RecordPosition
-  /** The ids of both records. An unknown id is undefined, as in notes of version 0.1.0. */
+  /** The ids of both records. An unknown id is undefined. */
   ofRecord: string | undefined
   asRecord: string | undefined
   edited: boolean
@@ -85,7 +82,6 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
     origin: originOf(position, claimed),
     record: id,
     arrivedAt: id !== undefined && /^-?\d{1,15}$/.test(arrived) ? Number(arrived) : undefined,
-    digest: id === undefined ? digestIn(record) : undefined,
     time: isoTime(record),
     deadLetterPosition: positionOfRecord(record),
   }
@@ -107,10 +103,6 @@ function noteOf(record: LogRecord): ReplayNote | undefined {
 
 const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)
 
-function digestIn(record: LogRecord): string | undefined {
-  return headerOf(record, deadLetterHeaders.cut) ?? (record.value.length > 0 ? digestOf(record.value) : undefined)
-}
-
 function isoTime({ timestamp }: LogRecord): string {
   return new Date(timestamp).toISOString()
 }
@@ -121,8 +113,6 @@ export interface FailedEvent {
   key: Buffer | undefined
   value: Buffer | undefined
   headers: LogRecord['headers']
-  /** The time of arrival of the failed record, in milliseconds since 1970. If the record is missing: the time of the dead letter. */
-  arrivedAt: number
   /** The time when the broker appended the failed record; NaN if the publisher set it. If the record is missing: the time of the dead letter. */
   appendedAt: number
 }
@@ -155,10 +145,10 @@ export async function readEvent(
   const isSame =
     record && isOf(record, deadLetter, digest) && (arrivedAt === undefined || record.timestamp === arrivedAt)
   const value = digest === undefined ? deadLetter.value : undefined
-  const { key, headers, timestamp, ...own } = isSame ? record : { value, ...remainsOf(deadLetter) }
+  const { key, headers, ...own } = isSame ? record : { value, ...remainsOf(deadLetter) }
   const detail = headerOf(deadLetter, deadLetterHeaders.detail) ?? ''
   const appendedAt = isSame ? record.appendedAt : deadLetter.timestamp
-  return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
+  return { detail, key, value: own.value, headers, appendedAt }
 }
 
 /** The allowed difference between the broker's clock (time of the record) and the service's clock (time of the dead letter). */
@@ -171,12 +161,11 @@ function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefin
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
 
-function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
-  const { timestamp } = deadLetter
+function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
   const headers = deadLetter.headers.filter(([name]) => carried.has(name.toString()))
   const escaped = headerOf(deadLetter, deadLetterHeaders.key)
-  if (escaped === undefined) return { key: deadLetter.key, headers, timestamp }
-  return { key: keyBytes(escaped), headers, timestamp }
+  if (escaped === undefined) return { key: deadLetter.key, headers }
+  return { key: keyBytes(escaped), headers }
 }
 
 /** The end offset of each partition at the time when the dead letters were listed. The keys have the form `topic/partition`. */

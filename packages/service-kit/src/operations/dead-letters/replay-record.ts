@@ -11,7 +11,7 @@ import {
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { ourFaults } from '../../stream/fault.ts'
-import { idSourceOf, positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/record.ts'
+import { positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
@@ -37,7 +37,6 @@ interface ReplayRecordOptions {
   trust: Trust
   /** The id of the event's first failed record. */
   first: string | undefined
-  positionIdsBefore: number | undefined
 }
 
 /**
@@ -47,7 +46,7 @@ interface ReplayRecordOptions {
 export async function makeReplayRecord(
   log: LogReader,
   attempt: Attempt,
-  { edited, trust, first, positionIdsBefore }: ReplayRecordOptions,
+  { edited, trust, first }: ReplayRecordOptions,
 ): Promise<ReplayRecord | { why: string[] }> {
   const { position, origin, record, reason, deadLetterPosition } = attempt
   // The origin's partition must exist, because a Kafka client may publish to partition 0 instead of a missing partition.
@@ -57,7 +56,7 @@ export async function makeReplayRecord(
   const bytes = edited ?? event.value
   if (!bytes) return { why: [lost] }
   const key = edited ? keyAfter(event, edited, origin.topic) : event.key
-  const value = withKnownIds(bytes, { event, key, origin, positionIdsBefore })
+  const value = withKnownIds(bytes, event, key)
   const signature = headerOf(event, signatureHeader)
   const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
   const problems = problemsOf(event, false)
@@ -140,29 +139,16 @@ function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string
   return derived === undefined ? key : Buffer.from(derived)
 }
 
-interface KnownIdsOptions {
-  event: FailedEvent
-  key: Buffer | undefined
-  origin: RecordPosition
-  positionIdsBefore: number | undefined
-}
-
 /**
  * Returns the bytes to replay. Receivers derive missing ids from the bytes. If the ids would change, the failed event's ids are written into the
  * envelope of the new record.
  */
-function withKnownIds(
-  bytes: Uint8Array,
-  { event: { value, key: failedKey, arrivedAt }, key, origin, positionIdsBefore }: KnownIdsOptions,
-): Uint8Array {
+function withKnownIds(bytes: Uint8Array, { value, key: failedKey }: FailedEvent, key: Buffer | undefined): Uint8Array {
   const begin = bytes.indexOf('{'.charCodeAt(0))
   const envelope = parsed(bytes)
-  if (!envelope || (value === undefined && !(arrivedAt < (positionIdsBefore ?? Number.NEGATIVE_INFINITY)))) return bytes
-  const source = (record: Pick<Parameters<typeof idSourceOf>[0], 'value' | 'key' | 'arrivedAt'>) =>
-    idSourceOf({ ...record, origin }, positionIdsBefore)
-  const failed = { value: value ?? bytes, key: failedKey, arrivedAt }
-  const known = completeEnvelope({ ...idsIn(value), ...envelope }, source(failed))
-  const derived = completeEnvelope(envelope, source({ value: bytes, key, arrivedAt: Date.now() }))
+  if (!envelope || value === undefined) return bytes
+  const known = completeEnvelope({ ...idsIn(value), ...envelope }, { value, key: failedKey })
+  const derived = completeEnvelope(envelope, { value: bytes, key })
   const lost = names.filter((name) => known[name] !== derived[name])
   if (lost.length === 0) return bytes
   const fields = lost.map((name) => `"${name}":"${known[name]}",`).join('')
@@ -170,7 +156,7 @@ function withKnownIds(
 }
 
 /** Returns the ids in an event's bytes, even if other parts are invalid. */
-function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof names)[number]>> {
+function idsIn(value: Uint8Array): Partial<Pick<Envelope, (typeof names)[number]>> {
   const document = Object(documentIn(value)) as Record<string, unknown>
   return Object.fromEntries(
     names.flatMap((name) => (isGuid(document[name]) ? [[name, String(document[name]).toLowerCase()]] : [])),

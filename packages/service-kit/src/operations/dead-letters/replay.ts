@@ -29,8 +29,6 @@ export interface ReplayOptions {
   /** The ends of the dead-letter topics when the entries were read. Notes after these offsets are read from the log. */
   readUpTo?: ReadUpTo | undefined
   journal?: ReplayJournal | undefined
-  /** Events before this time have ids that derive from their positions (`momentOf`). */
-  positionIdsBefore?: number | undefined
 }
 
 const atOnce = 50
@@ -68,7 +66,7 @@ export async function* replayEntries(
   log: LogReader,
   publish: (replay: ReplayRecord) => Promise<Published>,
   entries: Entry[],
-  { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ReplayOptions,
+  { trust, dryRun = false, edited, attempts, readUpTo, journal }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
   /** The result for each failed record. Two entries have the same failed record if the event failed in two apps. */
@@ -94,7 +92,7 @@ export async function* replayEntries(
       else
         prepared.set(entry, {
           attempt,
-          replay: await makeReplayRecord(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
+          replay: await makeReplayRecord(log, attempt, { edited, trust, first: entry.record }),
         })
     }
     // New notes are read as late as possible, because another process may replay the same dead letters.

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { completeEnvelope, type Envelope, maskedEvent, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { keyFields } from '@orderflow/envelope/kafka'
-import { idSourceOf, positionText, type RecordPosition } from '../../stream/record.ts'
+import { positionText } from '../../stream/record.ts'
 import { mayShowKey } from '../../stream/record-key.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
@@ -47,12 +47,7 @@ export function entryTable(entries: Entry[]): string[] {
  * @param event the event of the entry's newest dead letter
  * @param values true to show personal data
  */
-export function entryLines(
-  entry: Entry,
-  event: FailedEvent | undefined,
-  values: boolean,
-  positionIdsBefore?: number,
-): string[] {
+export function entryLines(entry: Entry, event: FailedEvent | undefined, values: boolean): string[] {
   const story = entry.attempts.flatMap(({ position, time, reason, replayed }) => [
     `  ${time}  ${positionText(position)} failed: ${reason}`,
     ...(replayed
@@ -65,9 +60,7 @@ export function entryLines(
     ...story,
     ...claimLines(entry),
     '',
-    ...(event
-      ? eventLines(event, entry.origin.topic, idsIn(event, newestAttempt(entry).origin, positionIdsBefore), values)
-      : ['the log has deleted the dead letter']),
+    ...(event ? eventLines(event, entry.origin.topic, idsIn(event), values) : ['the log has deleted the dead letter']),
   ]
 }
 
@@ -97,9 +90,9 @@ function eventLines(
 type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
 
 /** Returns the ids that traces and logs use for an event: the ids in its envelope, or ids that derive from its record. */
-function idsIn({ value, key, arrivedAt }: FailedEvent, origin: RecordPosition, positionIdsBefore?: number): TraceIds {
+function idsIn({ value, key }: FailedEvent): TraceIds {
   const none = {} as ReceivedEnvelope
-  const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
+  const source = { value: value ?? Buffer.alloc(0), key }
   try {
     return completeEnvelope(value ? parseEnvelope(value) : none, source)
   } catch {

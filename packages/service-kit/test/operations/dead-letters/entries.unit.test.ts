@@ -11,7 +11,7 @@ import { entryLines, groupLines } from '../../../src/operations/dead-letters/rep
 import { OperationError } from '../../../src/operations/terminal.ts'
 import { positionText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
-import { fail, failOld, note } from './records.ts'
+import { fail, failUnread, note } from './records.ts'
 
 describe('readDeadLetters', () => {
   let log: FakeLog
@@ -117,24 +117,24 @@ describe('readDeadLetters', () => {
       })
     }
 
-    it('returns an open entry, although a note of version 0.1.0 names an earlier record at the same position', async () => {
-      failOld(log, 'order-service', 1, 'not-json')
+    it('returns an open entry, although a note without ids names an earlier record at the same position', async () => {
+      failUnread(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
       const [before] = await entries()
       fail(log, 'order-service', 1, 'untrusted', { value: Buffer.from('[') })
       const found = await entries()
       expect(storiesOf(found)).to.deep.equal([
-        ['replayed', 'not-json'],
+        ['replayed', 'internal-error'],
         ['open', 'untrusted'],
       ])
       expect(found[0]).to.deep.equal(before)
     })
 
     it('adds an open attempt for a dead letter without a record id if an earlier dead letter at this position was replayed', async () => {
-      failOld(log, 'order-service', 1, 'not-json')
+      failUnread(log, 'order-service', 1)
       note(log, 'orderevents/0/1', 'orderevents/0/9')
-      failOld(log, 'order-service', 1, 'internal-error')
-      expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
+      failUnread(log, 'order-service', 1)
+      expect(storiesOf(await entries())).to.deep.equal([['open', 'internal-error', 'internal-error']])
     })
 
     it('makes a new entry for a failed record that has the position of an earlier replay’s record', async () => {
@@ -155,36 +155,19 @@ describe('readDeadLetters', () => {
     expect((await entries()).map(({ id, attempts }) => [id, attempts.length])).to.deep.equal([[source?.id, 1]])
   })
 
-  it('keeps the ids, attempts and states of dead letters that version 0.1.0 wrote', async () => {
-    failOld(log, 'order-service', 1, 'not-json')
-    failOld(log, 'payment-service', 1, 'not-json')
-    failOld(log, 'order-service', 2, 'invalid-payload')
+  it('identifies dead letters without a record id by their position', async () => {
+    for (const app of ['order-service', 'payment-service', 'order-service']) failUnread(log, app, 1)
+    failUnread(log, 'order-service', 2)
     note(log, 'orderevents/0/1', 'orderevents/0/9')
-    const failedAgain = { 'deadletter-replay': 'orderevents/0/9' }
-    const { headers } = log.records[0] as (typeof log.records)[0]
-    log.append({
-      topic: 'orderevents.dead',
-      value: '{',
-      headers: [
-        ...headers,
-        ...Object.entries(failedAgain).map(([a, b]): [Buffer, Buffer] => [Buffer.from(a), Buffer.from(b)]),
-      ],
-    })
-    const ids = (await entries()).map(({ id, attempts }) => [
-      id,
-      attempts.map(({ position }) => positionText(position)).join(),
-    ])
+    const ids = (await entries()).map(({ id, attempts }) => [id, attempts.length])
     const idOf = (app: string, offset: string) => deterministicId('dead-letter', app, 'orderevents', '0', offset)
     expect(ids).to.deep.equal([
-      [idOf('order-service', '1'), 'orderevents/0/1,orderevents/0/9'],
-      [idOf('payment-service', '1'), 'orderevents/0/1'],
-      [idOf('order-service', '2'), 'orderevents/0/2'],
+      [idOf('order-service', '1'), 1],
+      [idOf('payment-service', '1'), 1],
+      [idOf('order-service', '2'), 1],
     ])
-    expect((await entries()).map((entry) => openPosition(entry))).to.deep.equal([
-      'orderevents/0/9',
-      undefined,
-      'orderevents/0/2',
-    ])
+    const open = (await entries()).map((entry) => openPosition(entry))
+    expect(open).to.deep.equal([undefined, undefined, 'orderevents/0/2'])
   })
 
   describe('for a record that claims to be a replay', () => {

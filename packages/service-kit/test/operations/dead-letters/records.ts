@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { deterministicId } from '@orderflow/envelope'
-import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
+import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { type BulkEntry, type RecordPosition, readDelivery } from '../../../src/stream/record.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'
 
@@ -57,28 +56,13 @@ export function fail(
   return log.append(make(delivery, { code: reason, detail }, app, new Date()))
 }
 
-/** Writes a dead letter in the format of version 0.1.0. */
-export function failOld(
-  log: FakeLog,
-  app: string,
-  offset: number,
-  reason: string,
-  value = Buffer.from('{'),
-): RecordPosition {
-  const headers = {
-    'deadletter-id': deterministicId('dead-letter', app, 'orderevents', '0', String(offset)),
-    'deadletter-reason': reason,
-    'deadletter-detail': 'd',
-    'deadletter-app': app,
-    'deadletter-topic': 'orderevents',
-    'deadletter-partition': '0',
-    'deadletter-offset': String(offset),
-    'deadletter-time': '2026-11-21T10:00:00.000Z',
-  }
-  return log.append({ topic: 'orderevents.dead', key: 'k', value, headers })
+/** Writes the dead letter of an unreadable record. It has no record id. */
+export function failUnread(log: FakeLog, app: string, offset: number): RecordPosition {
+  const position = { topic: 'orderevents', partition: 0, offset: String(offset) }
+  return log.append(lastResortDeadLetter(position, 'internal-error', app, new Date()))
 }
 
-/** Writes the note of a replay to the dead-letter topic. Without `record`, it is a note of version 0.1.0. */
+/** Writes the note of a replay to the dead-letter topic. By default, the id of the failed record is unknown. */
 export function note(log: FakeLog, of: string, as: string, record?: string): void {
   const ofRecord = record && { 'replay-of-record': record }
   log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as, ...ofRecord } })

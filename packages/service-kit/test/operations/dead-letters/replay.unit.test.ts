@@ -12,7 +12,7 @@ import { positionText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner, createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
 import { openTrust as trust } from '../../support/open-trust.ts'
-import { bytesOf, event, type Failed, fail, failOld, note } from './records.ts'
+import { bytesOf, event, type Failed, fail, note } from './records.ts'
 
 describe('replayDeadLetters', () => {
   let log: FakeLog
@@ -140,20 +140,6 @@ describe('replayDeadLetters', () => {
       fail(log, 'order-service', 1, 'invalid-payload', { value: bytesOf({ ...event, ...ids, Version: 'one' }) })
       await replay(await entries(), { edited })
       expect(idsOf()).to.deep.equal(ids)
-    })
-
-    it('keeps the ids that version 0.1.0 derived from the record’s position', async () => {
-      failOld(log, 'order-service', 7, 'handler-error', value)
-      const arrived = log.records[0]?.timestamp ?? 0
-      await replay(await entries(), { positionIdsBefore: arrived + 1 })
-      expect(idsOf()).to.deep.equal(derived({ topic: 'orderevents', partition: 0, offset: 7 }))
-    })
-
-    it('an envelope without ids is replayed unchanged while services derive ids from positions', async () => {
-      failOld(log, 'order-service', 7, 'handler-error', value)
-      await replay(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
-      expect(published()[0]?.value).to.deep.equal(value)
-      expect(headerOf(published()[0] as LogRecord, 'replayed-from')).to.equal('orderevents/0/7')
     })
   })
 
