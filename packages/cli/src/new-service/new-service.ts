@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
-import { programFile, repository } from '../lib/paths.ts'
+import { isInstalled, programFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { npmInstall, runTool } from '../lib/run-tool.ts'
 import { application, services } from '../lib/services.ts'
@@ -119,7 +119,7 @@ function withService(
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)
   if (text !== registry) return text
-  throw new CliError('usage', 'the end of services.json is not formatted', {
-    nextStep: 'packages/cli/node node_modules/.bin/biome format --write services.json',
+  throw new CliError('usage', 'services.json does not end with formatted entries of "services"', {
+    nextStep: `move "services" to the end, and run ${isInstalled ? './orderflow node' : 'packages/cli/node'} node_modules/.bin/biome format --write services.json`,
   })
 }

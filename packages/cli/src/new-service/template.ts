@@ -24,7 +24,7 @@ export function serviceFiles(name: string, event: HeardEvent): Map<string, strin
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
   const own = namesOf(name, files.map(([, text]) => text).join('\n'))
-  const names = new Map([...own, ...heardNames(event), ...packageNames(), [newAppId, randomUUID()]])
+  const names = new Map([...own, ...heardNames(event), ...packageNames(name), [newAppId, randomUUID()]])
   return new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
 }
 
@@ -32,7 +32,7 @@ export function serviceFiles(name: string, event: HeardEvent): Map<string, strin
 const newAppId = '00000000-0000-4000-8000-000000000000'
 
 /** Maps the packages of this repository to those of the application, and their versions. */
-function packageNames(): Names {
+function packageNames(name: string): Names {
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const contract = read(join(repository, 'envelope-schema')) as { name: string; version: string }
   const { dependencies = {} } = read(repository) as { dependencies?: Record<string, string> }
@@ -40,7 +40,7 @@ function packageNames(): Names {
   const cli = dependencies['@orderflow/cli'] ?? packagesVersion
   const kit = cli.replace(/^file:(.*)-cli-/, 'file:../$1-service-kit-')
   return new Map([
-    ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/spare-part-service`],
+    ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/${name}`],
     ['"@orderflow/envelope-schema": "0.0.0"', `"${contract.name}": "${contract.version}"`],
     ['"@orderflow/service-kit": "0.0.0"', `"@orderflow/service-kit": "${kit}"`],
     ['@orderflow/envelope-schema', contract.name],
@@ -127,7 +127,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
       nextStep:
         eventNames.length > 0
           ? `EVENT is one of ${eventNames.join(', ')}`
-          : 'write the schema of an event (docs/own-domain.md)',
+          : 'write the schema of an event (docs/own-application.md)',
     })
   }
   const topic = topicOf(event)

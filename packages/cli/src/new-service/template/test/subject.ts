@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createEnvelope, examplePayload, type PayloadOf, someEvents } from '@orderflow/envelope-schema'
 import { publisherOf, type Subject, type SubjectEvent, underKey } from '@orderflow/service-kit/testing'
 
-/** The events and effects of this service, for the specs that every service must pass (packages/test-kit). */
+/** The events and effects of this service, for the specs that every service must pass (@orderflow/test-kit). */
 export const subject: Subject = {
   event() {
     const envelope = createEnvelope({

@@ -12,7 +12,7 @@ import {
 import { type SparePart, SparePartError, sparePartIdOf } from '../domain/spare-part.ts'
 import type { SparePartStore } from '../store.ts'
 
-const sparePartModel = model<SparePart>('SparePart', {
+export const sparePartModel = model<SparePart>('SparePart', {
   id: guidText,
   thingId: guidText,
   createdAt: dateTime,
@@ -45,7 +45,7 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts/{id}',
       scope: 'spare-parts:read',
-      summary: 'Get a spare part by its id',
+      summary: 'Get one spare part by its id',
       input: { id: pathId('id') },
       answers: { 200: 'The current document.' },
       body: sparePartModel,
