@@ -14,7 +14,7 @@ import { requireRunning } from './runners.ts'
 
 interface Thing {
   id: string
-  status: string
+  status?: string
   correlationId: string
 }
 
@@ -38,7 +38,7 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
     const tell = timed()
     tell(`POST ${url}${plan.post} ${stringifyMasked(plan.body)}`)
     const thing = await call<Thing>(`${url}${plan.post}`, plan.body)
-    tell(`${plan.thing} ${thing.id} is ${paint('bold', thing.status)}`)
+    tell(named(plan, thing))
     const { id, correlationId } = thing
     const names = new Set<string>()
     show = (event) => {
@@ -51,7 +51,7 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
     }
     early.forEach(show)
     const read = () => call<Thing>(`${url}${withId(plan.get, id)}`)
-    await untilDone(plan, { read: async () => (await read()).status, thing, tell, names })
+    await untilDone(plan, { read, thing, tell, names })
     const lists = await Promise.all(
       plan.show.map(async ({ thing, service, get }) => {
         const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${withId(get, id)}`)
@@ -60,7 +60,8 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
     )
     tell(`${plan.thing.padEnd(width(plan))}  ${stringifyMasked(await read())}`)
     for (const line of lists.flat()) tell(line)
-    tell(paint('green', `the ${plan.thing} is ${plan.until.status.toLowerCase()}`))
+    const { status } = plan.until
+    tell(paint('green', status ? `the ${plan.thing} is ${status.toLowerCase()}` : 'all events have arrived'))
     print(`see it all: ${watchUrl(addresses)}/c/${correlationId}`)
   } finally {
     await stopWatching()
@@ -72,26 +73,31 @@ export const withId = (path: string, id: string): string => path.replaceAll('{id
 const width = ({ thing, show }: Demo) =>
   show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
 
+const named = ({ thing: what }: Pick<Demo, 'thing'>, { id, status }: Thing) =>
+  status ? `${what} ${id} is ${paint('bold', status)}` : `${what} ${id}`
+
 async function untilDone(
-  { thing: what, until }: Demo,
+  plan: Demo,
   {
     read,
     thing,
     tell,
     names,
-  }: { read: () => Promise<string>; thing: Thing; tell: (line: string) => void; names: Set<string> },
+  }: { read: () => Promise<Thing>; thing: Thing; tell: (line: string) => void; names: Set<string> },
 ): Promise<void> {
-  let last = thing.status
+  const { status, events } = plan.until
+  let last = thing
   const isDone = async () => {
-    if (last === until.status && until.events.every((event) => names.has(event))) return true
+    const isFinal = status === undefined || last.status === status
+    if (isFinal && events.every((event) => names.has(event))) return true
     const now = await read()
-    if (now !== last) tell(`${what} ${thing.id} is ${paint('bold', now)}`)
+    if (now.status !== last.status) tell(named(plan, now))
     last = now
     return false
   }
   if (await poll(isDone, { timeoutMs })) return
   const seen = [...names].join(', ') || 'no event'
-  throw new CliError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last}; received: ${seen}`, {
+  throw new CliError('demo-failed', `after ${timeoutMs / 1000} s: ${named(plan, last)}; received: ${seen}`, {
     nextStep: 'make status, make logs',
   })
 }

@@ -37,14 +37,14 @@ export interface Objective {
   share: number
 }
 
-/** The settings of `make demo`, which creates a thing (such as an order) and waits for its status and events. */
+/** The settings of `make demo`, which creates a thing (such as an order) and waits for its events, and for its status if it has one. */
 export interface Demo {
   thing: string
   service: string
   post: string
   body: object
   get: string
-  until: { status: string; events: readonly string[] }
+  until: { status?: string; events: readonly string[] }
   show: readonly { thing: string; service: string; get: string }[]
   scopes: readonly string[]
 }
