@@ -2,7 +2,7 @@ import { commandGroups, hiddenGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
 import { CliError, reportError } from './lib/error.ts'
 import { diskFullError, isDiskFull } from './lib/files.ts'
-import { localFolder } from './lib/paths.ts'
+import { localFolder, packageFile } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
 
 /** Returns a signal that the first Ctrl-C aborts, so that the command can clean up before it ends. */
@@ -14,8 +14,8 @@ function interruption(): AbortSignal {
 
 /** Maps error codes of invalid files to the next step. Importing the classes of these errors would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
-  'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
-  contract: 'correct the schemas (docs/own-domain.md shows one)',
+  'application-file': `correct the file (${packageFile('service-kit/src/application/application.schema.json')} describes it)`,
+  contract: 'correct the schemas (docs/own-application.md shows one)',
 }
 
 function commandError(failure: unknown): unknown {

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command, CommandGroups, Given, Option } from './command-line.ts'
 import { CliError } from './lib/error.ts'
-import { isInstalled, programFile, repository } from './lib/paths.ts'
+import { isInstalled, programFile } from './lib/paths.ts'
 
 // Loads commands on demand, because loading all of them would take a second.
 const ofStack = () => import('./commands/stack.ts')
@@ -49,14 +47,8 @@ const maintenance = 'Maintain this project'
 
 const upgrades = 'Move to newer packages'
 
-/**
- * Hides the commands for maintainers if the repository has no folder tools/. Another application's repository lacks this folder (docs/own-domain.md).
- * Hides upgrades in the repository of the packages.
- */
-export const hiddenGroups: readonly string[] = [
-  ...(existsSync(join(repository, 'tools')) ? [] : [maintenance]),
-  ...(isInstalled ? [] : [upgrades]),
-]
+/** Groups that the help leaves out: an application does not maintain the packages, and their repository does not upgrade them. */
+export const hiddenGroups: readonly string[] = [isInstalled ? maintenance : upgrades]
 
 export const commandGroups: CommandGroups = {
   'Run it': {

@@ -73,7 +73,7 @@ therefore come before all second consumers, so each replica gets a share.`,
     {
       name: 'maxMessageBytes',
       value: text('"2097152"'),
-      why: 'Larger than max.message.bytes of every topic (packages/service-kit/src/stream/topic-settings.ts), so that the broker refuses large records.',
+      why: 'Larger than max.message.bytes of every topic, so that the broker refuses large records.',
     },
     {
       name: 'sessionTimeout',
@@ -121,7 +121,7 @@ export function resiliencyFile(): string {
   )
   return `${generated(`Retries a delivery every second without limit, so events survive an outage of a store or broker. Dapr's exponential policy
 ends after 15 minutes for every value of maxRetries. Resiliency needs its own file, because the sidecar reads only the first
-document of a file. To change the times, edit resiliencyFile in packages/cli/src/generate/components.ts.`)}apiVersion: dapr.io/v1alpha1
+document of a file.`)}apiVersion: dapr.io/v1alpha1
 kind: Resiliency
 metadata:
   name: resiliency
@@ -158,7 +158,7 @@ one component and larger batches.
 
 The sidecar delivers the records of a partition when it has maxMessagesCount of them, or when the partition's ticker fires. The ticker
 fires every maxAwaitDurationMs, so an event waits half of this time on average.
-Only maxMessagesCount limits the size of a delivery (packages/service-kit/src/stream/app-channel.ts).`)}${documents.join('---\n')}`
+Only maxMessagesCount limits the size of a delivery.`)}${documents.join('---\n')}`
 }
 
 function subscription(service: Service, topic: string, urgency: Urgency, component: string, suffix: string): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { applicationFile } from '@orderflow/service-kit/application-file'
 
@@ -21,6 +21,9 @@ export const packagesVersion: string = JSON.parse(readFileSync(join(cliFolder, '
 
 /** True if this package is installed in an application. In the repository of the packages, it is a folder of `packages/`. */
 export const isInstalled = cliFolder.includes('/node_modules/')
+
+/** Returns the path of a file of our packages, for messages. It is relative to the application's folder. */
+export const packageFile = (path: string): string => relative(repository, join(dirname(cliFolder), path))
 
 /** Returns the file of a program that a package exports, or that this package lists in `imports`, such as `#exporter`. */
 export const programFile = (name: string): string => fileURLToPath(import.meta.resolve(name))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
-import { cacheFolder, cliFolder } from '../lib/paths.ts'
+import { cacheFolder, cliFolder, packageFile } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { go, pip, type Tool } from './tools.ts'
 
@@ -33,7 +33,7 @@ export function checkHash(name: string, found: string): void {
   if (pinned === found) return
   throw new CliError(
     'wrong-hash',
-    `the hash of ${name} is ${found}, but packages/cli/hashes.json has ${pinned ?? 'no hash of it'}`,
+    `the hash of ${name} is ${found}, but ${packageFile('cli/hashes.json')} has ${pinned ?? 'no hash of it'}`,
     {
       nextStep: pinned
         ? 'do not use this file, and find out why it changed'
