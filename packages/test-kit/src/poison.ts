@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { deadLetterTopic, type EventType, fieldSchema, payloadFields } from '@orderflow/envelope'
+import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { recordOf } from './effects.ts'
 import { createProducer, openLog } from './kafka.ts'
@@ -17,8 +18,9 @@ export function poison(service: TestedService, running: () => RunningStack): voi
 
   describe('records that the service cannot handle', () => {
     let dead: Awaited<ReturnType<typeof openLog>>
-    const behind = records.map(() => subject.event())
+    let behind: SubjectEvent[] = []
     before(async () => {
+      behind = records.map(() => subject.event())
       dead = await openLog(running().kafka, Object.keys(service.consumes).map(deadLetterTopic))
       const producer = createProducer(running().kafka)
       // A valid event follows each invalid record in the same partition.

@@ -41,16 +41,22 @@ export function withSubject(all: readonly Service[], root: string): Service[] {
   })
 }
 
+/** Prints an error, because Mocha hides the errors of test files with a top-level await. */
 export async function testedServices(): Promise<TestedService[]> {
-  return Promise.all(
-    withSubject(services, repository).map(async (service) => {
-      const load = (file: string) => import(pathToFileURL(join(repository, service.folder, file)).href)
-      const { service: definition } = (await load('src/service.ts')) as Record<'service', ServiceDefinition>
-      const { subject } = (await load(subjectFile)) as Record<'subject', Subject>
-      const settings = readSettings(definition, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
-      return { ...service, definition, settings, parts: partsOf(definition, settings), subject }
-    }),
-  )
+  try {
+    return await Promise.all(withSubject(services, repository).map(load))
+  } catch (error) {
+    console.error(error)
+    throw error
+  }
+}
+
+async function load(service: Service): Promise<TestedService> {
+  const read = (file: string) => import(pathToFileURL(join(repository, service.folder, file)).href)
+  const { service: definition } = (await read('src/service.ts')) as Record<'service', ServiceDefinition>
+  const { subject } = (await read(subjectFile)) as Record<'subject', Subject>
+  const settings = readSettings(definition, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+  return { ...service, definition, settings, parts: partsOf(definition, settings), subject }
 }
 
 function partsOf(definition: ServiceDefinition, settings: BaseSettings): ServiceParts {
