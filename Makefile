@@ -7,18 +7,13 @@ bin := $(run) node_modules/.bin
 .DEFAULT_GOAL := help
 .PHONY: help
 
-# An application with its own domain has no folder tools/ (docs/own-domain.md).
-ifneq ($(wildcard tools/Makefile),)
-maintenance := , and make -C tools help the targets of maintainers
-endif
-
 # A line that begins with ##@ is the title of a group of targets. NAME in a target stands for the name of a service.
 help: ## List the targets, the most important first
 	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'NAME is one of: $(released)'
 	@echo
-	@echo './orderflow help lists all commands$(maintenance).'
+	@echo './orderflow help lists all commands, and make -C tools help the targets of maintainers.'
 
 ##@ Run it
 .PHONY: up demo observe status logs down
@@ -54,7 +49,7 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 	@$(orderflow) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
 ##@ Work on it
-.PHONY: check test new-service generate
+.PHONY: check test new-service generate new-app
 
 check: ## Run linters, check types and language, and compare schemas with the last release: [AGAINST=folder or commit]
 	@$(bin)/biome check
@@ -63,24 +58,19 @@ check: ## Run linters, check types and language, and compare schemas with the la
 	@$(bin)/tsc --noEmit -p packages/event-monitor/page
 	@$(orderflow) lint
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
-ifneq ($(wildcard tools/language),)
 	@$(run) tools/language/main.ts --check
-endif
 
-# An application with its own domain has only the tests of its services (docs/own-domain.md).
 test: ## Install the tools of tests and run all tests, before a merge (9 minutes; first run 20)
-ifneq ($(wildcard tools/Makefile),)
 	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers
-else
-	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha '*-service/test/**/*.test.ts'
-endif
 
 new-service: ## Create a working service to start from: NAME=my-service [EVENT=...] (docs/new-service.md)
 	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}
 
 generate: ## Generate files from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(orderflow) generate
+
+new-app: ## Create the repository of your own application: DIR=../my-company [EMPTY=1 leaves out orders and payments] (docs/own-application.md)
+	@$(run) tools/new-app/main.ts
 
 ##@ Release to a hosting platform (docs/release.md)
 

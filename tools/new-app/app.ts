@@ -1,15 +1,31 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CliError, isPortFree, repository, runTool } from '@orderflow/cli'
+import { packageNames } from '@orderflow/packages'
+
+/**
+ * The origin of the packages: archives by the packages' names without a scope, which the application keeps in `vendor/`, or the address of an npm
+ * registry.
+ */
+export type PackageSource = { archives: ReadonlyMap<string, string> } | { registry: string; version: string }
 
 export interface NewApp {
   /** The folder of the application, which must be missing or empty. Its last part is the name of the application. */
   folder: string
   /** True to leave out the services and events of the example. */
   isEmpty: boolean
-  /** The archives of the packages, by the packages' names without a scope. The application keeps them in `vendor/`. */
-  archives: ReadonlyMap<string, string>
+  source: PackageSource
   onProgress: (line: string) => void
 }
 
@@ -40,21 +56,28 @@ const nameForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const longestName = 30
 
 /**
+ * Returns the name of the application in a folder.
+ * @throws {CliError} `usage` for an unsuitable name, or a folder with files
+ */
+export function requireFolder(folder: string): string {
+  const name = requireName(folder)
+  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
+    throw new CliError('usage', `${folder} is not empty`, { nextStep: 'choose a folder that is missing or empty' })
+  }
+  return name
+}
+
+/**
  * Creates the repository of an application, installs its packages and commits everything.
  * @throws {CliError} `usage` for an unsuitable name, or a folder with files
  */
-export async function createApp({ folder, isEmpty, archives, onProgress }: NewApp): Promise<void> {
-  const name = requireName(folder)
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CliError('usage', `${folder} is not empty`, { nextStep: 'choose a folder that is missing or empty' })
-  }
+export async function createApp({ folder, isEmpty, source, onProgress }: NewApp): Promise<void> {
+  const name = requireFolder(folder)
   onProgress(`${name}: writing its files`)
-  const packages = new Map([...archives].map(([own, archive]) => [`@orderflow/${own}`, basename(archive)]))
-  for (const [path, text] of filesOf(name, await freeOffset(name), isEmpty, packages)) write(join(folder, path), text)
+  for (const [path, text] of filesOf(name, await freeOffset(folder), isEmpty, source)) write(join(folder, path), text)
   chmodSync(join(folder, 'orderflow'), 0o755)
-  mkdirSync(join(folder, 'envelope-schema/schemas'), { recursive: true })
-  mkdirSync(join(folder, 'vendor'))
-  for (const archive of archives.values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
+  mkdirSync(join(folder, 'envelope-schema/schemas/events'), { recursive: true })
+  for (const archive of archivesOf(source).values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
 
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
   onProgress(`${name}: installing npm packages`)
@@ -64,7 +87,13 @@ export async function createApp({ folder, isEmpty, archives, onProgress }: NewAp
   await run('./orderflow', 'node', 'node_modules/.bin/biome', 'check', '--write')
   await run('git', 'init', '--quiet', '--initial-branch=main')
   await run('git', 'add', '--all')
-  await run('git', 'commit', '--quiet', '--message', `Create the application ${name}`)
+  const isKnown = await run('git', 'var', 'GIT_COMMITTER_IDENT').then(
+    () => true,
+    () => false,
+  )
+  const author = isKnown ? [] : ['-c', 'user.name=make new-app', '-c', 'user.email=new-app@localhost']
+  const commit = ['commit', '--quiet', '--no-gpg-sign', '--message', `Create the application ${name}`]
+  await runTool('git', [...author, ...commit], { cwd: folder })
 }
 
 function requireName(folder: string): string {
@@ -75,19 +104,41 @@ function requireName(folder: string): string {
   })
 }
 
-const offsets = Array.from({ length: 20 }, (_, index) => (index + 1) * 1_000)
+const archivesOf = (source: PackageSource) => ('archives' in source ? source.archives : new Map<string, string>())
 
-/** Returns the offset of the application's ports, which follows from its name. If Kafka's port is in use, returns the next offset. */
-async function freeOffset(name: string): Promise<number> {
-  const first = createHash('sha256').update(name).digest().readUInt32BE() % offsets.length
-  const all = [...offsets.slice(first), ...offsets.slice(0, first)]
-  for (const offset of all) if (await isPortFree(9092 + offset)) return offset
-  return first
-}
-
+/** Maps the names of the packages to their versions in package.json, for example to `file:vendor/orderflow-cli-0.1.0.tgz`. */
 type Packages = ReadonlyMap<string, string>
 
-function filesOf(name: string, offset: number, isEmpty: boolean, packages: Packages): Map<string, string> {
+function packagesOf(source: PackageSource): Packages {
+  const all =
+    'archives' in source
+      ? [...source.archives].map(([own, archive]) => [own, `file:vendor/${basename(archive)}`] as const)
+      : packageNames().map((own) => [own, source.version] as const)
+  return new Map(all.map(([own, version]) => [`@orderflow/${own}`, version]))
+}
+
+/** With 1,000, a service would have port 6000, which fetch refuses. Above 10,000 are the ports of tests. */
+const offsets = Array.from({ length: 9 }, (_, index) => (index + 2) * 1_000)
+
+/**
+ * Returns the offset of the application's ports, which follows from its name. Returns a later offset if another application in the same parent folder
+ * has the first one, or if its port of Kafka is in use.
+ */
+async function freeOffset(folder: string): Promise<number> {
+  const first = createHash('sha256').update(basename(folder)).digest().readUInt32BE() % offsets.length
+  const taken = globSync('*/services.json', { cwd: dirname(folder) }).map((path) => {
+    const [, offset] = /"portOffset": (\d+)/.exec(readFileSync(join(dirname(folder), path), 'utf8')) ?? []
+    return Number(offset)
+  })
+  const all = [...offsets.slice(first), ...offsets.slice(0, first)].filter((offset) => !taken.includes(offset))
+  for (const offset of all) if (await isPortFree(9092 + offset)) return offset
+  throw new CliError('port-in-use', 'all ranges of ports are in use', {
+    nextStep: 'stop an application, or create this one in another folder',
+  })
+}
+
+function filesOf(name: string, offset: number, isEmpty: boolean, source: PackageSource): Map<string, string> {
+  const packages = packagesOf(source)
   const patterns = isEmpty ? commonFiles : [...commonFiles, ...exampleFiles]
   const files = new Map([
     ...globSync(patterns, { cwd: repository }).map((path) => [path, read(path)] as const),
@@ -107,6 +158,7 @@ function filesOf(name: string, offset: number, isEmpty: boolean, packages: Packa
   files.set('services.json', services)
   files.set('package.json', rootManifest(name, packages))
   files.set('components/trust/trust.json', trustFile)
+  if ('registry' in source) files.set('.npmrc', `${files.get('.npmrc')}@orderflow:registry=${source.registry}\n`)
   files.set('README.md', (files.get('README.md') ?? '').replace('ADDRESSES', addresses(services)))
   return files
 }
@@ -135,16 +187,15 @@ function manifestOf(text: string, name: string, packages: Packages): string {
   const { description: _, license: __, devDependencies: ___, ...manifest } = JSON.parse(text) as Manifest
   const renamed = (own: string) => own.replace('@orderflow/', `@${name}/`)
   const dependencies = Object.entries(manifest.dependencies ?? {}).map(([dependency, version]) => {
-    const archive = packages.get(dependency)
-    return archive ? [dependency, `file:../vendor/${archive}`] : [renamed(dependency), version]
+    const own = packages.get(dependency)
+    return own ? [dependency, own.replace('file:', 'file:../')] : [renamed(dependency), version]
   })
   return json({ ...manifest, name: renamed(manifest.name), dependencies: Object.fromEntries(dependencies) })
 }
 
 function rootManifest(name: string, packages: Packages): string {
   const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
-  const archives = Object.fromEntries([...packages].map(([own, archive]) => [own, `file:vendor/${archive}`]))
-  const { '@orderflow/cli': cli, ...others } = archives
+  const { '@orderflow/cli': cli, ...others } = Object.fromEntries(packages)
   return json({
     ...{ name, version: '0.1.0', private: true, type: 'module', engines },
     workspaces: ['envelope-schema', 'event-*', '*-service'],

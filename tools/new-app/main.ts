@@ -1,20 +1,32 @@
 import { relative, resolve } from 'node:path'
-import { CliError, reportError, timed } from '@orderflow/cli'
+import { CliError, packagesVersion, reportError, timed } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
-import { createApp } from './app.ts'
+import { createApp, requireFolder } from './app.ts'
 
-/** Runs `make new-app DIR=... [EMPTY=1] [VERSION=...]`. */
-async function main({ DIR = '', EMPTY = '', VERSION }: NodeJS.ProcessEnv): Promise<void> {
+/** Runs `make new-app DIR=... [EMPTY=1] [REGISTRY=...] [VERSION=...]`. */
+async function main({
+  DIR = '',
+  EMPTY = '',
+  REGISTRY = '',
+  VERSION = packagesVersion,
+}: NodeJS.ProcessEnv): Promise<void> {
   if (DIR === '') throw new CliError('usage', 'DIR is missing', { nextStep: 'make new-app DIR=../my-company' })
-  const onProgress = timed()
-  onProgress('packages: building')
-  await buildPackages(VERSION)
-  const archives = await packPackages()
   const folder = resolve(DIR)
-  await createApp({ folder, isEmpty: EMPTY !== '', archives, onProgress })
+  requireFolder(folder)
+  const onProgress = timed()
+  const source = REGISTRY
+    ? { registry: REGISTRY, version: VERSION }
+    : { archives: await packagesOf(VERSION, onProgress) }
+  await createApp({ folder, isEmpty: EMPTY !== '', source, onProgress })
   console.log(
     `\n${folder} is ready. Next:\n\n  cd ${relative('.', folder)}\n  make up\n  ${EMPTY ? 'make help' : 'make demo'}`,
   )
+}
+
+async function packagesOf(version: string, onProgress: (line: string) => void): Promise<Map<string, string>> {
+  onProgress('packages: building')
+  await buildPackages(version)
+  return packPackages()
 }
 
 try {

@@ -47,8 +47,8 @@ async function completePackage(name: string, version: string | undefined): Promi
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest
   for (const file of await copiedFiles(name, manifest)) cpSync(join(source, file), join(folder, file))
   cpSync(join(repository, 'LICENSE'), join(folder, 'LICENSE'))
-  // Messages of the commands name these guides.
-  const guides = name === 'cli' ? globSync('docs/*.md', { cwd: repository }) : []
+  // Messages of the commands and generated files name these guides and decisions.
+  const guides = name === 'cli' ? globSync('docs/{,adr/}*.md', { cwd: repository }) : []
   for (const file of guides) cpSync(join(repository, file), join(folder, file))
   for (const file of ['README.md', ...guides]) {
     const path = join(folder, file)
@@ -102,8 +102,7 @@ function publishedManifest(manifest: Manifest, version = manifest.version): obje
 }
 
 /** Replaces links to files outside of the package by their text. A package has only the guides of `docs/`. */
-const withoutOuterLinks = (text: string) =>
-  text.replaceAll(/!?\[([^\]]+)\]\((?:\.\.|adr|examples|images)\/[^)]*\)/g, '$1')
+const withoutOuterLinks = (text: string) => text.replaceAll(/!?\[([^\]]+)\]\((?:\.\.|examples|images)\/[^)]*\)/g, '$1')
 
 /** In a workflow, returns the repository. npm compares it with the repository in the provenance. */
 function repositoryField(name: string): object {

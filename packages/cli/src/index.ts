@@ -55,7 +55,16 @@ export {
 } from './lib/images.ts'
 export { jaegerUrl } from './lib/jaeger.ts'
 export { withLock } from './lib/lock.ts'
-export { cacheFolder, daprdFile, localFolder, programFile, repository, testFolder, versions } from './lib/paths.ts'
+export {
+  cacheFolder,
+  daprdFile,
+  localFolder,
+  packagesVersion,
+  programFile,
+  repository,
+  testFolder,
+  versions,
+} from './lib/paths.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'

@@ -41,8 +41,8 @@ describe('readEventSchemas', () => {
     expect(problemsOf(schemaOf({ tags, guest, when: rule('dateTime'), day: rule('date'), any: {} }))).to.deep.equal([])
   })
 
-  it('reads the schema that docs/own-domain.md shows', () => {
-    const guide = readFileSync(new URL('../../../docs/own-domain.md', import.meta.url), 'utf8')
+  it('reads the schema that docs/own-application.md shows', () => {
+    const guide = readFileSync(new URL('../../../docs/own-application.md', import.meta.url), 'utf8')
     const [, schema = ''] = /^```json\n(.*?)^```$/ms.exec(guide) ?? []
     expect(problemsOf(schema)).to.deep.equal([])
     expect(compileProblems(JSON.parse(schema))).to.deep.equal([])

@@ -35,7 +35,7 @@ function copyPackages(from: string, to: string): void {
   throw new Error(`failed to copy ${from}`)
 }
 
-export async function changesIn(copy: RepositoryCopy): Promise<{ changed: string[]; added: string[] }> {
+export async function changesIn(copy: Pick<RepositoryCopy, 'run'>): Promise<{ changed: string[]; added: string[] }> {
   const { stdout } = await copy.run('git', ['status', '--porcelain', '--untracked-files=all'])
   const lines = stdout.split('\n').filter(Boolean)
   const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(3))

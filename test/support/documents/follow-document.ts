@@ -3,37 +3,62 @@ import { join } from 'node:path'
 import { claimFolder, eventually, repository } from '@orderflow/cli'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { checkoutOfRepository } from '../checkouts/checkout.ts'
-import type { RepositoryCopy } from '../checkouts/repository-copy.ts'
+import type { FileEditor, RepositoryCopy } from '../checkouts/repository-copy.ts'
 import { freeOffset } from '../free-offset.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
-/** A copy of the repository in which tests follow the steps of a document. The stack of the copy uses other ports. */
-export interface Reader {
-  copy: RepositoryCopy
+/** The folder in which tests follow the steps of a document. */
+export interface Workplace extends FileEditor {
+  run: RepositoryCopy['run']
+  remove: () => void | Promise<void>
+}
+
+/** A workplace whose stack uses other ports than the document: `offset` is the difference. */
+export interface Reader<Place extends Workplace = RepositoryCopy> {
+  copy: Place
   offset: number
+  /** Additional variables of all commands. */
+  env: Record<string, string>
 }
 
 /**
- * Declares a test for each step of a document. After a failed step, the tests of all later steps fail without running them.
+ * Declares a test for each step of a document, in a copy of the repository.
  * @returns a function that returns the copy, which is removed after the tests
  */
 export function followDocument(path: string): () => Reader {
-  let copy: RepositoryCopy
-  let offset: number
-  before(async () => {
-    copy = checkoutOfRepository()
+  return followSteps(stepsIn(path), async () => {
+    const copy = checkoutOfRepository()
     // The started processes outlive `make up`, but must end with this process.
     await claimFolder(join(copy.folder, '.stack'))
-    offset = await freeOffset()
+    const offset = await freeOffset()
+    const remove = async () => {
+      await copy.run('make', ['down'])
+      copy.remove()
+    }
+    return { copy: { ...copy, remove }, offset, env: { PORT_OFFSET: String(offset) } }
   })
-  after(async () => {
-    await copy?.run('make', ['down'])
-    copy?.remove()
+}
+
+export const stepsIn = (path: string): Step[] => stepsOf(readFileSync(join(repository, path), 'utf8'))
+
+/**
+ * Declares a test for each step. After a failed step, the tests of all later steps fail without running them.
+ * @param open creates the workplace, which is removed after the tests
+ */
+export function followSteps<Place extends Workplace>(
+  steps: readonly Step[],
+  open: () => Promise<Reader<Place>>,
+): () => Reader<Place> {
+  let reader: Reader<Place>
+  before(async () => {
+    reader = await open()
   })
+  after(() => reader?.copy.remove())
   let script = ''
   let failed: string | undefined
 
   async function follow(step: Step): Promise<void> {
+    const { copy } = reader
     if (step.do === 'write') copy.write(step.path, step.text)
     else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
     else if (step.do === 'see') await see(step.shown)
@@ -44,8 +69,9 @@ export function followDocument(path: string): () => Reader {
   }
 
   function shell(commands: string): Promise<Ended> {
+    const { copy, offset, env } = reader
     const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
-    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
+    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], env)
   }
 
   async function see(shown: unknown): Promise<void> {
@@ -58,7 +84,7 @@ export function followDocument(path: string): () => Reader {
     })
   }
 
-  for (const step of stepsOf(readFileSync(join(repository, path), 'utf8'))) {
+  for (const step of steps) {
     const what = titleOf(step)
     it(what, async () => {
       if (failed) throw new Error(`not run, because this step failed: ${failed}`)
@@ -67,7 +93,7 @@ export function followDocument(path: string): () => Reader {
       failed = undefined
     })
   }
-  return () => ({ copy, offset })
+  return () => reader
 }
 
 /** Throws if the program failed, or if a test run had no tests. */

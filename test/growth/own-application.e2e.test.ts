@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { changesIn } from '../support/checkouts/checkout.ts'
+import { newApplication } from '../support/checkouts/new-application.ts'
+import { followSteps, stepsIn } from '../support/documents/follow-document.ts'
+
+/** The ports of the document have this offset, which derives from the name `hotel`. */
+const shownOffset = 10_000
+
+describe('docs/own-application.md', () => {
+  const [first, ...steps] = stepsIn('docs/own-application.md')
+  const create = (folder: string) => (first?.do === 'run' ? first.script : '').replaceAll('../hotel', folder)
+  const reader = followSteps(steps, async () => {
+    const copy = await newApplication('hotel', create)
+    return { copy, offset: copy.offset - shownOffset, env: {} }
+  })
+
+  it('begins with the command that creates the application', () => {
+    expect(create('../hotel')).to.match(/^make new-app DIR=/)
+  })
+
+  it('leaves a clean repository without the example', async () => {
+    const { copy } = reader()
+    expect(await changesIn(copy)).to.deep.equal({ changed: [], added: [] })
+    expect(readFileSync(join(copy.folder, 'services.json'), 'utf8')).not.to.match(/order|payment/)
+    expect(existsSync(join(copy.folder, 'order-service'))).to.equal(false)
+  })
+})
