@@ -78,7 +78,13 @@ export async function createApp({ folder, isEmpty, source, onProgress }: NewApp)
   chmodSync(join(folder, 'orderflow'), 0o755)
   mkdirSync(join(folder, 'envelope-schema/schemas/events'), { recursive: true })
   for (const archive of archivesOf(source).values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
+  await complete(folder, name, onProgress).catch((cause: Error) => {
+    const nextStep = `solve the problem, delete ${folder}, and run make new-app again`
+    throw new CliError('provision-failed', cause.message, { nextStep, cause })
+  })
+}
 
+async function complete(folder: string, name: string, onProgress: (line: string) => void): Promise<void> {
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
   onProgress(`${name}: installing npm packages`)
   await run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')

@@ -11,6 +11,9 @@ describe('the template of a service', () => {
     expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
     expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy|approved/i)
     expect(text).not.to.match(/\ban? Parcel/)
+    expect(text)
+      .to.contain('"name": "@orderflow/gift-card-service"')
+      .and.not.to.match(/spare.?part/i)
   })
 
   it('gets the key of its test event from the topic, and the publisher from the event', () => {
