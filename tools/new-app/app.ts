@@ -14,10 +14,7 @@ import { basename, dirname, join } from 'node:path'
 import { CliError, isPortFree, repository, runTool } from '@orderflow/cli'
 import { packageNames } from '@orderflow/packages'
 
-/**
- * The origin of the packages: archives by the packages' names without a scope, which the application keeps in `vendor/`, or the address of an npm
- * registry.
- */
+/** The origin of the packages: an npm registry, or archives by the packages' names without a scope. The application keeps archives in `vendor/`. */
 export type PackageSource = { archives: ReadonlyMap<string, string> } | { registry: string; version: string }
 
 export interface NewApp {

@@ -47,7 +47,7 @@ const maintenance = 'Maintain this project'
 
 const upgrades = 'Move to newer packages'
 
-/** Groups that the help leaves out: an application does not maintain the packages, and their repository does not upgrade them. */
+/** Groups that the help leaves out: maintenance in an application, and upgrades in the repository of the packages. */
 export const hiddenGroups: readonly string[] = [isInstalled ? maintenance : upgrades]
 
 export const commandGroups: CommandGroups = {
