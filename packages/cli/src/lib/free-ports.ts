@@ -35,8 +35,11 @@ export async function freeServicePorts(): Promise<ServicePorts> {
   }
 }
 
-/** The ports that tests can reserve. They are below the ephemeral range of every system, which outgoing connections use. */
-const range = { first: 20_000, blocks: 120, blockSize: 100 }
+/**
+ * The ports that tests can reserve. They are above the ports of applications, whose offset is at most 20,000: `make up` of an application may restart a service
+ * during a test. They are below the ephemeral range of every system, which outgoing connections use.
+ */
+const range = { first: 30_000, blocks: 54, blockSize: 50 }
 let reserved: number[] = []
 
 export async function freePort(): Promise<number> {

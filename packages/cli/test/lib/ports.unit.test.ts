@@ -32,6 +32,11 @@ describe('localPorts, freePorts and requireFreePorts', () => {
     expect(all(localPorts({ PORT_OFFSET: '20000' }))).to.deep.equal(all(defaultPorts).map((port) => port + 20_000))
   })
 
+  it('gives tests ports that no new application uses', async () => {
+    const largest = Math.max(...all(localPorts({ PORT_OFFSET: '20000' })))
+    for (const port of all(await freePorts())) expect(port).to.be.within(largest + 1, 32_767)
+  })
+
   for (const PORT_OFFSET of ['-1', '1.5', 'many', '50001']) {
     it(`refuses the offset ${PORT_OFFSET} and reports the valid range`, () => {
       expect(() => localPorts({ PORT_OFFSET }))
