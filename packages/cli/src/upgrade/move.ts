@@ -6,6 +6,9 @@ import { replacePackages } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
 
+const buildNewer =
+  'update that clone of orderflow, and build its packages again (make -C tools packages, between two releases with VERSION=...)'
+
 export interface Move {
   /** The folder of the application, which has no uncommitted changes. */
   application: string
@@ -22,8 +25,9 @@ export interface Move {
  * Moves an application to new packages, on a branch with a commit for each change.
  * @throws {CliError} `usage` before the first change, `upgrade-failed` after it
  */
-export async function move({ application, archives, cli, steps, print }: Move): Promise<void> {
-  const plan = await planOf(application, cli, steps)
+export async function move(given: Move): Promise<void> {
+  const { application, archives, print } = given
+  const plan = await planOf(given)
   print(planText(plan))
   const run = (title: string, work: () => unknown) => runStep(plan, title, work, print)
 
@@ -57,13 +61,13 @@ export async function move({ application, archives, cli, steps, print }: Move): 
   )
 }
 
-async function planOf(application: string, cli: string, steps: readonly Step[]): Promise<Plan> {
+async function planOf({ application, archives, cli, steps }: Move): Promise<Plan> {
   const [before, after] = [releaseIn(join(application, 'node_modules/@orderflow/cli')), releaseIn(cli)]
   if (!isNewer(after.version, before.version)) {
     throw new CliError(
       'usage',
-      `the application has version ${before.version}, which is not older than ${after.version}`,
-      { nextStep: 'choose newer packages' },
+      `the packages ${archives === undefined ? 'in the registry' : `in ${archives}`} have version ${after.version}, but the application already has version ${before.version}`,
+      { nextStep: archives === undefined ? 'name a newer version' : buildNewer },
     )
   }
   const branch = `upgrade-${after.version}`
