@@ -68,7 +68,7 @@ describe('two applications with the example', () => {
     return { generated: all.filter(isGenerated), own: all.filter((file) => !isGenerated(file)) }
   }
 
-  it(`contains at most ${mostFiles} files and ${mostLines} lines to edit`, () =>
+  it(`needs edits in at most ${mostFiles} files and ${mostLines} lines`, () =>
     each(async (app) => {
       const { own } = await committed(app)
       expect(own).to.have.length.within(30, mostFiles)

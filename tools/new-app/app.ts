@@ -136,7 +136,7 @@ async function freeOffset(folder: string): Promise<number> {
   const all = [...offsets.slice(first), ...offsets.slice(0, first)].filter((offset) => !taken.includes(offset))
   for (const offset of all) if (await isPortFree(9092 + offset)) return offset
   throw new CliError('port-in-use', 'all ranges of ports are in use', {
-    nextStep: 'stop an application, or create this one in another folder',
+    nextStep: 'stop an application that runs, or choose a DIR in another parent folder',
   })
 }
 

@@ -120,7 +120,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Returns a reduced event of another application. The event is valid if `changes` and `payload` are empty. */
+/** Returns an event of another application, without the optional fields of the envelope. Without `changes` and `payload`, the event is valid. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

@@ -24,7 +24,7 @@ export interface Cell {
 export interface Aftermath {
   stored: Ledger
   announced: Ledger
-  /** The number of orders whose payment was announced in different versions. */
+  /** The number of orders that have several different announcements of their payment. */
   versions: number
 }
 

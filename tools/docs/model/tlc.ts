@@ -51,7 +51,7 @@ function printed(program: string, args: string[], cwd: string): Promise<string> 
   })
 }
 
-/** Reads TLC’s output, which does not name a violated temporal property. */
+/** Reads TLC’s output. TLC does not say which temporal property is violated, so the result then has the names of all of them. */
 export function verdictOf(output: string, text: string): Pick<Finding, 'states' | 'violated'> {
   const states = Number(/^\d+ states generated, (\d+) distinct states found/m.exec(output)?.[1])
   const [, named] = /^Error: (?:Invariant|Action property) (\w+) is violated/m.exec(output) ?? []

@@ -38,7 +38,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers()
   }
-  // Checks the topics again, because only the log of `setup` has its warnings.
+  // The container `setup` has checked the topics, too, but its warnings are only in its log.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)

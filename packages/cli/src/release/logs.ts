@@ -63,7 +63,8 @@ async function* openLog(
   // The URL is enough: the request needs no token.
   const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
   const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
-  if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)
+  if (response.status !== 200 || !response.body)
+    throw new Error(`the server of the log answers with status ${response.status}`)
   let rest = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + chunk).split('\n')

@@ -114,7 +114,7 @@ describe('createWeb', () => {
     )
   })
 
-  describe('for an unknown query parameter', () => {
+  describe('with an unknown query parameter', () => {
     const unknown = async (path: string, method = 'GET') => {
       const { status, json } = await call(app, path, { method })
       return [status, json.type, json.errors]
