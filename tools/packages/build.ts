@@ -54,7 +54,7 @@ async function completePackage(name: string, version: string | undefined): Promi
     const path = join(folder, file)
     writeFileSync(path, withoutOuterLinks(readFileSync(path, 'utf8')))
   }
-  for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**'] })) {
+  for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**', '**/offline/images/**'] })) {
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
   }
@@ -74,9 +74,12 @@ async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string
       /^(test|page)\/|^(package|tsconfig.*|appsettings)\.json$/.test(file)
     )
       return false
-    return file.includes('/template/') || !/\.tsx?$/.test(file)
+    return isTemplate(file) || !/\.tsx?$/.test(file)
   })
 }
+
+/** Returns true for a file that a package copies as it is: into a new service, or into an image. */
+export const isTemplate = (file: string): boolean => /\/(template|offline\/images)\//.test(file)
 
 /** Other compilers may reject imports of `.ts`, which tsc keeps in declarations. */
 const withoutTypeScriptImports = (text: string) => text.replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")

@@ -3,12 +3,12 @@ import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'nod
 import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
 import { repository } from '@orderflow/cli'
+import { isTemplate } from './build.ts'
 import { dependenciesOf, type InstalledPackage } from './consumer.ts'
 
 /** Kinds of files that the packages contain: code with declarations, documents, and files for containers, pages and tools. */
 const kinds =
   /\.d\.ts$|\.(br|css|grit|html|js|json|md|mjs|properties|py|sh|svg|template|txt|xml|ya?ml)$|(^|\/)[A-Za-z]+$/
-const isTemplate = (file: string) => file.includes('/template/')
 const isTest = (file: string) => /(^|\/)test\/|\.test\./.test(file)
 
 /** Returns a line for each problem of a package. @param used the declarations that the entry points of all packages load */
