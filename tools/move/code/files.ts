@@ -109,3 +109,13 @@ const unlistedNow: Record<string, string> = { 'taken-in': 'accept', 'set-aside':
 export function movedTrust(old: { unlisted: string; [field: string]: unknown }, $schema: string): object {
   return { ...old, $schema, unlisted: unlistedNow[old.unlisted] ?? old.unlisted }
 }
+
+/** Returns README.md of the application with an address for each service. */
+export function movedReadme(own: string, services: ServicesJson['services']): string {
+  const rows = Object.entries(services)
+    .filter(([name]) => !own.includes(`\n| ${name} | http`))
+    .map(([name, { http, https }]) => `| ${name} | http://localhost:${http}/, https://localhost:${https}/ |\n`)
+  const last = [...own.matchAll(/^\| [\w-]+ \| http:.*\n/gm)].at(-1)
+  const end = last ? last.index + last[0].length : own.length
+  return own.slice(0, end) + rows.join('') + own.slice(end)
+}

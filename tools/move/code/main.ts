@@ -1,21 +1,14 @@
 import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { CliError, repository, runTool, timed } from '@orderflow/cli'
+import { requireFolders } from '../folders.ts'
 import { runMain } from '../run-main.ts'
-import { constantsIn, movedManifest, movedServices, movedSettings, movedTrust } from './files.ts'
+import { constantsIn, movedManifest, movedReadme, movedServices, movedSettings, movedTrust } from './files.ts'
 import { movedSource } from './source.ts'
 
 /** Runs `make -C tools move-code FROM=... TO=...`. */
-async function main({ FROM = '', TO = '' }: NodeJS.ProcessEnv): Promise<void> {
-  if (!FROM || !TO) {
-    throw new CliError('usage', 'FROM or TO is missing', { nextStep: 'make -C tools move-code FROM=../old TO=../acme' })
-  }
-  const [from, to] = [resolve(FROM), resolve(TO)]
-  if (!existsSync(join(from, 'stack/node'))) {
-    throw new CliError('usage', `${FROM} is not a clone of version 0.1.0`, {
-      nextStep: 'set FROM to the folder of the clone',
-    })
-  }
+async function main({ FROM, TO = '' }: NodeJS.ProcessEnv): Promise<void> {
+  const [from, to] = requireFolders({ FROM, TO }, 'move-code')
   const own = globSync('*-service/package.json', { cwd: to })
   if (own.length > 0) {
     throw new CliError('usage', `${TO} already has services`, {
@@ -66,6 +59,8 @@ function moveCode(from: string, to: string): string[] {
   const constants = constantsIn(readFileSync(join(from, 'envelope-schema/src/topics.ts'), 'utf8'))
   const example = readJson(join(repository, 'services.json'))
   edit(join(to, 'services.json'), (own) => movedServices({ old, own, constants, example }))
+  const readme = join(to, 'README.md')
+  writeFileSync(readme, movedReadme(readFileSync(readme, 'utf8'), readJson(join(to, 'services.json')).services))
   const trust = readJson(join(from, 'components/trust/trust.json'))
   edit(join(to, 'components/trust/trust.json'), ({ $schema }) => movedTrust(trust, $schema))
   return services

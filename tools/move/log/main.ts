@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { CliError, timed } from '@orderflow/cli'
+import { join } from 'node:path'
+import { timed } from '@orderflow/cli'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { headerOf } from '@orderflow/service-kit/log'
 import { openLog } from '@orderflow/service-kit/operations'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
+import { requireFolders } from '../folders.ts'
 import { runMain } from '../run-main.ts'
 import { type Counts, copyTopic, summaryOf } from './copy.ts'
 import { moveGroups, openTarget, requireStopped, withMoveSettings } from './kafka.ts'
@@ -14,11 +15,9 @@ import { createTranslator, type TranslatorOptions } from './translate.ts'
 
 /** Runs `make -C tools move-log FROM=... TO=... [FROM_SETTINGS=...] [TO_SETTINGS=...]`. */
 async function main({ FROM = '', TO = '', FROM_SETTINGS, TO_SETTINGS }: NodeJS.ProcessEnv): Promise<void> {
-  if (!FROM || !TO) {
-    throw new CliError('usage', 'FROM or TO is missing', { nextStep: 'make -C tools move-log FROM=../old TO=../acme' })
-  }
+  const [oldFolder, newFolder] = requireFolders({ FROM, TO }, 'move-log')
   const tell = timed()
-  const [from, to] = [sideOf(resolve(FROM), FROM_SETTINGS), sideOf(resolve(TO), TO_SETTINGS)]
+  const [from, to] = [sideOf(oldFolder, FROM_SETTINGS), sideOf(newFolder, TO_SETTINGS)]
   tell('Kafka: starting')
   await from.start()
   await to.start()

@@ -23,7 +23,14 @@ const usualPort = 9092
  * @param settingsFile a file with the variables of another Kafka cluster (components/README.md), which must be running
  */
 export function sideOf(folder: string, settingsFile?: string): Side {
-  if (settingsFile) return ownCluster(readEnv(settingsFile))
+  if (settingsFile) {
+    if (!existsSync(settingsFile)) {
+      throw new CliError('settings', `${settingsFile} does not exist`, {
+        nextStep: 'write the variables of the Kafka cluster into this file (docs/from-0.1.md)',
+      })
+    }
+    return ownCluster(readEnv(settingsFile))
+  }
   const { portOffset = 0 } = servicesOf(folder)
   const env = join(folder, '.env')
   return existsSync(env) && process.env.STACK !== 'local'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { constantsIn, movedManifest, movedServices, movedSettings, movedTrust } from '../code/files.ts'
+import { constantsIn, movedManifest, movedReadme, movedServices, movedSettings, movedTrust } from '../code/files.ts'
 import { movedSource } from '../code/source.ts'
 
 describe('movedSource', () => {
@@ -119,5 +119,23 @@ describe('movedTrust', () => {
     const moved = (unlisted: string) => movedTrust({ $schema: 'old', unlisted, publishers }, 'new')
     expect(moved('taken-in')).to.deep.equal({ $schema: 'new', unlisted: 'accept', publishers })
     expect(moved('set-aside')).to.deep.equal({ $schema: 'new', unlisted: 'reject', publishers })
+  })
+})
+
+describe('movedReadme', () => {
+  const entry = { channel: 1, consumes: {}, produces: {} }
+  const services = {
+    'event-gateway': { http: 1, https: 2, ...entry },
+    'order-service': { http: 3, https: 4, ...entry },
+  }
+  const [gateway, order] = [
+    '| event-gateway | http://localhost:1/, https://localhost:2/ |\n',
+    '| order-service | http://localhost:3/, https://localhost:4/ |\n',
+  ]
+
+  it('adds the addresses of the services after the last address', () => {
+    expect(movedReadme(`| Service |\n${gateway}\n## Packages\n`, services)).to.equal(
+      `| Service |\n${gateway}${order}\n## Packages\n`,
+    )
   })
 })
