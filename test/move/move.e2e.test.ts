@@ -146,7 +146,7 @@ describe('a move from version 0.1.0 to an application', () => {
   }
 
   it('copies the code of the services into an empty application, which then starts', async () => {
-    await run(repository, 'packages/cli/node', ['tools/new-app/main.ts'], { DIR: to, EMPTY: '1' })
+    await run(repository, 'make', ['--no-print-directory', 'new-app', `DIR=${to}`, 'EMPTY=1'])
     await tools('move-code', `FROM=${from}`, `TO=${to}`)
     await acme('check')
     await acme('up')
