@@ -92,7 +92,7 @@ describe('a move from version 0.1.0 to an application', () => {
     },
   })
   const entriesIn = (list: string) => [
-    ...list.matchAll(/^([0-9a-f]{8}) +(open|replayed) +(\d+) .*? (\S+) +(\S+)\s*$/gm),
+    ...list.matchAll(/^([0-9a-f]{8}) +(open|resent|replayed) +(\d+) .*? (\S+) +(\S+)\s*$/gm),
   ]
 
   it('begins with orders, payments and dead letters of version 0.1.0', async () => {
