@@ -85,9 +85,15 @@ async function setTopics(
 const sessionMs = 15_000
 
 /** @throws {CliError} `still-running` if a consumer group has members */
-export async function requireStopped(kafka: KafkaConnection, groups: string[], folder: string): Promise<void> {
+export async function requireStopped(
+  kafka: KafkaConnection,
+  groups: string[],
+  { folder, tell }: { folder: string; tell: (line: string) => void },
+): Promise<void> {
   for (const group of groups) {
     const isEmpty = async () => (await membersOf(kafka, group)).size === 0
+    if (await isEmpty()) continue
+    tell(`${group}: waiting until it leaves the Kafka of ${folder}, at most ${sessionMs / 1_000} seconds`)
     if (await poll(isEmpty, { timeoutMs: sessionMs })) continue
     throw new CliError('still-running', `${group} runs in ${folder}`, { nextStep: `run make down in ${folder}` })
   }
