@@ -41,6 +41,7 @@ describe('a move from version 0.1.0 to an application', () => {
   }
   const lists: Record<string, string> = {}
   let deadLetters = ''
+  let events: string[] = []
   let unpaid: Order
   let failed: { id: string; total: string }
 
@@ -91,6 +92,14 @@ describe('a move from version 0.1.0 to an application', () => {
       Payload: { OrderId, CustomerName: 'Grace', CustomerTaxId: 'US-1', Total },
     },
   })
+  /** Returns the ids and arrival times of all events that a monitor shows. */
+  async function eventsOf(monitor: string): Promise<string[]> {
+    const rows = (await tools('move-list', `URL=${monitor}/v1/events`)).trim().split('\n')
+    return rows
+      .map((row) => JSON.parse(row))
+      .filter(({ validity }) => validity === 'valid' || validity === 'invalid-payload')
+      .map(({ id, correlationId, traceId, causationId, at }) => [id, correlationId, traceId, causationId, at].join(' '))
+  }
   const entriesIn = (list: string) => [
     ...list.matchAll(/^([0-9a-f]{8}) +(open|resent|replayed) +(\d+) .*? (\S+) +(\S+)\s*$/gm),
   ]
@@ -128,6 +137,10 @@ describe('a move from version 0.1.0 to an application', () => {
     deadLetters = await old('dead-letters')
     lists.orders = await tools('move-list', `URL=${url}/v1/orders`)
     lists.payments = await tools('move-list', `URL=${oldUrl(5003)}/v1/payments`)
+    events = await eventually(async () => {
+      const found = await eventsOf(oldUrl(5010))
+      return found.length >= 18 ? found : undefined
+    }, 'the monitor to show all events')
     expect([lists.orders, lists.payments].map((list) => list?.trim().split('\n').length)).to.deep.equal([7, 7])
   })
 
@@ -177,6 +190,7 @@ describe('a move from version 0.1.0 to an application', () => {
     expect(without(await tools('move-list', `URL=${url}/v1/orders`))).to.equal(lists.orders)
     const payments = await tools('move-list', `URL=${newUrl('payment-service')}/v1/payments`)
     expect(without(payments)).to.equal(lists.payments)
+    expect(await eventsOf(newUrl('event-monitor'))).to.include.members(events)
     await acme('status')
   })
 
