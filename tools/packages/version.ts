@@ -13,6 +13,8 @@ async function main(version: string): Promise<void> {
   const { version: previous } = JSON.parse(read('package.json')) as { version: string }
   await requireReady(version, previous)
   for (const file of globSync(manifests, { cwd: repository })) write(file, withVersion(read(file), previous, version))
+  const guide = 'envelope-schema/README.md'
+  write(guide, read(guide).replaceAll(`-${previous}.tgz`, `-${version}.tgz`))
   // The AsyncAPI document contains the version.
   await run('./orderflow', 'generate')
   await run('npm', 'install', '--package-lock-only')
