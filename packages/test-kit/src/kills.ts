@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually, type RunningStack, sidecarOf } from '@orderflow/cli'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts'
 import { createProducer } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
+
+/** Limits the number of events, because a kill of containers takes seconds, and the effect of each event is checked. */
+const pauseMs = 10
 
 /** Declares the specs of `kill -9`. All services, or all sidecars, are killed at once while events are published. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
@@ -40,6 +44,7 @@ function startStream(service: TestedService, stack: RunningStack) {
       const event = service.subject.event()
       await producer.send(recordOf(stack, event))
       events.push(event)
+      await delay(pauseMs)
     }
     await producer.close()
   }
