@@ -31,7 +31,7 @@ export function composeFile(): string {
 
 /** Returns the Dockerfile of an application that installs the packages. */
 export function dockerfile(): string {
-  return `${generated('')}${filledIn('Dockerfile.template', {
+  return `${generated('')}#\n${filledIn('Dockerfile.template', {
     node: versions.node,
     dapr: versions.dapr,
     archives: existsSync(join(repository, 'vendor')) ? 'COPY vendor vendor\n' : '',
