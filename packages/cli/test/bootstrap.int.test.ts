@@ -118,7 +118,7 @@ describe('packages/cli/node', () => {
     script('npm', fakeNpm)
     letNpmGoOn()
     const failure = await startWith('sha512-other', '-v').catch((error: { stderr: string }) => error)
-    const message = `error: the hash of node-linux-${arch}@${versions.node} is sha512-other, but packages/cli/hashes.json has ${hash}\n`
+    const message = `error: the hash of node-linux-${arch}@${versions.node} is sha512-other, but ${join(repository, 'packages/cli')}/hashes.json has ${hash}\n`
     expect(failure).to.have.property('stderr').that.includes(message)
     expect(existsSync(join(folder, 'cache', `node-${versions.node}`))).to.equal(false)
   })
