@@ -27,6 +27,9 @@ describe('make -C tools version', () => {
   })
 
   it('commits and tags the version, and adds it to releases.json', async () => {
+    const steps = `### Upgrade steps from ${JSON.parse(read('package.json')).version}\n\n- None.\n`
+    copy.write('CHANGELOG.md', read('CHANGELOG.md').replace('\n## Unreleased\n', `\n## Unreleased\n\n${steps}`))
+    await copy.run('git', ['commit', '--quiet', '--all', '--message', 'Describe a change'], env)
     const { code, stderr } = await version('9.0.0')
     expect(code, stderr).to.equal(0)
     expect(await git('status', '--porcelain')).to.equal('')
