@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { CliError, isPortFree, repository, runTool } from '@orderflow/cli'
+import { CliError, isPortFree, npmInstall, repository, runTool } from '@orderflow/cli'
 import { packageNames } from '@orderflow/packages'
 
 /** The origin of the packages: an npm registry, or archives by the packages' names without a scope. The application keeps archives in `vendor/`. */
@@ -84,7 +84,7 @@ export async function createApp({ folder, isEmpty, source, onProgress }: NewApp)
 async function complete(folder: string, name: string, onProgress: (line: string) => void): Promise<void> {
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
   onProgress(`${name}: installing npm packages`)
-  await run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
+  await npmInstall(folder)
   onProgress(`${name}: generating files`)
   await run('./orderflow', 'generate')
   await run('./orderflow', 'node', 'node_modules/.bin/biome', 'check', '--write')
@@ -120,7 +120,7 @@ function packagesOf(source: PackageSource): Packages {
   return new Map(all.map(([own, version]) => [`@orderflow/${own}`, version]))
 }
 
-/** With 1,000, a service would have port 6000, which fetch refuses. Above 10,000 are the ports of tests. */
+/** The offset 1,000 is left out, because a service would then have port 6000, which fetch refuses. */
 const offsets = Array.from({ length: 9 }, (_, index) => (index + 2) * 1_000)
 
 /**

@@ -54,7 +54,8 @@ async function completePackage(name: string, version: string | undefined): Promi
     const path = join(folder, file)
     writeFileSync(path, withoutOuterLinks(readFileSync(path, 'utf8')))
   }
-  for (const file of globSync('**/*.d.ts', { cwd: folder, exclude: ['**/template/**', '**/offline/images/**'] })) {
+  for (const file of globSync('**/*.d.ts', { cwd: folder })) {
+    if (isTemplate(file)) continue
     const path = join(folder, file)
     writeFileSync(path, withoutTypeScriptImports(readFileSync(path, 'utf8')))
   }

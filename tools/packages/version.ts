@@ -1,7 +1,7 @@
 /** `make -C tools version VERSION=X.Y.Z` writes, commits and tags a version. It pushes nothing. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, repository, runTool } from '@orderflow/cli'
+import { CliError, reportError, repository, runTool } from '@orderflow/cli'
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
@@ -58,7 +58,5 @@ async function requireReady(version: string, previous: string): Promise<void> {
 try {
   await main(process.argv[2] ?? '')
 } catch (error) {
-  if (!(error instanceof CliError)) throw error
-  console.error(`error: ${error.message}${error.nextStep ? `\nnext: ${error.nextStep}` : ''}`)
-  process.exitCode = 2
+  reportError(error)
 }

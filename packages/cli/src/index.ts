@@ -69,7 +69,7 @@ export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
-export { javaCommand, runTool } from './lib/run-tool.ts'
+export { javaCommand, npmInstall, runTool } from './lib/run-tool.ts'
 export {
   application,
   doesConsume,

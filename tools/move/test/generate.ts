@@ -121,7 +121,7 @@ async function resend(record: StoredRecord, edited?: Buffer): Promise<StoredReco
   const { entries } = await readDeadLetters(log)
   const entry = entries.find(({ origin }: { origin: { offset: string } }) => origin.offset === String(record.offset))
   const options = { trust: edited ? trust : { ...trust, requireTrusted: () => {} }, edited }
-  const publish = (mended: object) => publishMended(producer, mended)
+  const publish = (edited: object) => publishMended(producer, edited)
   for await (const { result, why } of resendEntries(log, publish, [entry], options)) {
     if (result !== 'resent') throw new Error(why)
   }

@@ -105,7 +105,7 @@ describe('an upgrade', () => {
     expect((await refusal(upgradeTo('2.0.0'))).message).to.match(/^“make test” failed: exit code 2$/)
   })
 
-  it('installs the newest version of the registry, or the version that it is asked for', async () => {
+  it('installs the newest version of the registry, or the requested version', async () => {
     const registry = await startRegistry()
     const specs = { '@orderflow/cli': '^1.0.0' }
     writeFileSync(join(application.folder, 'package.json'), JSON.stringify({ name: 'small', dependencies: specs }))

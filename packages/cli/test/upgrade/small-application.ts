@@ -27,7 +27,7 @@ export interface SmallApplication {
   commit: () => void
 }
 
-/** Creates a Git repository with two packages of version 1.0.0, and programs that stand for `./orderflow generate` and `make test`. */
+/** Creates a Git repository with two packages of version 1.0.0, and fakes of `./orderflow generate` and `make test`. */
 export function smallApplication(): SmallApplication {
   const folder = temporaryFolder()
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim()
