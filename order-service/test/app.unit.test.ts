@@ -439,7 +439,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect(Math.max(sidecar.calls.publish, sidecar.calls.transact)).to.be.at.most(2)
   })
 
-  it('stores a whole delivery of payments in one transaction, and reads new documents twice', async () => {
+  it('stores a whole delivery of payments in one transaction, and confirms by a second read that its documents are new', async () => {
     const payments = Array.from({ length: 20 }, () => approved(randomUUID(), 1, '2026-01-01T00:00:00Z'))
     await take(app, 'paymentevents', ...payments)
     expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })

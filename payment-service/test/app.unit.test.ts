@@ -91,7 +91,7 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(announced().map((text) => JSON.parse(text).CreationDate)).to.deep.equal([(await payments())[0]?.createdAt])
   })
 
-  it('stores and publishes a whole delivery at once, and reads new documents twice', async () => {
+  it('stores and publishes a whole delivery with one call each, and confirms by a second read that its documents are new', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
     expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })

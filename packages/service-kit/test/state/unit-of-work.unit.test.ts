@@ -39,7 +39,7 @@ for (const [type, call] of [
       expect(sidecar.documents.get('a')?.value).to.equal(2)
     })
 
-    it('shows an operation only the documents that it names', async () => {
+    it('lets an operation see only the documents that it names', async () => {
       for (const key of ['a', 'b', 'c']) sidecar.set(key, key)
       const seen = await change({
         key: 'a',
