@@ -98,7 +98,7 @@ export function movedManifest(
   const renamed = (name: string) => (versions[name] ? name : name.replace('@orderflow/', `@${application}/`))
   const dependencies = Object.entries(old.dependencies ?? {}).map(([name, version]) => [
     renamed(name),
-    versions[name] ?? version,
+    versions[renamed(name)] ?? version,
   ])
   return { ...old, name: renamed(old.name), dependencies: Object.fromEntries(dependencies) }
 }

@@ -101,11 +101,12 @@ describe('movedManifest', () => {
       exports: { './service': './src/service.ts' },
       dependencies: { '@orderflow/envelope-schema': '0.1.0', '@orderflow/service-kit': '0.1.0', pg: '^8.0.0' },
     }
-    expect(movedManifest(old, 'acme', { '@orderflow/service-kit': 'file:../vendor/kit.tgz' })).to.deep.equal({
+    const versions = { '@orderflow/service-kit': 'file:../vendor/kit.tgz', '@acme/envelope-schema': '0.3.0' }
+    expect(movedManifest(old, 'acme', versions)).to.deep.equal({
       name: '@acme/order-service',
       exports: { './service': './src/service.ts' },
       dependencies: {
-        '@acme/envelope-schema': '0.1.0',
+        '@acme/envelope-schema': '0.3.0',
         '@orderflow/service-kit': 'file:../vendor/kit.tgz',
         pg: '^8.0.0',
       },
