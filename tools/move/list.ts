@@ -1,5 +1,4 @@
-import { CliError } from '@orderflow/cli'
-import { runMain } from './run-main.ts'
+import { CliError, reportError } from '@orderflow/cli'
 
 /** Runs `make -C tools move-list URL=...`. Prints all items of a list, one on each line, sorted. */
 async function main({ URL: address = '', API_KEY }: NodeJS.ProcessEnv): Promise<void> {
@@ -36,4 +35,4 @@ async function main({ URL: address = '', API_KEY }: NodeJS.ProcessEnv): Promise<
   for (const line of lines.toSorted()) console.log(line)
 }
 
-await runMain(() => main(process.env))
+await main(process.env).catch(reportError)

@@ -1,10 +1,66 @@
 import { CliError, eventually, groupMembers, poll, withAdmin, withRetries } from '@orderflow/cli'
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
 import { openLog } from '@orderflow/service-kit/operations'
+import { OperationError } from '@orderflow/service-kit/terminal'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
 import { Producer } from '@platformatic/kafka'
 import type { TargetLog } from './copy.ts'
 import type { Offsets } from './offsets.ts'
+import type { Side } from './settings.ts'
+
+/** The longest time until a Kafka that has just started accepts connections. */
+const startMs = 3_000
+
+/**
+ * Returns the topics of a log.
+ * @throws {CliError} `settings` if Kafka refuses the user, `unreachable` if it does not answer
+ */
+export async function requireTopics({ kafka, file }: Side): Promise<string[]> {
+  const { bootstrapBrokers, sasl } = kafka
+  const where = `Kafka at ${bootstrapBrokers}`
+  let failure = 'it does not answer'
+  const listed = await poll(
+    () =>
+      withAdmin(kafka, (admin) => admin.listTopics()).catch((cause: Error) => {
+        const [refusal] = protocolErrors(cause)
+        if (refusal) {
+          throw new CliError('settings', `${where} refuses user ${sasl?.username}: ${refusal}`, {
+            nextStep: `correct the user, the password and the mechanism in ${file}`,
+            cause,
+          })
+        }
+        failure = rootMessage(cause)
+        return undefined
+      }),
+    { timeoutMs: startMs, everyMs: 500 },
+  )
+  if (listed) return listed
+  throw new CliError('unreachable', `${where} is not reachable: ${failure}`, {
+    nextStep: `start this Kafka, or correct its address and certificate in ${file}`,
+  })
+}
+
+/** Returns the message of the root cause, because the client wraps errors in other errors. */
+function rootMessage(error: Error & { errors?: Error[] }): string {
+  const inner = error.errors?.[0] ?? error.cause
+  return inner instanceof Error ? rootMessage(inner) : error.message
+}
+
+/** Returns the error to report after a failure of Kafka during the move. Returns other errors unchanged. */
+export function moveError(error: unknown): unknown {
+  const { code } = error as { code?: unknown }
+  if (!(error instanceof OperationError) && !String(code).startsWith('PLT_KFK')) return error
+  const nextStep = 'run the command again: it continues after the last written record'
+  const message = `a Kafka failed during the move: ${rootMessage(error as Error)}`
+  return denialIn(error) ?? new CliError('unreachable', message, { nextStep, cause: error })
+}
+
+function denialIn(cause: unknown): CliError | undefined {
+  const name = protocolErrors(cause).find((each) => each.endsWith('AUTHORIZATION_FAILED'))
+  if (!name) return undefined
+  const nextStep = 'use a user that may read, write and alter all topics and groups (docs/from-0.1.md)'
+  return new CliError('denied', `Kafka denies a request of the move: ${name}`, { nextStep, cause })
+}
 
 export function openTarget(kafka: KafkaConnection): TargetLog & { close(): Promise<void> } {
   const log = openLog(kafka)
@@ -93,9 +149,11 @@ export async function requireStopped(
   for (const group of groups) {
     const isEmpty = async () => (await membersOf(kafka, group)).size === 0
     if (await isEmpty()) continue
-    tell(`${group}: waiting until it leaves the Kafka of ${folder}, at most ${sessionMs / 1_000} seconds`)
+    tell(`${group}: waiting until it leaves Kafka at ${kafka.bootstrapBrokers}, at most ${sessionMs / 1_000} seconds`)
     if (await poll(isEmpty, { timeoutMs: sessionMs })) continue
-    throw new CliError('still-running', `${group} runs in ${folder}`, { nextStep: `run make down in ${folder}` })
+    throw new CliError('still-running', `${group} still uses Kafka at ${kafka.bootstrapBrokers}`, {
+      nextStep: `run make down in ${folder}, or stop the service on its platform`,
+    })
   }
 }
 
@@ -103,7 +161,7 @@ function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> 
   return withRetries('Kafka', () =>
     groupMembers(kafka, [group]).catch((error: unknown) => {
       if (protocolErrors(error).includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
-      throw error
+      throw denialIn(error) ?? error
     }),
   )
 }

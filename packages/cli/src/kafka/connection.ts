@@ -64,7 +64,13 @@ export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {
 }
 
 function authentication(env: NodeJS.ProcessEnv) {
-  if (env.Stream__AuthType !== 'password') return { AuthType: 'none' } as const
+  const { Stream__AuthType: AuthType = 'none' } = env
+  if (AuthType === 'none' || AuthType === '') return { AuthType: 'none' } as const
+  if (AuthType !== 'password') {
+    throw new CliError('usage', `Stream__AuthType: ${AuthType} is not supported`, {
+      nextStep: 'set it to none or password',
+    })
+  }
   const SaslMechanism = env.Stream__SaslMechanism || 'PLAINTEXT'
   if (!isSaslMechanism(SaslMechanism)) {
     throw new CliError('usage', `Stream__SaslMechanism: ${SaslMechanism} is not supported`, {

@@ -26,5 +26,6 @@ describe('kafkaConnection', () => {
     expect(() => kafkaConnection({})).to.throw('Stream__Brokers is missing')
     expect(() => kafkaConnection({ ...secured, Stream__SaslPassword: '' })).to.throw('Stream__SaslPassword is missing')
     expect(() => kafkaConnection({ ...secured, Stream__SaslMechanism: 'PLAIN' })).to.throw('PLAIN is not supported')
+    expect(() => kafkaConnection({ ...secured, Stream__AuthType: 'oidc' })).to.throw('oidc is not supported')
   })
 })
