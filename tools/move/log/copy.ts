@@ -31,7 +31,6 @@ export interface CopyOptions {
  * during the move.
  */
 const maxBatchBytes = 128 * 1024
-const maxBatchRecords = 500
 
 /**
  * Copies a topic, partition by partition. A record keeps its partition, its time and its rank. So the number of records in a partition of the new log
@@ -100,7 +99,7 @@ async function copyPartition(
       rank += 1n
       if (rank > end) {
         const size = sizeOf(translated)
-        if (batch.length === maxBatchRecords || bytes + size > maxBatchBytes) await flush()
+        if (bytes + size > maxBatchBytes) await flush()
         batch.push(translated)
         bytes += size
         continue

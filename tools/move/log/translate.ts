@@ -87,7 +87,7 @@ export function createTranslator({ offsets, at, sign }: TranslatorOptions): Tran
     const failed = await failedRecord(record, position)
     const moved = failed && (await event(failed))
     const isCut = headerOf(record, deadLetterHeaders.cut) !== undefined
-    const envelope = isCut ? undefined : envelopeIn(record.value)
+    const envelope = envelopeIn(record.value)
     const value = envelope ? withIds(record.value, envelope, origin) : record.value
     const id = moved ? recordId(moved) : deletedId(position)
     failures.set(positionText(position), id)

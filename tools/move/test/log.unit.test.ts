@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { repository } from '@orderflow/cli'
 import { parseEnvelope, recordId } from '@orderflow/envelope'
 import {
   deadLetterHeaders,
@@ -6,6 +7,7 @@ import {
   type LogRecord,
   originOf,
   positionText,
+  type RecordPosition,
   replayedFrom,
 } from '@orderflow/service-kit/log'
 import {
@@ -19,6 +21,7 @@ import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import { type Counts, copyTopic } from '../log/copy.ts'
 import { Offsets } from '../log/offsets.ts'
+import { signerOf } from '../log/sign.ts'
 import { createTranslator, type TranslatorOptions } from '../log/translate.ts'
 import { fixture, MemoryLog, oldLog } from './memory-log.ts'
 
@@ -193,6 +196,35 @@ describe('copyTopic', () => {
     expect(counts[0]?.changes.signature).to.equal(1)
   })
 
+  it('signs the event in a dead letter, like its record', async () => {
+    const signer = createSigner(['a-new-key'])
+    const { to } = await copy(new MemoryLog(), (_event, _old, value) => signer.sign(value))
+    const signatures: string[] = []
+    // The old log has deleted the record of the first dead letter.
+    for (const entry of (await readDeadLetters(to)).entries.slice(1)) {
+      const { position, deadLetterPosition } = newestAttempt(entry)
+      const [event, deadLetter] = [await to.at(position), await to.at(deadLetterPosition)]
+      const signature = event && headerOf(event, signatureHeader)
+      if (signature === undefined) continue
+      expect(headerOf(deadLetter as LogRecord, signatureHeader)).to.equal(signature)
+      signatures.push(signature)
+    }
+    expect(signatures).to.have.length(5)
+  })
+
+  it('keeps failures apart from other records that were written to their positions later', async () => {
+    const index = old.records.findIndex((record) => record.topic === topic && record.offset === 18n)
+    const [replaced] = old.records.splice(index, 1, { ...(old.records[index] as LogRecord), value: Buffer.from('{}') })
+    const { to } = await copy().finally(() => old.records.splice(index, 1, replaced as LogRecord))
+    const { entries, others } = await readDeadLetters(to)
+    const entry = entries.find(({ app, attempts }) => app === 'order-service' && attempts.length === 2)
+    expect([others, entry?.attempts[0]?.replayed?.ofRecord]).to.deep.equal([0, entry?.attempts[0]?.record])
+    expect(entry?.record).not.to.equal(idOf(await to.at(entry?.origin as RecordPosition)))
+    const deadLetters = await Promise.all(entry?.attempts.map((attempt) => to.at(attempt.deadLetterPosition)) ?? [])
+    const ids = deadLetters.map((record) => headerOf(record as LogRecord, deadLetterHeaders.id))
+    expect(ids).to.deep.equal([entry?.id, entry?.id])
+  })
+
   it('writes each record once if runs are interrupted before or after a write', async () => {
     const { to: whole } = await copy()
     const to = new MemoryLog()
@@ -202,7 +234,7 @@ describe('copyTopic', () => {
       if (runs % 2 === 0) await append(topic, partition, records.slice(0, 1))
       throw new Error('interrupted')
     }
-    for (let isDone = false; !isDone; runs += 1) {
+    for (let isDone = false; !isDone && runs < 100; runs += 1) {
       isDone = await copy(to).then(
         () => true,
         () => false,
@@ -226,6 +258,29 @@ describe('copyTopic', () => {
     expect(eventsOf(to).at(-1)?.key?.toString()).to.equal('late')
   })
 
+  it('writes batches below the smallest limit of Kafka, except for a larger record', async () => {
+    const [from, to] = [new MemoryLog(), new MemoryLog()]
+    const sizes = [60, 60, 60, 200, 1].map((kilobytes) => kilobytes * 1024)
+    const records = sizes.map((size) => ({
+      key: undefined,
+      value: Buffer.alloc(size),
+      headers: [],
+      timestamp: 1,
+      changes: [],
+    }))
+    await from.append(topic, partition, records)
+    const batches: number[][] = []
+    const append = to.append.bind(to)
+    to.append = async (topic, partition, records) => {
+      batches.push(records.map(({ value }) => value.length / 1024))
+      await append(topic, partition, records)
+    }
+    const offsets = new Offsets()
+    const translate = async (record: LogRecord) => ({ ...record, changes: [] })
+    await copyTopic(topic, { from, to, offsets, translate, onProgress: () => {} })
+    expect(batches).to.deep.equal([[60, 60], [60], [200], [1]])
+  })
+
   it('refuses a new log with other records, and a new log that changes times', async () => {
     const other = new MemoryLog()
     const record = { key: undefined, value: Buffer.from('{}'), headers: [], timestamp: 1, changes: [] }
@@ -238,6 +293,12 @@ describe('copyTopic', () => {
     expect(await failureOf(longer)).to.equal(
       'the new log has other records: orderevents/2 has 13 records, and the old log has 12',
     )
+    const changes: Partial<LogRecord>[] = [{ key: Buffer.from('x') }, { value: Buffer.from('{}') }, { headers: [] }]
+    for (const change of changes) {
+      const { to: changed } = await copy()
+      changed.records.splice(11, 1, { ...(changed.records[11] as LogRecord), ...change })
+      expect(await failureOf(changed)).to.match(/orderevents\/2\/11 differs/)
+    }
     const stamping = new MemoryLog()
     const append = stamping.append.bind(stamping)
     stamping.append = (topic, partition, records) =>
@@ -261,6 +322,43 @@ const failureOf = (to: MemoryLog) =>
     () => 'none',
     ({ message }: Error) => message,
   )
+
+describe('signerOf', () => {
+  const service = { id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', name: 'order-service' }
+  const outside = { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'legacy' }
+  const since = 1_000
+  const keys = (...signingKeys: string[]) => ({ signingKeys, signedSince: since })
+
+  /** Returns the name of the key with which an event is signed in the new log; undefined if its headers stay unchanged. */
+  function keyFor(
+    from: string[],
+    to: string[],
+    signature: string | undefined,
+    { app = service, appendedAt = since } = {},
+  ) {
+    const value = Buffer.from('{}')
+    const text = signature === undefined ? undefined : createSigner([signature]).sign(value)
+    const headers: LogRecord['headers'] = text === undefined ? [] : [[Buffer.from(signatureHeader), Buffer.from(text)]]
+    const record = { ...(oldEvents[0] as LogRecord), value, headers, appendedAt }
+    const signed = signerOf(keys(...from), keys(...to), repository)?.({ AppId: app.id } as never, record, value)
+    return to.find((key) => signed !== undefined && createSigner([key]).isBy(value, signed))
+  }
+
+  it('signs events that version 0.1.0 accepted', () => {
+    expect(keyFor(['old'], ['new'], 'old')).to.equal('new')
+    expect(keyFor(['newer', 'old'], ['new'], 'old')).to.equal('new')
+    expect(keyFor([], ['new'], undefined)).to.equal('new')
+    expect(keyFor(['old'], ['new'], undefined, { appendedAt: since - 1 })).to.equal('new')
+  })
+
+  it('keeps the headers of events that version 0.1.0 rejected, of outside events, and of events with a valid signature', () => {
+    expect(keyFor(['old'], ['new'], 'stolen')).to.equal(undefined)
+    expect(keyFor(['old'], ['new'], undefined)).to.equal(undefined)
+    expect(keyFor([], ['new'], undefined, { app: outside })).to.equal(undefined)
+    expect(keyFor(['old'], ['new', 'old'], 'old')).to.equal(undefined)
+    expect(keyFor(['old'], [], 'old')).to.equal(undefined)
+  })
+})
 
 describe('Offsets', () => {
   it('counts the records before an offset, also at offsets without a record', () => {
