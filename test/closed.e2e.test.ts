@@ -23,7 +23,7 @@ describe('a closed stack', () => {
   let signIn: SignIn
   let stack: StartedCheckout
   before(async () => {
-    checkout = await localCheckout()
+    checkout = await localCheckout('closed')
     const ports = Object.values(checkout.ports.services).map(({ http }) => http)
     signIn = await startSignIn({
       client: pageClient(

@@ -15,7 +15,7 @@ const tested = await testedServices()
 describe('the system as processes of one machine', () => {
   let checkout: LocalCheckout
   before(async () => {
-    checkout = await localCheckout()
+    checkout = await localCheckout('local')
   })
   after(async () => {
     await checkout?.remove()

@@ -18,7 +18,7 @@ describe('the system as processes of one machine with PostgreSQL', () => {
   let stack: StartedCheckout
   let warm: ReturnType<typeof startOperator>
   before(async () => {
-    checkout = await localCheckout()
+    checkout = await localCheckout('system-postgresql')
     stack = await checkout.start('STORE=postgresql')
     warm = startOperator(stack, checkout.ports)
   })

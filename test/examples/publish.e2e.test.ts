@@ -43,7 +43,7 @@ describe('each example of a publisher', () => {
     let checkout: LocalCheckout
     let stack: StartedCheckout
     before(async () => {
-      checkout = await localCheckout()
+      checkout = await localCheckout('examples-stack')
       stack = await checkout.start()
     })
     after(() => checkout?.remove())

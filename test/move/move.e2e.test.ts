@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { cacheFolder, eventually, processState, recordedNames, repository, signalGroup } from '@orderflow/cli'
 import { expect } from 'chai'
 import { freeOffset } from '../support/free-offset.ts'
+import { keepLogs } from '../support/keep-logs.ts'
 
 interface Order {
   id: string
@@ -58,6 +59,7 @@ describe('a move from version 0.1.0 to an application', () => {
   after(async () => {
     await acme('down').catch(() => {})
     await old?.('down').catch(() => {})
+    for (const folder of [from, to]) keepLogs(folder, `move-${basename(folder)}`)
     await run(repository, 'git', ['worktree', 'remove', '--force', from]).catch(() => {})
     rmSync(parent, { recursive: true, force: true })
   })

@@ -39,7 +39,7 @@ describe('tracing in a stack with `make observe`', () => {
   let told: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'traces-'))
-    checkout = await localCheckout()
+    checkout = await localCheckout('traces')
     stack = await checkout.start()
     // The short delay makes services export spans soon.
     told = succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))

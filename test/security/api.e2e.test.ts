@@ -21,7 +21,7 @@ for (const closed of [false, true]) {
     let folder: string
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'schemathesis-'))
-      checkout = await localCheckout()
+      checkout = await localCheckout(closed ? 'api-closed' : 'api')
       stack = await checkout.start(...(closed ? ['Auth__Mode=closed'] : []))
     })
     after(async () => {

@@ -12,7 +12,7 @@ describe('personal data', () => {
   let stack: StartedCheckout
   let warm: ReturnType<typeof startOperator>
   before(async () => {
-    checkout = await localCheckout()
+    checkout = await localCheckout('personal-data')
     stack = await checkout.start()
     warm = startOperator(stack, checkout.ports)
   })

@@ -15,6 +15,7 @@ import { claimFolder, localKafka, repository } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
+import { keepLogs } from '../support/keep-logs.ts'
 
 const next = '99.0.0'
 const packages = join(repository, 'dist/packages')
@@ -36,6 +37,7 @@ describe('./orderflow upgrade', function () {
     isOver = true
     await load?.end()
     await run('./orderflow', 'down')
+    keepLogs(folder, 'upgrade')
     rmSync(temporary, { recursive: true, force: true })
   })
 

@@ -4,6 +4,7 @@ import { localPorts, processState, readProcessTable, recordedNames } from '@orde
 import type { Ended } from '@orderflow/test-kit/stacks'
 import type { OperatedStack } from '../../specs/commands.ts'
 import { freeOffset } from '../free-offset.ts'
+import { keepLogs } from '../keep-logs.ts'
 import { copyRepository } from './repository-copy.ts'
 
 /** A checkout whose `make up` starts processes with their own ports and data. */
@@ -21,7 +22,8 @@ export interface StartedCheckout extends LocalStack, OperatedStack {
   up: Ended
 }
 
-export async function localCheckout(): Promise<LocalCheckout> {
+/** @param suite the name of the suite, whose folder gets the logs */
+export async function localCheckout(suite: string): Promise<LocalCheckout> {
   const copy = copyRepository()
   const env = { STACK: 'local', PORT_OFFSET: String(await freeOffset()) }
   const ports = localPorts(env)
@@ -56,6 +58,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
     },
     async remove() {
       await make('down')
+      keepLogs(copy.folder, suite)
       copy.remove()
     },
   }

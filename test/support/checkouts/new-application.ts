@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { claimFolder, repository } from '@orderflow/cli'
 import type { Ended } from '@orderflow/test-kit/stacks'
+import { keepLogs } from '../keep-logs.ts'
 import { editorOf, type FileEditor } from './repository-copy.ts'
 
 /** A new application outside of this repository. Paths are relative to its folder. */
@@ -40,6 +41,7 @@ export async function newApplication(name: string, create: (folder: string) => s
     ...{ folder, offset: portOffset, run },
     async remove() {
       await run('make', ['down'])
+      keepLogs(folder, name)
       rmSync(parent, { recursive: true })
     },
   }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { claimFolder, eventually, repository } from '@orderflow/cli'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { checkoutOfRepository } from '../checkouts/checkout.ts'
 import type { FileEditor, RepositoryCopy } from '../checkouts/repository-copy.ts'
 import { freeOffset } from '../free-offset.ts'
+import { keepLogs } from '../keep-logs.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
 /** The folder in which tests follow the steps of a document. */
@@ -33,6 +34,7 @@ export function followDocument(path: string): () => Reader {
     const offset = await freeOffset()
     const remove = async () => {
       await copy.run('make', ['down'])
+      keepLogs(copy.folder, basename(path, '.md'))
       copy.remove()
     }
     return { copy: { ...copy, remove }, offset, env: { PORT_OFFSET: String(offset) } }
