@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
@@ -29,9 +29,9 @@ export async function startStoreSidecar(
   // An earlier run may have used another store.
   rmSync(resources, { recursive: true, force: true })
   mkdirSync(resources, { recursive: true })
-  for (const file of [`${store}/statestore.yaml`, 'secretstore.yaml']) {
-    copyFileSync(join(repository, 'components', file), join(resources, file.replace('/', '-')))
-  }
+  const components = join(repository, 'components')
+  cpSync(join(components, store), resources, { recursive: true })
+  copyFileSync(join(components, 'secretstore.yaml'), join(resources, 'secretstore.yaml'))
   const ports = await freeServicePorts()
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')

@@ -9,11 +9,13 @@ import {
 } from '@bufbuild/protobuf'
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
+import { checkingStatement, type Statement, savingStatement, unknownTable } from './save-documents.ts'
 import {
   isRefusal,
   readyTimeoutMs,
+  remembered,
   reportsFullDisk,
   reportsTooLarge,
   type Sidecar,
@@ -41,6 +43,9 @@ const channelOptions = {
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
 }
+
+// Dapr returns the duration of a binding call as a header. In `650µs`, the character µ is invalid, so grpc-js would print an error for each fast call.
+setLogVerbosity(logVerbosity.NONE)
 
 /**
  * Creates a client of Dapr's gRPC API from the protocol files of Dapr's SDK. The SDK's own client loses partition keys, and reports keys as absent if
@@ -93,8 +98,15 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     }
     return span.child(`${service}/${method}`, { kind: 'client', attributes, links })
   }
-  const { bulkPublishEventAlpha1, getBulkState, getState, saveState, executeStateTransaction, getMetadata } =
-    daprProto.Dapr.method
+  const {
+    bulkPublishEventAlpha1,
+    executeStateTransaction,
+    getBulkState,
+    getMetadata,
+    getState,
+    invokeBinding,
+    saveState,
+  } = daprProto.Dapr.method
 
   async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
     const request = { storeName: state.Store, keys, parallelism: readParallelism }
@@ -106,6 +118,24 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     }
     return found
   }
+
+  const components = async () => (await call('read metadata', getMetadata, {})).registeredComponents
+
+  /** The component of components/postgresql/statestore-save.yaml. */
+  const savingComponent = `${state.Store}-save`
+
+  async function execute(what: string, { sql, params }: Statement): Promise<number> {
+    const request = { name: savingComponent, operation: 'exec', metadata: { sql, params } }
+    const { metadata } = await call(what, invokeBinding, request)
+    return Number(metadata['rows-affected'])
+  }
+
+  /** Returns true if the sidecar has the component that saves a batch with one statement. Fails if Dapr's table is unknown to this statement. */
+  const savesInOneCall = remembered(async () => {
+    if (!(await components()).some(({ name }) => name === savingComponent)) return false
+    await execute('check the store', checkingStatement)
+    return true
+  })
 
   const pubsubs = stream.PubSub.split(',')
   /** The index of the component that publishes events. After a failure, the next component is used (docs/adr/0012). */
@@ -146,25 +176,28 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     },
 
     async save(writes) {
-      await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
+      if (!(await savesInOneCall())) {
+        await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
+        return
+      }
+      const saved = await execute('save state', savingStatement(writes))
+      if (saved === writes.length) return
+      throw new SidecarError(
+        'save state',
+        `other writers changed ${writes.length - saved} of the documents`,
+        'conflict',
+      )
     },
 
     async storeType() {
-      const { registeredComponents } = await call('read metadata', getMetadata, {})
-      const store = registeredComponents.find(({ name }) => name === state.Store)
+      const store = (await components()).find(({ name }) => name === state.Store)
       if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
       return store.type
     },
 
     async missing() {
-      const asked = state.Store ? read(['readiness'], readyTimeoutMs) : undefined
-      const [fault, store] = await Promise.all([
-        sidecarFault(sidecar),
-        asked?.then(
-          () => undefined,
-          () => 'does not answer',
-        ),
-      ])
+      const asked = state.Store ? read(['readiness'], readyTimeoutMs).then(savesInOneCall) : undefined
+      const [fault, store] = await Promise.all([sidecarFault(sidecar), asked?.then(() => undefined, storeFaultOf)])
       return { ...(fault && { sidecar: fault }), ...(store && { store }) }
     },
   }
@@ -186,6 +219,10 @@ function stateItemOf({ key, value, guard }: Write) {
   }
 }
 
+function storeFaultOf(error: Error): string {
+  return unknownTable.exec(error.message)?.[0] ?? 'does not answer'
+}
+
 /** Returns a view of the same bytes, because copying them would cause much garbage collection. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
@@ -200,6 +237,9 @@ function parse(key: string, data: Uint8Array): unknown {
   }
 }
 
+/** Matches PostgreSQL's errors about data and about its limits (https://www.postgresql.org/docs/current/errcodes-appendix.html, classes 22 and 54). */
+const unsuitableData = /\(SQLSTATE (22|54)/
+
 /**
  * Returns the kind of a failure. Dapr reports a conflict as INTERNAL (13) in a transaction, and as ABORTED (10) otherwise. INVALID_ARGUMENT may mean
  * that a component is not loaded (pkg/api/errors). RESOURCE_EXHAUSTED means either a message that is too large or a temporary quota, and only the
@@ -210,7 +250,7 @@ function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
   // The error's code does not matter: the same write succeeds when the disk has space again.
   if (reportsFullDisk(details)) return 'unavailable'
-  if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
+  if (code === status.INVALID_ARGUMENT || reportsTooLarge(details) || unsuitableData.test(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
   return raced ? 'conflict' : 'unavailable'
 }

@@ -5,7 +5,7 @@ import {
   addMissingInBulk,
   isConflict,
   isRefusal,
-  readEach,
+  remembered,
   type Sidecar,
   SidecarError,
   type StoredDocument,
@@ -47,31 +47,24 @@ const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ 
 
 const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
-const strategies: Record<string, typeof createIndependent> = {
+type Strategy = (sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch) => UnitOfWork
+
+const strategies: Record<string, Strategy> = {
   'state.sqlite': createTransactional,
-  'state.postgresql': createIndependent,
+  'state.postgresql': (sidecar, lists, watch) => createIndependent(sidecar, lists, watch, { writesFirst: true }),
   'state.mongodb': createIndependent,
 }
 
 /** Creates the unit of work with the strategy for the store's type. It refuses untested types, which may lose acknowledged writes. */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  // The promise is stored, so that concurrent operations share one call and one strategy.
-  let strategy: Promise<UnitOfWork> | undefined
-
-  async function choose(): Promise<UnitOfWork> {
+  // Concurrent operations share one strategy.
+  const strategy = remembered(async () => {
     const type = await sidecar.storeType()
     const create = strategies[type]
     if (!create) throw new SidecarError('write state', unsuitable(type))
     return create(sidecar, lists, watch)
-  }
-
-  return async <R>(work: Work<R>) => {
-    strategy ??= choose().catch((error: unknown) => {
-      strategy = undefined
-      throw error
-    })
-    return (await strategy)(work)
-  }
+  })
+  return async <R>(work: Work<R>) => (await strategy())(work)
 }
 
 /** Returns the reason why a store type is unsuitable; undefined for a suitable type. */
@@ -167,9 +160,17 @@ type Results = Map<Work<unknown>, Settled<unknown>>
 /**
  * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
  * documents, each with its own guard (docs/adr/0017).
+ * @param options.writesFirst true if batches may treat their documents as absent without reading them. If a document exists, its guard fails, and its
+ * operation runs again with a read. While most documents exist, batches read first.
  */
-export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
+export function createIndependent(
+  sidecar: Sidecar,
+  lists: ArrivalLists,
+  watch?: QueueWatch,
+  { writesFirst } = { writesFirst: false },
+): UnitOfWork {
   const backoffMs = sidecar.writeIntervalMs / 2
+  let mostExist = !writesFirst
   let listed: Promise<unknown> = Promise.resolve()
   /** Runs drafts of the list in sequence, because each draft continues the chunk of the previous draft. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
@@ -183,22 +184,25 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
     works: Work<unknown>[],
     results: Results,
     attempt: number,
-  ): Promise<{ writes: Write[]; error: unknown }> {
+  ): Promise<{ writes: Write[]; existing: number; error: unknown }> {
     const list = lists(spacesOf(works))
+    const isRead = attempt > 1 || mostExist
+    const asked = isRead ? works.flatMap(keysOf) : []
     const watched = list.watched()
-    const asked = works.flatMap(keysOf)
-    const read = await sidecar.read([...new Set([...watched.keys, ...asked])])
+    const keys = [...new Set([...watched.keys, ...asked])]
+    const read = keys.length > 0 ? await sidecar.read(keys) : new Map<string, StoredDocument>()
     if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)
     return alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
-      const decided = await decideAll(works, read, list, sidecar)
+      const decided = await decideAll(works, read, list, sidecar, { isRead })
       for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
       // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
       const error = await save(decided.draft.writes())
       if (error) list.leave()
       else decided.draft.stored()
-      return { writes: decided.writes, error }
+      const existing = works.filter(({ key }) => read.has(key)).length
+      return { writes: decided.writes, existing, error }
     })
   }
 
@@ -214,26 +218,28 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
     return new Set(missing.map(({ key }) => key))
   }
 
-  async function settle(works: Work<unknown>[], results: Results): Promise<void> {
+  /** Returns the number of documents that already existed. */
+  async function settle(works: Work<unknown>[], results: Results): Promise<number> {
     let open = works
+    let existing = 0
     for (let attempt = 1; ; attempt += 1) {
       const decided = await decide(open, results, attempt)
+      existing += decided.existing
       const error = decided.error ?? (await save(decided.writes))
-      if (!error) return
+      if (!error) return existing
       if (!decided.error) {
         const missing = await missingOf(decided.writes)
         // Repeats each operation that wrote or read a document whose write failed.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
-      if (open.length === 0) return
+      if (open.length === 0) return existing
       if (isRefusal(error) && open.length > 1) {
         const half = Math.ceil(open.length / 2)
-        await settle(open.slice(0, half), results)
-        return settle(open.slice(half), results)
+        return existing + (await settle(open.slice(0, half), results)) + (await settle(open.slice(half), results))
       }
       if (isRefusal(error) || attempt === maxAttempts) {
         for (const work of open) results.set(work, { ok: false, error })
-        return
+        return existing
       }
       await delay(Math.random() * backoffMs * attempt)
     }
@@ -241,7 +247,8 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
 
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
     const results: Results = new Map()
-    await settle(works, results)
+    const existing = await settle(works, results)
+    mostExist = !writesFirst || existing > works.length / 2
     return works.map((work) => results.get(work) as Settled<unknown>)
   }
 
@@ -270,19 +277,22 @@ export interface Decided {
  * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So each of its missing keys is read with
  * a separate call. If one of these documents exists, all operations run again. New documents need no second read, because the guard of the write
  * confirms that they were absent.
+ * @param options.isRead false if there was no bulk read, so missing documents are first read in bulk
  */
 async function decideAll(
   works: Work<unknown>[],
   read: Map<string, StoredDocument>,
   list: Pick<BatchLists, 'draft'>,
   sidecar: Sidecar,
+  { isRead } = { isRead: true },
 ): Promise<Decided> {
   for (const asked = new Set<string>(); ; ) {
     const draft = list.draft()
     const stage = createStage(read, draft)
     const results = works.map((work) => stage.run(work))
     const open = [...stage.unsure].filter((key) => !asked.has(key))
-    const found = await readEach(sidecar, open)
+    const found = isRead || open.length === 0 ? new Map<string, StoredDocument>() : await sidecar.read(open)
+    await addMissing(sidecar, found, open)
     if (found.size === 0) return { results, writes: stage.writes(), draft }
     for (const key of open) asked.add(key)
     for (const [key, document] of found) read.set(key, document)

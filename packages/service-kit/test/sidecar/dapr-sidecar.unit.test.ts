@@ -11,14 +11,24 @@ import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { createSidecar } from '../../src/sidecar/dapr-sidecar.ts'
-import type { Sidecar, SidecarError } from '../../src/sidecar/sidecar.ts'
+import type { Sidecar, SidecarError, Write } from '../../src/sidecar/sidecar.ts'
 import { newTraceId, within } from '../../src/telemetry/context.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 
 type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>
 type Handler = (request: unknown) => unknown
-const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata } =
-  daprProto.Dapr.method
+type InvokeBindingRequest = MessageShape<typeof daprProto.Dapr.method.invokeBinding.input>
+const {
+  getState,
+  getBulkState,
+  bulkPublishEventAlpha1,
+  saveState,
+  executeStateTransaction,
+  getMetadata,
+  invokeBinding,
+} = daprProto.Dapr.method
+
+const statestore = { name: 'statestore', type: 'state.sqlite' }
 
 /** These tests serve Dapr's protocol with given answers, including errors that a real sidecar returns only in an outage. */
 describe('createSidecar', () => {
@@ -26,10 +36,19 @@ describe('createSidecar', () => {
   let traceparent: unknown
   let token: unknown
   let server: Server
+  let port: number
   let sidecar: Sidecar
   before(async () => {
     server = new Server()
-    const methods = [getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata]
+    const methods = [
+      getState,
+      getBulkState,
+      bulkPublishEventAlpha1,
+      saveState,
+      executeStateTransaction,
+      getMetadata,
+      invokeBinding,
+    ]
     for (const { name, input, output } of methods) {
       const definition = {
         path: `/dapr.proto.runtime.v1.Dapr/${name}`,
@@ -57,16 +76,19 @@ describe('createSidecar', () => {
         },
       } as never)
     }
-    const port = await new Promise<number>((resolve, reject) => {
+    port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
       )
     })
+  })
+  beforeEach(() => {
     sidecar = createSidecar({
       Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
       Stream: { PubSub: 'pubsub,pubsub-1' },
       State: { Store: 'statestore' },
     })
+    handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
   })
   after(() => server.forceShutdown())
 
@@ -170,9 +192,66 @@ describe('createSidecar', () => {
     ])
   })
 
+  describe('with the component statestore-save', () => {
+    const calls: [sql: string | undefined, params: unknown][] = []
+    let answer: () => unknown
+    beforeEach(() => {
+      calls.length = 0
+      answer = () => ({ metadata: { 'rows-affected': '2' } })
+      handlers.GetMetadata = () => ({ registeredComponents: [statestore, { name: 'statestore-save' }] })
+      handlers.InvokeBinding = (request) => {
+        const { name, operation, metadata } = request as InvokeBindingRequest
+        expect([name, operation]).to.deep.equal(['statestore-save', 'exec'])
+        calls.push([metadata.sql, JSON.parse(metadata.params ?? '')])
+        return answer()
+      }
+    })
+    const writes: Write[] = [
+      { key: 'a', value: '1', guard: { etag: '7' } },
+      { key: 'b', value: '2', guard: 'absent' },
+      { key: 'c', value: '3' },
+    ]
+
+    it('saves all documents with one statement, after one check of the table', async () => {
+      answer = () => ({ metadata: { 'rows-affected': '3' } })
+      await Promise.all([sidecar.save(writes), sidecar.save(writes)])
+      const saved = [
+        'SELECT FROM save_documents($1, $2, $3)',
+        [
+          ['a', 'b', 'c'],
+          ['1', '2', '3'],
+          ['7', 'absent', ''],
+        ],
+      ]
+      expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved, saved])
+    })
+
+    it('reports a lost race if the statement saved fewer documents', async () => {
+      expect(await failure(sidecar.save(writes))).to.equal('SidecarError conflict')
+    })
+
+    it('refuses documents that PostgreSQL cannot store, because further attempts would fail, too', async () => {
+      await sidecar.missing()
+      answer = () => {
+        throw grpcError(status.INTERNAL, 'ERROR: invalid byte sequence for encoding "UTF8": 0x00 (SQLSTATE 22021)')
+      }
+      expect(await failure(sidecar.save(writes))).to.equal('SidecarError refused')
+    })
+
+    it('saves nothing in an unknown table, and is not ready', async () => {
+      handlers.GetBulkState = () => ({ items: [] })
+      answer = () => {
+        throw grpcError(status.INTERNAL, 'ERROR: unknown version of the table state: it has a column (SQLSTATE P0001)')
+      }
+      expect(await failure(sidecar.save(writes))).to.equal('SidecarError unavailable')
+      expect(await sidecar.missing()).to.include({ store: 'unknown version of the table state: it has a column' })
+      expect(calls.map(([sql]) => sql)).to.deep.equal(['SELECT check_state_table()', 'SELECT check_state_table()'])
+    })
+  })
+
   it('returns the type of the store, and fails for an unknown component', async () => {
     const other = { name: 'env-secrets', type: 'secretstores.local.env' }
-    handlers.GetMetadata = () => ({ registeredComponents: [other, { name: 'statestore', type: 'state.sqlite' }] })
+    handlers.GetMetadata = () => ({ registeredComponents: [other, statestore] })
     expect(await sidecar.storeType()).to.equal('state.sqlite')
     handlers.GetMetadata = () => ({ registeredComponents: [other] })
     expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')

@@ -35,7 +35,8 @@ for (const [type, call] of [
 
     it('shows an operation the changes of the previous operations of the batch, and writes each document once', async () => {
       expect(await Promise.all([increment('a'), increment('a'), increment('b')])).to.deep.equal([1, 2, 1])
-      expect(sidecar.calls).to.include({ read: 1 + readsToBegin, [call]: 1 })
+      const readsOfDocuments = type === 'state.postgresql' ? 0 : 1
+      expect(sidecar.calls).to.include({ read: readsOfDocuments + readsToBegin, [call]: 1 })
       expect(sidecar.documents.get('a')?.value).to.equal(2)
     })
 
@@ -178,6 +179,57 @@ for (const [type, call] of [
     })
   })
 }
+
+describe('createUnitOfWork on state.postgresql without reading first', () => {
+  let sidecar: FakeSidecar
+  let change: UnitOfWork
+  beforeEach(() => {
+    sidecar = new FakeSidecar('state.postgresql')
+    change = createUnitOfWork(sidecar, list())
+  })
+  const create = (key: string) =>
+    change({
+      key,
+      bytes: 10,
+      decide(view) {
+        const stored = view.get(key)
+        if (stored === undefined) view.write('new')
+        return stored ?? 'new'
+      },
+    })
+  const createAll = (keys: string[]) => Promise.all(keys.map(create))
+
+  it('writes new documents without a read, and repeats only the operations whose documents exist', async () => {
+    await createAll(['a'])
+    const before = sidecar.calls.read
+    expect(await createAll(['b', 'c', 'd'])).to.deep.equal(['new', 'new', 'new'])
+    expect(sidecar.calls.read).to.equal(before)
+    sidecar.set('f', 'old')
+    expect(await createAll(['e', 'f', 'g', 'h'])).to.deep.equal(['new', 'old', 'new', 'new'])
+    expect(['e', 'f', 'g'].map((key) => sidecar.documents.get(key)?.value)).to.deep.equal(['new', 'old', 'new'])
+    // It reads which documents are stored, then the document of the repeated operation.
+    expect(sidecar.calls.read).to.equal(before + 2)
+  })
+
+  it('reads first after a batch in which most documents existed, and writes first after a batch of new documents', async () => {
+    for (const key of ['a', 'b', 'c', 'd']) sidecar.set(key, 'old')
+    await createAll(['a', 'b'])
+    const saves = sidecar.calls.save
+    await createAll(['c', 'd'])
+    expect(sidecar.calls.save).to.equal(saves)
+    await createAll(['e', 'f'])
+    const reads = sidecar.calls.read
+    await createAll(['g', 'h'])
+    expect(sidecar.calls.read).to.equal(reads)
+  })
+
+  it('reads in bulk if operations write nothing', async () => {
+    for (const key of ['a', 'b', 'c']) sidecar.set(key, key)
+    const get = (key: string) => change({ key, bytes: 10, decide: (view) => view.get(key) })
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map(get))).to.deep.equal(['a', 'b', 'c', undefined])
+    expect(sidecar.calls.readOne).to.equal(1)
+  })
+})
 
 describe('createUnitOfWork', () => {
   const write = (change: UnitOfWork) => change({ key: 'a', bytes: 10, decide: (view) => view.write(1) })
