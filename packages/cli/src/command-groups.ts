@@ -153,6 +153,11 @@ export const commandGroups: CommandGroups = {
       summary: 'Add missing partitions to topics while everything runs; services.json declares the number',
       run: async () => (await import('./commands/topics.ts')).partitions(process.env),
     },
+    databases: {
+      summary: 'Create the databases, users and functions of services on your PostgreSQL server',
+      more: 'The environment variable State__ConnectionString has the URI of the server (docs/stores.md).',
+      run: async () => (await import('./commands/databases.ts')).databases(process.env),
+    },
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
       options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Client } from 'pg'
+import { databases } from '../../src/commands/databases.ts'
+import type { CliError } from '../../src/lib/error.ts'
 import { freeServicePorts } from '../../src/lib/free-ports.ts'
 import { testFolder } from '../../src/lib/paths.ts'
 import { loopbacks } from '../../src/lib/ports.ts'
@@ -84,6 +86,28 @@ describe('a PostgreSQL server as a process', () => {
 
     await ask(uri, 'ALTER TABLE state ADD COLUMN shard integer')
     expect(await failure(ownUri, 'SELECT check_state_table()')).to.contain('it has the columns created_at')
+  })
+
+  describe('./orderflow databases', () => {
+    const databasesOf = (uri: string) =>
+      databases({ State__ConnectionString: uri }).then(
+        () => 'ready',
+        (error: CliError) => `${error.code}: ${error.message}`,
+      )
+
+    it('creates the databases of all services, and can be repeated', async () => {
+      expect([await databasesOf(server.uri), await databasesOf(server.uri)]).to.deep.equal(['ready', 'ready'])
+      expect(await failure(inDatabase(server.uri, 'order-service'), 'SELECT check_state_table()')).to.contain('<NULL>')
+    })
+
+    it('refuses another URI, a wrong password, an unreachable server and a user without rights', async () => {
+      await ask(inDatabase(server.uri, 'postgres'), "CREATE USER guest PASSWORD 'guest'")
+      const as = (change: object) => Object.assign(new URL(server.uri), change).href
+      expect(await databasesOf('mongodb://a')).to.match(/^usage: State__ConnectionString is not/)
+      expect(await databasesOf(as({ password: 'guessed' }))).to.match(/^unreachable: .*password authentication failed/)
+      expect(await databasesOf(as({ port: '1' }))).to.match(/^unreachable: .*ECONNREFUSED/)
+      expect(await databasesOf(as({ username: 'guest', password: 'guest' }))).to.match(/^denied: .*permission denied/)
+    })
   })
 
   it('starts again, with all committed data, immediately after the server and its parent were killed', async () => {
