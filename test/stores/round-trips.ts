@@ -10,9 +10,8 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // Six round trips are necessary: one for the read, one for the list’s chunk, and four for 100 documents over 32 connections. A new
-  // connection needs more, because it first prepares its statements.
-  postgresql: { protocol: postgresql, most: 8 },
+  // Three round trips are necessary: a read of the list's chunk, its save, and the save of the documents.
+  postgresql: { protocol: postgresql, most: 4 },
 }
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }

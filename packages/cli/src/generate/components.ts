@@ -140,6 +140,30 @@ spec:
 ${targets.join('')}`
 }
 
+/** Returns components/postgresql/statestore-save.yaml. Its functions are in packages/service-kit/src/sidecar/save-documents.ts. */
+export function savingComponentFile(): string {
+  return `${generated(`Saves all documents of a batch with one statement (docs/stores.md). The sidecar itself saves each document with a statement of its own.`)}apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata:
+  name: statestore-save
+auth:
+  secretStore: env-secrets
+spec:
+  type: bindings.postgresql
+  version: v1
+  metadata:
+    - name: connectionString
+      secretKeyRef: { name: State__ConnectionString, key: State__ConnectionString }
+    - name: database
+      value: "{appID}"
+    # Replaces the user of connectionString. This user may only call two functions (docs/security.md).
+    - name: user
+      value: "{appID}"
+    - name: maxConns
+      value: "8"
+`
+}
+
 /** The longest time that a delivery waits for more records, in milliseconds. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100

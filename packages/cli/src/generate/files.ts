@@ -17,7 +17,7 @@ import {
 } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
-import { kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
+import { kafkaFile, publishersFile, resiliencyFile, savingComponentFile, subscriptionsFile } from './components.ts'
 import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
@@ -77,6 +77,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
     ['components/resiliency.yaml', resiliencyFile()],
+    ['components/postgresql/statestore-save.yaml', savingComponentFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
     ['envelope-schema/topics.gen.ts', topicConstants()],
     ['envelope-schema/topics.json', topicsFile()],

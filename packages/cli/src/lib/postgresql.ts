@@ -13,7 +13,7 @@ export function postgresqlUri(host: string, port: number, password: string): str
   return `postgres://${postgresqlUser}:${password}@${host}:${port}/?sslmode=disable`
 }
 
-/** A sidecar has at most 40 connections (components/postgresql), so 400 are enough for twelve sidecars and operators. */
+/** A sidecar has at most 16 connections (components/postgresql), so 400 are enough for twenty sidecars and operators. */
 export const postgresqlSettings = { max_connections: 400 }
 
 /** The names of databases: one for each service with a store (components/postgresql). */

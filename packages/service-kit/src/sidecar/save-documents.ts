@@ -12,7 +12,7 @@ const columns = [
 ]
 
 /**
- * The SQL that creates the functions of a service's database. Dapr's `state.postgresql` saves each document with a statement of its own;
+ * The SQL that creates the functions of a service's database. Dapr's `state.postgresql` saves each document with a statement of its own.
  * `save_documents` saves all documents of a batch in one transaction, with the same guards (docs/adr/0046). It adds the caller's user to
  * each key, as Dapr adds the AppId, so callers can only change documents of their own service. It returns the keys of the saved documents.
  */

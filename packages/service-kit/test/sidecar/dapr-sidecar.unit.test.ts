@@ -238,7 +238,7 @@ describe('createSidecar', () => {
       expect(await failure(sidecar.save(writes))).to.equal('SidecarError refused')
     })
 
-    it('saves nothing in an unknown table, and is not ready', async () => {
+    it('refuses to save in an unknown table, and is unready', async () => {
       handlers.GetBulkState = () => ({ items: [] })
       answer = () => {
         throw grpcError(status.INTERNAL, 'ERROR: unknown version of the table state: it has a column (SQLSTATE P0001)')
